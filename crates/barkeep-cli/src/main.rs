@@ -1,0 +1,2 @@
+//! The program `barkeep`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! barkeep-model.

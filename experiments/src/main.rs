@@ -1,0 +1,2 @@
+//! The papers' experiments and the comparisons, as specs and one binary.
+fn main() {}
