@@ -1,0 +1,97 @@
+"""Prints the constants of src/special/coefficients.rs: polynomials and rationals through Chebyshev nodes.
+
+Run: python3 make_coefficients.py > ../../src/special/coefficients.rs   (needs mpmath; takes seconds)
+"""
+
+from mpmath import cos, erfc, erfinv, exp, log, lu_solve, matrix, mp, mpf, pi, polyval, sqrt
+
+mp.dps = 60
+
+
+def nodes(count, low, high):
+    return [(low + high) / 2 + (high - low) / 2 * cos(pi * (mpf(j) + mpf(1) / 2) / count) for j in range(count)]
+
+
+def rational(f, numerator, denominator, low, high):
+    """Coefficients (lowest power first) of P/Q, Q(0) = 1, agreeing with f at Chebyshev nodes; and the worst relative error."""
+    low, high = mpf(low), mpf(high)
+    points = nodes(numerator + denominator + 1, low, high)
+    rows, right = [], []
+    for x in points:
+        y = f(x)
+        rows.append([x**j for j in range(numerator + 1)] + [-y * x**j for j in range(1, denominator + 1)])
+        right.append(y)
+    solution = lu_solve(matrix(rows), matrix(right))
+    top = [solution[j] for j in range(numerator + 1)]
+    bottom = [mpf(1)] + [solution[numerator + j] for j in range(1, denominator + 1)]
+    worst = mpf(0)
+    for j in range(400):
+        x = low + (high - low) * j / 399
+        worst = max(worst, abs(polyval(top[::-1], x) / polyval(bottom[::-1], x) / f(x) - 1))
+    return top, bottom, worst
+
+
+def erfcx(x):
+    if x < 1000:
+        return exp(x * x) * erfc(x)
+    total, term = mpf(0), mpf(1)
+    for k in range(1, 40):
+        total += term
+        term *= -(2 * k - 1) / (2 * x * x)
+    return total / (x * sqrt(pi))
+
+
+def scaled_erfcx(q):
+    """(1 + 2x)·erfcx(x) as a function of q = (x − 4)/(x + 4)."""
+    if 1 - q < mpf(10) ** -15:
+        return 2 / sqrt(pi)
+    x = 4 * (1 + q) / (1 - q)
+    return (1 + 2 * x) * erfcx(x)
+
+
+def quantile(log_p):
+    """The root x of ln Φ(x) = log_p, by Newton's method."""
+    x = -sqrt(-2 * log_p)
+    for _ in range(200):
+        tail = erfc(-x / sqrt(2)) / 2
+        step = (log(tail) - log_p) * tail / (exp(-x * x / 2) / sqrt(2 * pi))
+        x -= step
+        if abs(step) < mpf(10) ** -50 * abs(x):
+            return x
+    raise ArithmeticError("no root")
+
+
+def central(s):
+    """Φ⁻¹(½ + q)/q as a function of s = q²."""
+    if s < mpf(10) ** -40:
+        return sqrt(2 * pi)
+    q = sqrt(s)
+    return sqrt(2) * erfinv(2 * q) / q
+
+
+def tail(r):
+    """−Φ⁻¹(p) as a function of r = √(−ln p)."""
+    return -quantile(-r * r)
+
+
+def show(name, about, values):
+    print(f"/// {about}")
+    print(f"pub(super) const {name}: [f64; {len(values)}] = [")
+    for value in values:
+        print(f"    {float(value)!r},")
+    print("];")
+
+
+print("//! Holds the constants of the special functions, printed by tests/tables/make_coefficients.py.")
+top, _, worst = rational(scaled_erfcx, 26, 0, -1, 1)
+show("ERFCX", f"`(1 + 2x)·erfcx(x)` in powers of `q = (x − 4)/(x + 4)`, x ≥ 0; relative error {mp.nstr(worst, 2)} before rounding.", top)
+edge = mpf("0.425") ** 2
+top, bottom, worst = rational(lambda w: central(edge - w), 8, 8, 0, edge)
+show("CENTRE_TOP", f"Φ⁻¹(½ + q)/q in powers of 0.425² − q², numerator, |q| ≤ 0.425; relative error {mp.nstr(worst, 2)} before rounding.", top)
+show("CENTRE_BOTTOM", "Its denominator.", bottom)
+top, bottom, worst = rational(lambda t: tail(t + mpf("1.6")), 9, 8, 0, mpf("3.4"))
+show("TAIL_TOP", f"−Φ⁻¹(e^(−r²)) in powers of r − 1.6, numerator, 1.6 ≤ r ≤ 5; relative error {mp.nstr(worst, 2)} before rounding.", top)
+show("TAIL_BOTTOM", "Its denominator.", bottom)
+top, bottom, worst = rational(lambda t: tail(t + 5), 10, 9, 0, mpf("22.5"))
+show("FAR_TOP", f"−Φ⁻¹(e^(−r²)) in powers of r − 5, numerator, 5 ≤ r ≤ 27.5; relative error {mp.nstr(worst, 2)} before rounding.", top)
+show("FAR_BOTTOM", "Its denominator.", bottom)
