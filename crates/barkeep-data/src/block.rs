@@ -1,0 +1,54 @@
+//! Views records as columns, up to a thousand at a time, without a way to print, compare or serialise them.
+
+/// The largest number of records in a block: a column of 8 KiB, so that a model's working set stays in the
+/// first cache.
+pub const BLOCK: usize = 1024;
+
+/// The number of f64 in a cache line and in the widest vector register.
+pub(crate) const LANES: usize = 8;
+
+/// A view of some records, column by column.
+///
+/// **Privacy.** Holds record values: only models, called by the curator, see one. It implements neither
+/// `Debug` nor `Serialize` nor `PartialEq`.
+///
+/// ```compile_fail,E0277
+/// let values = [0.0; 8];
+/// let block = barkeep_data::Block::over(&values, 8, 8);
+/// println!("{:?}", block);
+/// ```
+#[derive(Clone, Copy)]
+pub struct Block<'a> {
+    values: &'a [f64],
+    stride: usize,
+    length: usize,
+}
+
+impl<'a> Block<'a> {
+    /// Views `values` as columns that start `stride` apart and hold `length` records each.
+    ///
+    /// For batches gathered by the curator and for tests; `length` is cut to `stride`.
+    pub fn over(values: &'a [f64], stride: usize, length: usize) -> Self {
+        Self { values, stride, length: length.min(stride) }
+    }
+
+    /// The number of records.
+    #[expect(clippy::len_without_is_empty, reason = "a block of a table is never empty")]
+    pub fn len(self) -> usize {
+        self.length
+    }
+
+    /// The number of columns.
+    pub fn width(self) -> usize {
+        self.values.len().checked_div(self.stride).unwrap_or(0)
+    }
+
+    /// Column `index`, one value per record; empty if there is no such column.
+    ///
+    /// 64-byte aligned if the block comes from a [`Table`](crate::Table).
+    #[inline]
+    pub fn column(self, index: usize) -> &'a [f64] {
+        let start = index.saturating_mul(self.stride);
+        self.values.get(start..).and_then(|rest| rest.get(..self.length)).unwrap_or(&[])
+    }
+}

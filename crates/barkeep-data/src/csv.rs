@@ -1,0 +1,127 @@
+//! Reads records from a CSV file into blocks, so that no message tells what a record says.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
+
+use crate::{Error, Schema, Table, TableBuilder};
+
+/// How a CSV file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CsvOptions {
+    /// The byte between two cells.
+    pub delimiter: u8,
+    /// The byte around a cell that holds delimiters or line breaks; doubled inside to stand for itself.
+    pub quote: u8,
+}
+
+impl Default for CsvOptions {
+    /// Commas and double quotes.
+    fn default() -> Self {
+        Self { delimiter: b',', quote: b'"' }
+    }
+}
+
+/// Reads the schema's columns, found by name in the header, from a file of exactly `records` records.
+///
+/// A cell that is missing, unparsable, not UTF-8 or undeclared becomes its column's `invalid` value; a number
+/// outside the bounds is clamped. Columns the schema does not name are skipped unread. Blank lines are not
+/// records. Memory is the table's plus one block and one row.
+///
+/// **Privacy.** Refusals depend on the file's structure only and name the file, the header's columns or a
+/// spec key. Errors of the CSV reader are replaced, because they carry row numbers.
+///
+/// **Errors** if the file is missing, unreadable or empty; if the header lacks a declared column or repeats a
+/// name; if a row has more or fewer cells than the header; if there are more or fewer records than `records`.
+pub fn read_csv(path: impl AsRef<Path>, schema: &Schema, records: usize) -> Result<Table, Error> {
+    read_csv_with(path, schema, records, CsvOptions::default())
+}
+
+/// Reads as [`read_csv`] from a file with another delimiter or quote.
+///
+/// **Errors** as [`read_csv`].
+pub fn read_csv_with(
+    path: impl AsRef<Path>,
+    schema: &Schema,
+    records: usize,
+    options: CsvOptions,
+) -> Result<Table, Error> {
+    let path = path.as_ref();
+    let mut builder = TableBuilder::new(schema.clone(), records)?;
+    let mut reader = open(path, options)?;
+    let header = header(path, &mut reader)?;
+    let positions = locate(path, schema, &header)?;
+    let count = || Error::Count { path: path.to_path_buf(), declared: records };
+    let mut row = ByteRecord::new();
+    while reader.read_byte_record(&mut row).map_err(|error| replace(path, &error))? {
+        let cell = |index: usize| positions.get(index).and_then(|&position| row.get(position)).unwrap_or(b"");
+        builder.push_with(|index, column| column.parse(cell(index))).map_err(|_| count())?;
+    }
+    builder.finish().map_err(|_| count())
+}
+
+type Source = Reader<Box<dyn Read>>;
+
+fn open(path: &Path, options: CsvOptions) -> Result<Source, Error> {
+    let file = File::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::Missing { path: path.to_path_buf() },
+        _ => Error::Unreadable { path: path.to_path_buf() },
+    })?;
+    let bytes: Box<dyn Read> = Box::new(BufReader::with_capacity(1 << 16, file));
+    Ok(ReaderBuilder::new().delimiter(options.delimiter).quote(options.quote).from_reader(bytes))
+}
+
+fn replace(path: &Path, error: &::csv::Error) -> Error {
+    match error.kind() {
+        ErrorKind::UnequalLengths { .. } => Error::Ragged { path: path.to_path_buf() },
+        _ => Error::Unreadable { path: path.to_path_buf() },
+    }
+}
+
+/// The header's names, trimmed; a name that is not UTF-8 is kept with replacement characters.
+fn header(path: &Path, reader: &mut Source) -> Result<Vec<String>, Error> {
+    let header = reader.byte_headers().map_err(|error| replace(path, &error))?;
+    if header.is_empty() {
+        return Err(Error::Empty { path: path.to_path_buf() });
+    }
+    Ok(header.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect())
+}
+
+/// Where in the header each declared column stands.
+fn locate(path: &Path, schema: &Schema, header: &[String]) -> Result<Vec<usize>, Error> {
+    let path = || path.to_path_buf();
+    let mut positions = Vec::with_capacity(schema.width());
+    for column in schema.columns() {
+        let column = column.name();
+        let Some(position) = header.iter().position(|name| name == column.trim()) else {
+            let column = column.to_owned();
+            // A first row with numbers is a record, not a header: none of it may be shown.
+            if header.iter().any(|name| name.is_empty() || name.parse::<f64>().is_ok()) {
+                return Err(Error::Header { path: path(), column });
+            }
+            let nearest = nearest(&column, header);
+            return Err(Error::UnknownColumn { path: path(), column, nearest });
+        };
+        positions.push(position);
+    }
+    // Only now is the first row known to be a header, so that its names may be shown.
+    let mut names: Vec<&String> = header.iter().filter(|name| !name.is_empty()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::DuplicateHeader { path: path(), column: pair[0].clone() }),
+        None => Ok(positions),
+    }
+}
+
+/// How alike two names must be, from 0 to 1, for one to be suggested for the other.
+///
+/// High, so that a text file without a header does not show a cell that happens to stand in its first row.
+const ALIKE: f64 = 0.8;
+
+fn nearest(column: &str, header: &[String]) -> Option<String> {
+    let likeness = |name: &String| strsim::jaro_winkler(&column.to_lowercase(), &name.to_lowercase());
+    let best = header.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) >= ALIKE).then(|| best.clone())
+}

@@ -1,0 +1,119 @@
+//! Says why records cannot be described or read, naming keys, files and headers, never a row or a cell.
+
+use std::path::PathBuf;
+
+/// Why a schema or a file is refused.
+///
+/// **Privacy.** No variant holds anything read from a record: only what the spec, the file's name and its
+/// header say, all of which are public.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A key of one column's description is wrong.
+    #[error("data.columns.{column}: {key} {requirement}")]
+    Column {
+        /// The column as the spec names it.
+        column: String,
+        /// The key as the spec spells it.
+        key: &'static str,
+        /// What is required of it, as in "must be less than max".
+        requirement: &'static str,
+    },
+    /// A key of `[data]` is wrong.
+    #[error("data.{key} {requirement}")]
+    Data {
+        /// The key as the spec spells it.
+        key: &'static str,
+        /// What is required of it.
+        requirement: &'static str,
+    },
+    /// The records would not fit into memory.
+    #[error("data.records: {records} records of {columns} columns do not fit into memory")]
+    Memory {
+        /// The number of records declared.
+        records: usize,
+        /// The number of columns declared.
+        columns: usize,
+    },
+    /// A row handed to a [`TableBuilder`](crate::TableBuilder) has not one value per column.
+    #[error("a row must hold one value for each of the {columns} columns")]
+    Width {
+        /// The number of columns declared.
+        columns: usize,
+    },
+    /// More or fewer rows than declared were handed to a [`TableBuilder`](crate::TableBuilder).
+    #[error("the number of rows must be the declared {declared}")]
+    Rows {
+        /// The number of records declared.
+        declared: usize,
+    },
+    /// There is no file of that name.
+    #[error("data.path: there is no file {}", path.display())]
+    Missing {
+        /// The file as the spec names it.
+        path: PathBuf,
+    },
+    /// The file exists but cannot be read to its end.
+    #[error("data.path: {} cannot be read; is it a readable file, complete and not a folder?", path.display())]
+    Unreadable {
+        /// The file as the spec names it.
+        path: PathBuf,
+    },
+    /// The file holds not even a header.
+    #[error("data.path: {} is empty; a header row with the column names is required", path.display())]
+    Empty {
+        /// The file as the spec names it.
+        path: PathBuf,
+    },
+    /// The first row does not look like column names.
+    #[error(
+        "data.path: the first row of {} does not name column {column}; a header row with the column names is required",
+        path.display()
+    )]
+    Header {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The first declared column that was not found.
+        column: String,
+    },
+    /// The header does not hold a declared column.
+    #[error(
+        "data.columns.{column}: the header of {} has no such column{}",
+        path.display(),
+        suggestion(nearest.as_deref())
+    )]
+    UnknownColumn {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The column as the spec names it.
+        column: String,
+        /// The header's most similar name, if one is similar.
+        nearest: Option<String>,
+    },
+    /// Two columns of the header share a name.
+    #[error("data.path: the header of {} names column {column} twice", path.display())]
+    DuplicateHeader {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The name found twice.
+        column: String,
+    },
+    /// Some row has not as many cells as the header.
+    #[error("data.path: {} has a row whose number of cells differs from the header's", path.display())]
+    Ragged {
+        /// The file as the spec names it.
+        path: PathBuf,
+    },
+    /// The file's number of records is not the declared one.
+    #[error("data.records = {declared}: {} holds another number of records", path.display())]
+    Count {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The number of records declared.
+        declared: usize,
+    },
+}
+
+fn suggestion(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+}

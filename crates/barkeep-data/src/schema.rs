@@ -1,0 +1,319 @@
+//! Describes records publicly: every column's name, kind, bounds or levels, and what stands for a bad cell.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// What a column holds, with its public bounds or levels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Kind {
+    /// A real number in `[min, max]`; values outside are clamped.
+    Real {
+        /// The smallest value kept.
+        min: f64,
+        /// The largest value kept.
+        max: f64,
+    },
+    /// A whole number in `[min, max]`; other numbers are rounded, then clamped.
+    Integer {
+        /// The smallest value kept.
+        min: f64,
+        /// The largest value kept.
+        max: f64,
+    },
+    /// True (1) or false (0).
+    Bool,
+    /// One of the declared levels, held as its index from 0.
+    Category {
+        /// The levels' names, in the order of their indices.
+        levels: Vec<String>,
+    },
+}
+
+/// How a column's values are mapped before a model sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Values are kept as they are.
+    #[default]
+    None,
+    /// `[min, max]` is mapped linearly to `[−1, 1]`.
+    Bounds,
+}
+
+/// One column: its name, kind, and the value that stands for a missing, unparsable or undeclared cell.
+///
+/// **Privacy.** Everything here is public and comes from a person, never from the records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Described", into = "Described")]
+pub struct Column {
+    name: String,
+    kind: Kind,
+    invalid: f64,
+    scale: Scale,
+}
+
+/// The serialised form of a [`Column`]; reading it back validates it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Described {
+    name: String,
+    kind: Kind,
+    invalid: f64,
+    #[serde(default)]
+    scale: Scale,
+}
+
+impl TryFrom<Described> for Column {
+    type Error = Error;
+
+    fn try_from(column: Described) -> Result<Self, Error> {
+        Self::new(column.name, column.kind, column.invalid)?.scaled(column.scale)
+    }
+}
+
+impl From<Column> for Described {
+    fn from(Column { name, kind, invalid, scale }: Column) -> Self {
+        Self { name, kind, invalid, scale }
+    }
+}
+
+impl Column {
+    /// A column of any kind, unscaled.
+    ///
+    /// **Errors** if a bound is not finite, `min ≥ max`, an integer bound is not whole, levels are missing or
+    /// repeated, or `invalid` is not a value the column can hold (for a category: a level's index).
+    pub fn new(name: impl Into<String>, kind: Kind, invalid: f64) -> Result<Self, Error> {
+        let column = Self { name: name.into(), kind, invalid, scale: Scale::None };
+        let refuse = |key, requirement| Err(Error::Column { column: column.name.clone(), key, requirement });
+        if column.name.trim().is_empty() {
+            return Err(Error::Data { key: "columns", requirement: "must name every column" });
+        }
+        match &column.kind {
+            Kind::Real { min, max } | Kind::Integer { min, max } => {
+                if !min.is_finite() {
+                    return refuse("min", "must be a finite number");
+                }
+                if !max.is_finite() {
+                    return refuse("max", "must be a finite number");
+                }
+                if min >= max {
+                    return refuse("min", "must be less than max");
+                }
+                if matches!(column.kind, Kind::Integer { .. }) {
+                    if min.fract() != 0.0 {
+                        return refuse("min", "must be a whole number");
+                    }
+                    if max.fract() != 0.0 {
+                        return refuse("max", "must be a whole number");
+                    }
+                    if invalid.fract() != 0.0 {
+                        return refuse("invalid", "must be a whole number");
+                    }
+                }
+                if !(*min..=*max).contains(&invalid) {
+                    return refuse("invalid", "must be a number from min to max");
+                }
+            }
+            Kind::Bool => {
+                if invalid != 0.0 && invalid != 1.0 {
+                    return refuse("invalid", "must be true or false");
+                }
+            }
+            Kind::Category { levels } => {
+                if levels.is_empty() {
+                    return refuse("levels", "must name at least one level");
+                }
+                if levels.iter().collect::<BTreeSet<_>>().len() != levels.len() {
+                    return refuse("levels", "must be distinct");
+                }
+                if !(0..levels.len()).any(|level| invalid == level as f64) {
+                    return refuse("invalid", "must be one of the levels");
+                }
+            }
+        }
+        Ok(column)
+    }
+
+    /// A real column in `[min, max]`. **Errors** as [`Column::new`].
+    pub fn real(name: impl Into<String>, min: f64, max: f64, invalid: f64) -> Result<Self, Error> {
+        Self::new(name, Kind::Real { min, max }, invalid)
+    }
+
+    /// A whole-number column in `[min, max]`. **Errors** as [`Column::new`].
+    pub fn integer(name: impl Into<String>, min: f64, max: f64, invalid: f64) -> Result<Self, Error> {
+        Self::new(name, Kind::Integer { min, max }, invalid)
+    }
+
+    /// A true/false column. **Errors** if the name is empty.
+    pub fn boolean(name: impl Into<String>, invalid: bool) -> Result<Self, Error> {
+        Self::new(name, Kind::Bool, f64::from(u8::from(invalid)))
+    }
+
+    /// A column of declared levels; `invalid` names the level that stands for any other cell.
+    ///
+    /// **Errors** as [`Column::new`].
+    pub fn category(name: impl Into<String>, levels: Vec<String>, invalid: &str) -> Result<Self, Error> {
+        let index = levels.iter().position(|level| level == invalid).map_or(-1.0, |index| index as f64);
+        Self::new(name, Kind::Category { levels }, index)
+    }
+
+    /// The same column, its values mapped as `scale` says. **Errors** if it has no bounds to scale by.
+    pub fn scaled(mut self, scale: Scale) -> Result<Self, Error> {
+        if scale == Scale::Bounds {
+            match self.kind {
+                // Halving first keeps the width finite for any two finite bounds.
+                Kind::Real { .. } | Kind::Integer { .. } => {}
+                Kind::Bool | Kind::Category { .. } => {
+                    return Err(Error::Column {
+                        column: self.name,
+                        key: "scale",
+                        requirement: "needs a real or integer column, which has bounds",
+                    });
+                }
+            }
+        }
+        self.scale = scale;
+        Ok(self)
+    }
+
+    /// The column's name, as in the header.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the column holds.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// The value standing for a missing, unparsable or undeclared cell (a level's index for a category).
+    pub fn invalid(&self) -> f64 {
+        self.invalid
+    }
+
+    /// How values are mapped before a model sees them.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
+    /// The interval in which every value lies that a model can see, after scaling.
+    pub fn range(&self) -> (f64, f64) {
+        match (&self.kind, self.scale) {
+            (Kind::Real { .. } | Kind::Integer { .. }, Scale::Bounds) => (-1.0, 1.0),
+            (Kind::Real { min, max } | Kind::Integer { min, max }, Scale::None) => (*min, *max),
+            (Kind::Bool, _) => (0.0, 1.0),
+            (Kind::Category { levels }, _) => (0.0, (levels.len() - 1) as f64),
+        }
+    }
+
+    /// What a model sees of `value`: admitted by the kind, or else `invalid`; then scaled. Never non-finite.
+    pub(crate) fn admit(&self, value: f64) -> f64 {
+        let kept = match &self.kind {
+            Kind::Real { min, max } => (!value.is_nan()).then(|| value.clamp(*min, *max)),
+            Kind::Integer { min, max } => (!value.is_nan()).then(|| value.round().clamp(*min, *max)),
+            Kind::Bool => (value == 0.0 || value == 1.0).then_some(value),
+            Kind::Category { levels } => {
+                (value >= 0.0 && value < levels.len() as f64 && value.fract() == 0.0).then_some(value)
+            }
+        };
+        self.rescale(kept.unwrap_or(self.invalid))
+    }
+
+    fn rescale(&self, value: f64) -> f64 {
+        match (&self.kind, self.scale) {
+            (Kind::Real { min, max } | Kind::Integer { min, max }, Scale::Bounds) => {
+                // Halves first: max − min may overflow, their half difference cannot.
+                let centre = 0.5 * min + 0.5 * max;
+                let half_width = 0.5 * max - 0.5 * min;
+                ((value - centre) / half_width).clamp(-1.0, 1.0)
+            }
+            _ => value,
+        }
+    }
+
+    /// What a model sees of a cell of text.
+    ///
+    /// Numbers are in Rust's decimal notation; true is `true`, `t`, `yes`, `y` or 1, false likewise, in any
+    /// case; a level is matched exactly. Space around a cell is ignored.
+    pub(crate) fn parse(&self, cell: &[u8]) -> f64 {
+        let value = std::str::from_utf8(cell).ok().map(str::trim).and_then(|cell| match &self.kind {
+            Kind::Real { .. } | Kind::Integer { .. } => cell.parse::<f64>().ok(),
+            Kind::Bool => parse_bool(cell),
+            Kind::Category { levels } => {
+                levels.iter().position(|level| level.trim() == cell).map(|level| level as f64)
+            }
+        });
+        self.admit(value.unwrap_or(f64::NAN))
+    }
+}
+
+fn parse_bool(cell: &str) -> Option<f64> {
+    let is = |words: &[&str]| words.iter().any(|word| cell.eq_ignore_ascii_case(word));
+    if is(&["true", "t", "yes", "y"]) {
+        Some(1.0)
+    } else if is(&["false", "f", "no", "n"]) {
+        Some(0.0)
+    } else {
+        cell.parse().ok()
+    }
+}
+
+/// The public description of a table: its columns, in the order in which a model reads them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Column>", into = "Vec<Column>")]
+pub struct Schema {
+    columns: Vec<Column>,
+}
+
+impl TryFrom<Vec<Column>> for Schema {
+    type Error = Error;
+
+    fn try_from(columns: Vec<Column>) -> Result<Self, Error> {
+        Self::new(columns)
+    }
+}
+
+impl From<Schema> for Vec<Column> {
+    fn from(schema: Schema) -> Self {
+        schema.columns
+    }
+}
+
+impl Schema {
+    /// A schema of these columns. **Errors** if there are none or two share a name.
+    pub fn new(columns: Vec<Column>) -> Result<Self, Error> {
+        if columns.is_empty() {
+            return Err(Error::Data { key: "columns", requirement: "must declare at least one column" });
+        }
+        let mut seen = BTreeSet::new();
+        for column in &columns {
+            if !seen.insert(column.name.as_str()) {
+                let column = column.name.clone();
+                return Err(Error::Column { column, key: "name", requirement: "must not be declared twice" });
+            }
+        }
+        Ok(Self { columns })
+    }
+
+    /// Real columns that keep every finite value, for simulated records, which are public.
+    ///
+    /// **Errors** as [`Schema::new`].
+    pub fn unbounded<Name: Into<String>>(names: impl IntoIterator<Item = Name>) -> Result<Self, Error> {
+        let column = |name| Column::real(name, f64::MIN, f64::MAX, 0.0);
+        Self::new(names.into_iter().map(column).collect::<Result<_, _>>()?)
+    }
+
+    /// The columns, in order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The number of columns, at least 1.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+}

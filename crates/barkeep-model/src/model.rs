@@ -1,0 +1,86 @@
+//! Defines what a model owes the curator: per-record log densities and gradients, a block at a time.
+
+use barkeep_data::Block;
+
+use crate::Scratch;
+
+/// A likelihood ln p(x|θ) of single records and a prior on θ ∈ ℝᵈ.
+///
+/// Parameters are unconstrained; a model with constrained ones maps them by a transform
+/// and puts the log-Jacobian into its prior. Terms are per record: a model never clips, rounds or sums over
+/// records, and its work does not depend on what they say.
+///
+/// **Privacy.** Models are trusted code: they see records, and what they write goes to the curator alone.
+/// They hold no state that a record could change (`&self`, no interior mutability).
+///
+/// Lengths are the caller's promise, which the curator checks once: `at`, `from`, `to` have
+/// [`dimension`](Model::dimension) entries, a block has [`columns`](Model::columns) columns, `out` is as long
+/// as stated.
+pub trait Model: Send + Sync {
+    /// The model's name as a spec spells it.
+    fn name(&self) -> &'static str;
+
+    /// The number d of parameters.
+    fn dimension(&self) -> usize {
+        self.parameter_names().len()
+    }
+
+    /// The parameters' names, in order.
+    fn parameter_names(&self) -> &[String];
+
+    /// The number of data columns read, the first ones of every block.
+    fn columns(&self) -> usize {
+        self.column_names().len()
+    }
+
+    /// What the data columns mean, in order; simulated records are named so.
+    fn column_names(&self) -> &[String];
+
+    /// Writes ln p(x_i|θ) for each record to `out`, which is as long as the block.
+    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch);
+
+    /// Writes ln p(x_i|θ') − ln p(x_i|θ) for each record to `out`, which is as long as the block.
+    ///
+    /// **Precision.** This default subtracts and so cancels; models override it where a closed form exists.
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        let mut at_from = std::mem::take(&mut scratch.difference);
+        at_from.resize(block.len(), 0.0);
+        self.log_density(block, from, &mut at_from, scratch);
+        self.log_density(block, to, out, scratch);
+        for (out, at_from) in out.iter_mut().zip(&at_from) {
+            *out -= at_from;
+        }
+        scratch.difference = at_from;
+    }
+
+    /// Writes ∂ ln p(x_i|θ)/∂θ_j to `out[j·len + i]`, where len is the block's length.
+    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch);
+
+    /// ln p(θ), up to a constant if the prior is improper.
+    fn log_prior(&self, at: &[f64]) -> f64;
+
+    /// Writes ∂ ln p(θ)/∂θ_j to `out[j]`.
+    fn prior_gradient(&self, at: &[f64], out: &mut [f64]);
+
+    /// Writes the expected information of one record, E[∇ℓ·∇ℓᵀ] under p(x|θ), to `out` (d×d, row-major) and
+    /// returns true; returns false where it has no closed form.
+    fn fisher(&self, _at: &[f64], _out: &mut [f64]) -> bool {
+        false
+    }
+
+    /// Writes a positive semidefinite curvature of −ln p(θ) to `out` (d×d, row-major): the prior's share of
+    /// a preconditioner. The default is zero, a flat prior's.
+    fn prior_precision(&self, _at: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+    }
+
+    /// Draws θ from the prior with `uniform` (independent, uniform on the open interval (0, 1)) and returns
+    /// true; returns false if the prior is improper.
+    fn sample_prior(&self, _uniform: &mut dyn FnMut() -> f64, _out: &mut [f64]) -> bool {
+        false
+    }
+
+    /// Simulates one record at θ into `row`, one value per column, with `uniform` as in
+    /// [`sample_prior`](Model::sample_prior).
+    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]);
+}
