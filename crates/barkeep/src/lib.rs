@@ -1,1 +1,6 @@
-//! barkeep.
+//! Draws posterior samples over private records, with a certificate of differential privacy.
+
+pub mod models;
+pub mod public_rng;
+pub mod sampler;
+pub mod spec;

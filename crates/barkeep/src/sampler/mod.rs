@@ -1,0 +1,3 @@
+//! Moves chains by asking the curator; never sees a record.
+
+pub mod proposal;

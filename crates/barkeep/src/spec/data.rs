@@ -1,0 +1,192 @@
+//! Reads `[data]`: where the records are and every public fact about them.
+
+use super::section::{Key, Section, SpecError, key};
+use barkeep_data::{Column, Kind, Scale, Schema};
+use std::path::{Path, PathBuf};
+
+/// The keys of `[data]`.
+pub const DATA_KEYS: [Key; 4] = [
+    key("path", "", "the CSV file, relative to the spec"),
+    key("records", "", "how many records it holds; public, and another count is refused"),
+    key("delimiter", "\",\"", "the one character between cells"),
+    key("columns", "", "one entry for each column the model reads, in the model's order"),
+];
+
+/// The keys of one entry of `[data.columns]`.
+pub const COLUMN_KEYS: [Key; 6] = [
+    key("kind", "\"real\"", "\"real\", \"integer\", \"bool\" or \"category\""),
+    key("min", "", "public lower bound of a real or integer column; values below are raised to it"),
+    key("max", "", "public upper bound of a real or integer column; values above are lowered to it"),
+    key("levels", "", "the names a category column may hold"),
+    key("invalid", "", "stands in for a cell that is missing, unreadable or undeclared"),
+    key("scale", "\"none\"", "\"bounds\" maps [min, max] to [-1, 1]"),
+];
+
+/// Where the records are and what is publicly known of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Data {
+    /// The file.
+    pub path: PathBuf,
+    /// How many records it must hold.
+    pub records: u64,
+    /// The character between cells.
+    pub delimiter: u8,
+    /// The columns, in the order the model reads them.
+    pub schema: Schema,
+}
+
+/// The most records a sum can take without overflow (2³²).
+const MOST_RECORDS: u64 = 1 << 32;
+
+impl Data {
+    /// Reads and checks the section; relative paths start from `folder`.
+    ///
+    /// # Errors
+    /// The first key that is missing, unknown or out of range.
+    pub fn parse(table: &toml::Table, folder: &Path) -> Result<Self, SpecError> {
+        let section = Section::new("data", table, DATA_KEYS.iter())?;
+        let path = folder.join(section.require("path", section.text("path")?)?);
+        let records = section.require("records", section.count("records")?)?;
+        if records > MOST_RECORDS {
+            return Err(section.error("records", "must be at most 2^32, so that no sum can overflow"));
+        }
+        let delimiter = match section.text("delimiter")?.unwrap_or(",").as_bytes() {
+            [one] if *one != b'"' && *one != b'\n' && *one != b'\r' => *one,
+            _ => {
+                return Err(
+                    section.error("delimiter", "must be one ASCII character, not a quote or a line end")
+                );
+            }
+        };
+        let columns = section.require("columns", section.table("columns")?)?;
+        let columns = columns
+            .iter()
+            .map(|(name, value)| match value {
+                toml::Value::Table(table) => column(name, table),
+                _ => Err(SpecError::new(
+                    format!("data.columns.{name}"),
+                    "must be a table such as { min = 0, max = 1, invalid = 0 }",
+                )),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let schema =
+            Schema::new(columns).map_err(|error| SpecError::new("data.columns", error.to_string()))?;
+        Ok(Self { path, records, delimiter, schema })
+    }
+}
+
+fn column(name: &str, table: &toml::Table) -> Result<Column, SpecError> {
+    let path = format!("data.columns.{name}");
+    let section = Section::new(&path, table, COLUMN_KEYS.iter())?;
+    let kind = section
+        .choice(
+            "kind",
+            &[("real", "real"), ("integer", "integer"), ("bool", "bool"), ("category", "category")],
+        )?
+        .unwrap_or("real");
+    for (key, kinds) in
+        [("min", ["real", "integer"]), ("max", ["real", "integer"]), ("levels", ["category"; 2])]
+    {
+        if section.has(key) && !kinds.contains(&kind) {
+            return Err(section.error(key, format!("does not apply to a column of kind \"{kind}\"")));
+        }
+    }
+    let bound = |key| section.require(key, section.number(key)?);
+    let invalid = section.require("invalid", section.value("invalid"))?;
+    let column = match kind {
+        "bool" => match invalid {
+            toml::Value::Boolean(flag) => Column::boolean(name, *flag),
+            _ => return Err(section.error("invalid", "must be true or false for a bool column")),
+        },
+        "category" => {
+            let levels = match section.require("levels", section.value("levels"))? {
+                toml::Value::Array(items) => items
+                    .iter()
+                    .map(|item| item.as_str().map(str::to_owned))
+                    .collect::<Option<Vec<_>>>()
+                    .ok_or_else(|| section.error("levels", "must be a list of texts in quotes"))?,
+                _ => return Err(section.error("levels", "must be a list of texts in quotes")),
+            };
+            let text = section.require("invalid", section.text("invalid")?)?;
+            Column::category(name, levels, text)
+        }
+        kind => {
+            let (min, max) = (bound("min")?, bound("max")?);
+            let invalid = bound("invalid")?;
+            let kind = if kind == "integer" { Kind::Integer { min, max } } else { Kind::Real { min, max } };
+            Column::new(name, kind, invalid)
+        }
+    };
+    let scale =
+        section.choice("scale", &[("none", Scale::None), ("bounds", Scale::Bounds)])?.unwrap_or_default();
+    column.and_then(|column| column.scaled(scale)).map_err(|error| match error {
+        barkeep_data::Error::Column { key, requirement, .. } => section.error(key, requirement),
+        other => SpecError::new(&path, other.to_string()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Data, String> {
+        Data::parse(&text.parse().unwrap(), Path::new("/folder")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn reads_every_kind_of_column_in_the_order_written() {
+        let data = parse(
+            r#"
+            path = "r.csv"
+            records = 10
+            delimiter = ";"
+            [columns]
+            z = { min = -1, max = 2.5, invalid = 0 }
+            a = { kind = "integer", min = 0, max = 9, invalid = 3, scale = "bounds" }
+            m = { kind = "bool", invalid = false }
+            c = { kind = "category", levels = ["x", "y"], invalid = "y" }
+            "#,
+        )
+        .unwrap();
+        assert_eq!(data.path, Path::new("/folder/r.csv"));
+        assert_eq!(data.delimiter, b';');
+        let names: Vec<&str> = data.schema.columns().iter().map(Column::name).collect();
+        assert_eq!(names, ["z", "a", "m", "c"]);
+    }
+
+    #[test]
+    fn each_fault_is_named_by_its_key() {
+        let good = "path = 'r.csv'\nrecords = 10\n[columns]\n";
+        for (text, expected) in [
+            ("records = 10", "`data.path`: is required"),
+            ("path = 'r.csv'", "`data.records`: is required"),
+            ("path = 'r.csv'\nrecords = 0", "`data.records`: must be a whole number of at least 1"),
+            ("path = 'r.csv'\nrecords = 5000000000", "`data.records`: must be at most 2^32"),
+            ("path = 'r.csv'\nrecords = 10", "`data.columns`: is required"),
+            ("path = 'r.csv'\nrecord = 10", "`data.record`: unknown key; did you mean `records`?"),
+            ("path = 'r.csv'\nrecords = 10\ndelimiter = 'ab'", "`data.delimiter`"),
+            (good, "`data.columns`"),
+            (&format!("{good}x = 3"), "`data.columns.x`: must be a table"),
+            (&format!("{good}x = {{ max = 1, invalid = 0 }}"), "`data.columns.x.min`: is required"),
+            (&format!("{good}x = {{ min = 0, max = 1 }}"), "`data.columns.x.invalid`: is required"),
+            (&format!("{good}x = {{ min = 1, max = 1, invalid = 1 }}"), "`data.columns.x.min`"),
+            (&format!("{good}x = {{ min = 0, max = 1, invalid = 7 }}"), "`data.columns.x.invalid`"),
+            (
+                &format!("{good}x = {{ kind = 'bool', min = 0, invalid = true }}"),
+                "`data.columns.x.min`: does not apply",
+            ),
+            (&format!("{good}x = {{ kind = 'bool', invalid = 3 }}"), "`data.columns.x.invalid`"),
+            (
+                &format!("{good}x = {{ kind = 'category', invalid = 'a' }}"),
+                "`data.columns.x.levels`: is required",
+            ),
+            (
+                &format!("{good}x = {{ kind = 'category', levels = ['a'], invalid = 'b' }}"),
+                "`data.columns.x.invalid`",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(expected), "{text}\n gave {error}\n not {expected}");
+        }
+    }
+}

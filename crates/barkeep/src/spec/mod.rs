@@ -1,0 +1,86 @@
+//! Turns a spec, written in TOML by a person, into checked facts; nothing here touches a record.
+//!
+//! A spec has four sections: `[data]` (where the records are and what is public about them), `[model]`,
+//! `[privacy]` and `[sampler]`. Every key is documented beside the code that reads it; a key nobody reads is an
+//! error that suggests the nearest one.
+
+mod data;
+mod privacy;
+pub mod section;
+
+pub use data::{COLUMN_KEYS, DATA_KEYS, Data};
+pub use privacy::{PRIVACY_KEYS, Privacy};
+pub use section::{Key, SpecError};
+
+use crate::models::{self, ModelEntry};
+use barkeep_model::Model;
+use section::{Section, key};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The sections of a spec.
+pub const SECTIONS: [Key; 4] = [
+    key("data", "", "the records and the public facts about them"),
+    key("model", "", "how likely a record is, and the prior"),
+    key("privacy", "", "the budget"),
+    key("sampler", "", "how to draw"),
+];
+
+/// A checked spec.
+pub struct Spec {
+    /// `[data]`.
+    pub data: Data,
+    /// The registry's entry of the model.
+    pub model_entry: &'static ModelEntry,
+    /// The model itself.
+    pub model: Arc<dyn Model>,
+    /// Power of the likelihood, in (0, 1].
+    pub temper: f64,
+    /// `[privacy]`.
+    pub privacy: Privacy,
+    /// `[sampler]` as written; the sampler's own preset reads it.
+    pub sampler: toml::Table,
+    /// The text the spec was read from.
+    pub text: String,
+}
+
+impl Spec {
+    /// Reads a spec; relative paths in it start from `folder`.
+    ///
+    /// # Errors
+    /// The first fault, by key.
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, SpecError> {
+        let root: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+            let line =
+                error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count()) + 1;
+            SpecError::new("", format!("line {line} is not TOML: {}", error.message()))
+        })?;
+        let root = Section::new("", &root, SECTIONS.iter())?;
+        let section = |name: &str| root.require(name, root.table(name)?);
+        let data = Data::parse(section("data")?, folder)?;
+        let model_table = section("model")?;
+        let (model_entry, model) = models::build(model_table, data.schema.columns().len())?;
+        let temper = temper(&Section::open("model", model_table), data.records)?;
+        let privacy = Privacy::parse(section("privacy")?)?;
+        let sampler = section("sampler")?.clone();
+        Ok(Self { data, model_entry, model, temper, privacy, sampler, text: text.to_owned() })
+    }
+}
+
+fn temper(section: &Section<'_>, records: u64) -> Result<f64, SpecError> {
+    #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
+    let records = records as f64;
+    let (name, temper) = match (section.positive("temper")?, section.positive("n0")?) {
+        (Some(_), Some(_)) => {
+            return Err(section.error("n0", "and temper say the same thing; give one of them"));
+        }
+        (Some(temper), None) => ("temper", temper),
+        (None, Some(n0)) => ("n0", n0 / records),
+        (None, None) => ("temper", 1.0),
+    };
+    if temper <= 1.0 {
+        Ok(temper)
+    } else {
+        Err(section.error(name, "would sharpen the likelihood; temper must be at most 1, n0 at most records"))
+    }
+}

@@ -1,0 +1,102 @@
+//! Reads `[privacy]`: the budget and what it protects.
+
+use super::section::{Key, Section, SpecError, key};
+use barkeep_accounting::{Delta, Epsilon, Neighbours};
+
+/// The keys of `[privacy]`.
+pub const PRIVACY_KEYS: [Key; 4] = [
+    key("epsilon", "", "the most privacy loss the run may cost, above 0"),
+    key("delta", "", "the probability with which ε may be exceeded, between 0 and 1; well below 1/records"),
+    key(
+        "neighbours",
+        "\"substitute\"",
+        "\"substitute\": one record is replaced; \"add-remove\": one is added or removed",
+    ),
+    key("private", "true", "false runs a baseline without any protection and marks every output NOT PRIVATE"),
+];
+
+/// What protects the records.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Privacy {
+    /// An (ε, δ) budget under a neighbouring relation.
+    Budget {
+        /// The ε that may be spent.
+        epsilon: Epsilon,
+        /// The δ that may be spent.
+        delta: Delta,
+        /// What counts as one record's change.
+        neighbours: Neighbours,
+    },
+    /// Nothing: a baseline.
+    NotPrivate,
+}
+
+impl Privacy {
+    /// Reads and checks the section.
+    ///
+    /// # Errors
+    /// The first key that is missing, unknown or out of range.
+    pub fn parse(table: &toml::Table) -> Result<Self, SpecError> {
+        let section = Section::new("privacy", table, PRIVACY_KEYS.iter())?;
+        if section.flag("private")? == Some(false) {
+            for key in ["epsilon", "delta", "neighbours"] {
+                if section.has(key) {
+                    return Err(
+                        section.error(key, "has no meaning with private = false; remove one of the two")
+                    );
+                }
+            }
+            return Ok(Self::NotPrivate);
+        }
+        let epsilon = section.require("epsilon", section.positive("epsilon")?)?;
+        let delta = section.require("delta", section.number("delta")?)?;
+        let delta = Delta::new(delta)
+            .map_err(|_| section.error("delta", format!("must be strictly between 0 and 1, not {delta}")))?;
+        let neighbours = section
+            .choice(
+                "neighbours",
+                &[("substitute", Neighbours::Substitute), ("add-remove", Neighbours::AddRemove)],
+            )?
+            .unwrap_or(Neighbours::Substitute);
+        let epsilon = Epsilon::new(epsilon).map_err(|error| section.error("epsilon", error.to_string()))?;
+        Ok(Self::Budget { epsilon, delta, neighbours })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Privacy, String> {
+        Privacy::parse(&text.parse().unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn reads_a_budget_or_none() {
+        let budget = parse("epsilon = 1\ndelta = 1e-6").unwrap();
+        let Privacy::Budget { epsilon, delta, neighbours } = budget else { panic!() };
+        assert_eq!((epsilon.get(), delta.get(), neighbours), (1.0, 1e-6, Neighbours::Substitute));
+        assert_eq!(parse("private = false").unwrap(), Privacy::NotPrivate);
+    }
+
+    #[test]
+    fn refuses_what_is_no_budget() {
+        for (text, expected) in [
+            ("delta = 0.1", "`privacy.epsilon`: is required"),
+            ("epsilon = 1", "`privacy.delta`: is required"),
+            ("epsilon = 0\ndelta = 0.1", "`privacy.epsilon`: must be a finite number above 0"),
+            ("epsilon = -2\ndelta = 0.1", "`privacy.epsilon`"),
+            ("epsilon = inf\ndelta = 0.1", "`privacy.epsilon`"),
+            ("epsilon = nan\ndelta = 0.1", "`privacy.epsilon`"),
+            ("epsilon = 1\ndelta = 0", "`privacy.delta`: must be strictly between 0 and 1"),
+            ("epsilon = 1\ndelta = 1", "`privacy.delta`"),
+            ("epsilon = 1\ndelta = nan", "`privacy.delta`"),
+            ("epsilon = 1\ndelta = 0.1\nneighbours = 'swap'", "`privacy.neighbours`: must be one of"),
+            ("private = false\nepsilon = 1", "`privacy.epsilon`: has no meaning"),
+            ("epsilonn = 1", "did you mean `epsilon`?"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(expected), "{text} gave {error}");
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Reads one section of a spec, so that every key is typed, ranged and known, or refused by name.
+
+use std::fmt;
+
+/// What is wrong in a spec, at which key, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecError {
+    /// The key as a user writes it, as in `sampler.clip`; empty for the spec as a whole.
+    pub key: String,
+    /// What is wrong and what is expected.
+    pub reason: String,
+}
+
+impl SpecError {
+    /// An error at `key`.
+    pub fn new(key: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { key: key.into(), reason: reason.into() }
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.key.as_str() {
+            "" => write!(out, "spec: {}", self.reason),
+            key => write!(out, "spec key `{key}`: {}", self.reason),
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// One documented key: the list of them is at once the reader's whitelist and the user's manual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Key {
+    /// As written in the spec.
+    pub name: &'static str,
+    /// The default in words; empty when the key is required.
+    pub default: &'static str,
+    /// One line of meaning.
+    pub meaning: &'static str,
+}
+
+/// Shorthand for a documented key.
+#[must_use]
+pub const fn key(name: &'static str, default: &'static str, meaning: &'static str) -> Key {
+    Key { name, default, meaning }
+}
+
+/// A TOML table with the path that leads to it and the keys it may hold.
+pub struct Section<'a> {
+    path: String,
+    table: &'a toml::Table,
+}
+
+impl<'a> Section<'a> {
+    /// Checks that `table` holds no key outside `known`.
+    ///
+    /// # Errors
+    /// The first unknown key, with the nearest known one.
+    pub fn new<'k>(
+        path: &str,
+        table: &'a toml::Table,
+        known: impl Iterator<Item = &'k Key> + Clone,
+    ) -> Result<Self, SpecError> {
+        for name in table.keys() {
+            if !known.clone().any(|key| key.name == name) {
+                let names = known.clone().map(|key| key.name);
+                return Err(SpecError::new(
+                    join(path, name),
+                    format!("unknown key{}", suggestion(name, names)),
+                ));
+            }
+        }
+        Ok(Self { path: path.to_owned(), table })
+    }
+
+    /// The whole table, for sections whose keys are names a user chose.
+    pub fn open(path: &str, table: &'a toml::Table) -> Self {
+        Self { path: path.to_owned(), table }
+    }
+
+    /// The path that leads to this section.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The full name of a key of this section.
+    #[must_use]
+    pub fn name(&self, key: &str) -> String {
+        join(&self.path, key)
+    }
+
+    /// An error at a key of this section.
+    pub fn error(&self, key: &str, reason: impl Into<String>) -> SpecError {
+        SpecError::new(self.name(key), reason)
+    }
+
+    /// Whether the key is written in the spec.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// The value as written.
+    #[must_use]
+    pub fn value(&self, key: &str) -> Option<&'a toml::Value> {
+        self.table.get(key)
+    }
+
+    /// A number, whole or not.
+    ///
+    /// # Errors
+    /// The value is not a number.
+    pub fn number(&self, key: &str) -> Result<Option<f64>, SpecError> {
+        self.value(key).map(|value| self.as_number(key, value)).transpose()
+    }
+
+    /// A finite number above zero.
+    ///
+    /// # Errors
+    /// The value is anything else.
+    pub fn positive(&self, key: &str) -> Result<Option<f64>, SpecError> {
+        match self.number(key)? {
+            Some(x) if !(x.is_finite() && x > 0.0) => {
+                Err(self.error(key, format!("must be a finite number above 0, not {x}")))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// A whole number of at least one.
+    ///
+    /// # Errors
+    /// The value is anything else.
+    pub fn count(&self, key: &str) -> Result<Option<u64>, SpecError> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(toml::Value::Integer(n)) if *n >= 1 => Ok(Some(n.unsigned_abs())),
+            Some(other) => {
+                Err(self.error(key, format!("must be a whole number of at least 1, not {}", shown(other))))
+            }
+        }
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// The value is not a string.
+    pub fn text(&self, key: &str) -> Result<Option<&'a str>, SpecError> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(toml::Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.error(key, format!("must be text in quotes, not {}", shown(other)))),
+        }
+    }
+
+    /// A string out of a fixed choice.
+    ///
+    /// # Errors
+    /// The value is not among `choices`; the nearest is suggested.
+    pub fn choice<T: Copy>(&self, key: &str, choices: &[(&'static str, T)]) -> Result<Option<T>, SpecError> {
+        let Some(text) = self.text(key)? else { return Ok(None) };
+        match choices.iter().find(|(name, _)| *name == text) {
+            Some((_, chosen)) => Ok(Some(*chosen)),
+            None => {
+                let names = choices.iter().map(|(name, _)| *name);
+                let list: Vec<String> = names.clone().map(|name| format!("\"{name}\"")).collect();
+                Err(self.error(
+                    key,
+                    format!("must be one of {}, not \"{text}\"{}", list.join(", "), suggestion(text, names)),
+                ))
+            }
+        }
+    }
+
+    /// true or false.
+    ///
+    /// # Errors
+    /// The value is neither.
+    pub fn flag(&self, key: &str) -> Result<Option<bool>, SpecError> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(toml::Value::Boolean(flag)) => Ok(Some(*flag)),
+            Some(other) => Err(self.error(key, format!("must be true or false, not {}", shown(other)))),
+        }
+    }
+
+    /// A list of finite numbers.
+    ///
+    /// # Errors
+    /// The value is not a list, or an entry is not a finite number.
+    pub fn numbers(&self, key: &str) -> Result<Option<Vec<f64>>, SpecError> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(toml::Value::Array(items)) => items
+                .iter()
+                .map(|item| match self.as_number(key, item)? {
+                    x if x.is_finite() => Ok(x),
+                    x => Err(self.error(key, format!("must hold finite numbers only, not {x}"))),
+                })
+                .collect::<Result<_, _>>()
+                .map(Some),
+            Some(other) => Err(self.error(key, format!("must be a list of numbers, not {}", shown(other)))),
+        }
+    }
+
+    /// A nested table.
+    ///
+    /// # Errors
+    /// The value is not a table.
+    pub fn table(&self, key: &str) -> Result<Option<&'a toml::Table>, SpecError> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(toml::Value::Table(table)) => Ok(Some(table)),
+            Some(other) => Err(self.error(key, format!("must be a section, not {}", shown(other)))),
+        }
+    }
+
+    /// Turns an absent key into the error that asks for it.
+    ///
+    /// # Errors
+    /// The key is absent.
+    pub fn require<T>(&self, key: &str, value: Option<T>) -> Result<T, SpecError> {
+        value.ok_or_else(|| self.error(key, "is required"))
+    }
+
+    fn as_number(&self, key: &str, value: &toml::Value) -> Result<f64, SpecError> {
+        match value {
+            toml::Value::Float(x) => Ok(*x),
+            #[expect(clippy::cast_precision_loss, reason = "a spec's whole numbers are far below 2^53")]
+            toml::Value::Integer(n) => Ok(*n as f64),
+            other => Err(self.error(key, format!("must be a number, not {}", shown(other)))),
+        }
+    }
+}
+
+/// `, did you mean "…"?` with the nearest of `names`, or nothing when none is near.
+pub fn suggestion<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> String {
+    names
+        .map(|name| (strsim::damerau_levenshtein(given, name), name))
+        .min()
+        .filter(|(distance, name)| *distance <= 1 + name.len().max(given.len()) / 3)
+        .map(|(_, name)| format!("; did you mean `{name}`?"))
+        .unwrap_or_default()
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// A spec is public, but a value can be long; show its kind and, if short, itself.
+fn shown(value: &toml::Value) -> String {
+    let text = value.to_string();
+    let kind = match value {
+        toml::Value::String(_) => "the text",
+        toml::Value::Integer(_) | toml::Value::Float(_) => "the number",
+        toml::Value::Boolean(_) => "the flag",
+        toml::Value::Datetime(_) => "the date",
+        toml::Value::Array(_) => return "a list".to_owned(),
+        toml::Value::Table(_) => return "a section".to_owned(),
+    };
+    if text.chars().count() <= 40 { format!("{kind} {text}") } else { kind.replacen("the", "a", 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: [Key; 2] = [key("clip", "", "bound"), key("steps", "all", "cap")];
+
+    fn table(text: &str) -> toml::Table {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn unknown_key_suggests_the_nearest() {
+        let error = Section::new("sampler", &table("clp = 1"), KNOWN.iter()).err().unwrap();
+        assert_eq!(error.to_string(), "spec key `sampler.clp`: unknown key; did you mean `clip`?");
+        let error = Section::new("sampler", &table("zzzzzz = 1"), KNOWN.iter()).err().unwrap();
+        assert_eq!(error.to_string(), "spec key `sampler.zzzzzz`: unknown key");
+    }
+
+    #[test]
+    fn wrong_types_and_ranges_name_the_key() {
+        let table = table("clip = -1\nsteps = 0");
+        let section = Section::new("sampler", &table, KNOWN.iter()).unwrap();
+        assert!(section.positive("clip").unwrap_err().to_string().contains("`sampler.clip`"));
+        assert!(section.count("steps").unwrap_err().to_string().contains("`sampler.steps`"));
+        assert!(section.text("clip").is_err());
+        assert!(section.flag("clip").is_err());
+        assert!(section.numbers("clip").is_err());
+        assert!(section.table("clip").is_err());
+        assert!(section.require::<f64>("tau", None).unwrap_err().to_string().contains("is required"));
+    }
+
+    #[test]
+    fn non_finite_numbers_are_refused() {
+        let table = table("clip = nan\nsteps = [1.0, inf]");
+        let section = Section::new("", &table, KNOWN.iter()).unwrap();
+        assert!(section.positive("clip").is_err());
+        assert!(section.numbers("steps").is_err());
+    }
+}
