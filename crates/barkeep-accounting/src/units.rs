@@ -75,6 +75,14 @@ unit!(
     Sensitivity, "sensitivity", "a finite number above 0", |x| x.is_finite() && x > 0.0
 );
 unit!(
+    /// A probability, the ends included.
+    Probability, "probability", "between 0 and 1", |x| (0.0..=1.0).contains(&x)
+);
+unit!(
+    /// A variance, or the parameter σ² that takes its place on a lattice.
+    Variance, "variance", "a finite number above 0", |x| x.is_finite() && x > 0.0
+);
+unit!(
     /// Order α of a Rényi divergence.
     Order, "order", "a finite number above 1", |x| x.is_finite() && x > 1.0
 );
@@ -114,6 +122,32 @@ pub enum Sampling {
     },
 }
 
+impl Sampling {
+    /// Probability that one record enters a batch; 1 for full batches.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        match self {
+            Self::Full => 1.0,
+            Self::Poisson { rate } => rate.get(),
+            Self::WithoutReplacement { batch, records } => *batch as f64 / *records as f64,
+        }
+    }
+
+    /// Whether batches drawn this way are at least as revealing as those of `other`: each of `other` could be drawn from
+    /// one of these without looking at it.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Full, _) => true,
+            (Self::Poisson { rate }, Self::Poisson { rate: other }) => rate >= other,
+            (
+                Self::WithoutReplacement { batch, records },
+                Self::WithoutReplacement { batch: other_batch, records: other_records },
+            ) => records == other_records && batch >= other_batch,
+            _ => false,
+        }
+    }
+}
+
 /// An interval that contains the true value. `lower` is absent where only an upper bound is known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bracket {
@@ -121,4 +155,36 @@ pub struct Bracket {
     pub lower: Option<f64>,
     /// Proved upper end: the value to certify.
     pub upper: f64,
+}
+
+impl Bracket {
+    /// Both ends known.
+    #[must_use]
+    pub fn new(lower: f64, upper: f64) -> Self {
+        Self { lower: Some(lower), upper }
+    }
+
+    /// A value known without error, as one that was given.
+    #[must_use]
+    pub fn exact(value: f64) -> Self {
+        Self::new(value, value)
+    }
+
+    /// Only an upper bound is known.
+    #[must_use]
+    pub fn at_most(upper: f64) -> Self {
+        Self { lower: None, upper }
+    }
+
+    /// A non-negative value computed to within `ulps` units in the last place.
+    #[must_use]
+    pub(crate) fn around(value: f64, ulps: u32) -> Self {
+        Self::new(barkeep_num::down_by(value, ulps).max(0.0), barkeep_num::up_by(value, ulps))
+    }
+
+    /// Whether `value` may be the true one.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        self.lower.is_none_or(|lower| lower <= value) && value <= self.upper
+    }
 }

@@ -1,0 +1,209 @@
+//! Names what one question costs: a mechanism, the records it touches, and the neighbours it is private for.
+//!
+//! The combination is checked once, where a [`Cost`] is made: a sampling scheme or neighbouring relation for which no
+//! proof is known is refused there, and never priced as if it were another.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Neighbours, Probability, Ratio, Sampling, Variance};
+
+/// What leaves the curator in one step, and how it is protected.
+///
+/// Ratios and sensitivities are those under the neighbouring relation of the [`Cost`] they stand in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Mechanism {
+    /// A value plus normal noise, in any dimension.
+    Gaussian {
+        /// Noise standard deviation over ℓ₂ sensitivity.
+        ratio: Ratio,
+    },
+    /// One bit, priced as if the noisy log-ratio behind it had been released (the papers' accounting).
+    ///
+    /// A Gaussian mechanism followed by post-processing; the coin that replaces drawing the noise adds its rounding.
+    NoisyDecision {
+        /// Noise standard deviation over sensitivity of the log-ratio.
+        ratio: Ratio,
+    },
+    /// An integer plus discrete Gaussian noise (Canonne, Kamath, Steinke 2020).
+    DiscreteGaussian {
+        /// The parameter σ² of the noise, in squared lattice units.
+        variance: Variance,
+        /// The most a neighbouring change moves the integer.
+        sensitivity: u64,
+    },
+    /// A value plus Laplace noise.
+    Laplace {
+        /// Noise scale over ℓ₁ sensitivity.
+        ratio: Ratio,
+    },
+    /// One bit that is 1 with probability p on one data set and q on its neighbour.
+    Bernoulli {
+        /// On the first.
+        p: Probability,
+        /// On the second.
+        q: Probability,
+    },
+    /// The corrected Barker test on a batch: Theorem 2 of Heikkilä et al. 2019.
+    ///
+    /// Per-record log-ratios are clipped to √b/N₀ and the noise has variance 2 minus the batch's own.
+    BarkerMinibatch {
+        /// Records in a batch, b.
+        batch: u64,
+        /// Records in all, n.
+        records: u64,
+        /// Which proved bound on the Rényi divergence is used.
+        bound: BarkerBound,
+    },
+}
+
+/// Which bound on the Rényi divergence of the minibatch Barker test is used; all three are proved, each tighter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BarkerBound {
+    /// As published.
+    Paper,
+    /// As published, without the term that does not vanish for large batches.
+    Fixed,
+    /// The supremum over all batches, certified by branch and bound.
+    Tight,
+}
+
+/// The price of one use of a mechanism.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked", into = "Unchecked")]
+pub struct Cost {
+    mechanism: Mechanism,
+    sampling: Sampling,
+    neighbours: Neighbours,
+}
+
+/// A cost as it is written down, before the combination is checked.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    mechanism: Mechanism,
+    sampling: Sampling,
+    neighbours: Neighbours,
+}
+
+impl TryFrom<Unchecked> for Cost {
+    type Error = Error;
+    fn try_from(cost: Unchecked) -> Result<Self, Error> {
+        Self::new(cost.mechanism, cost.sampling, cost.neighbours)
+    }
+}
+
+impl From<Cost> for Unchecked {
+    fn from(Cost { mechanism, sampling, neighbours }: Cost) -> Self {
+        Self { mechanism, sampling, neighbours }
+    }
+}
+
+impl Cost {
+    /// Checks that the parts go together.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for a combination without a proof; [`Error::Argument`] for an impossible batch or
+    /// a sensitivity of zero.
+    pub fn new(mechanism: Mechanism, sampling: Sampling, neighbours: Neighbours) -> Result<Self, Error> {
+        if let Sampling::WithoutReplacement { batch, records } = sampling {
+            check_batch(batch, records)?;
+            if neighbours == Neighbours::AddRemove {
+                return Err(Error::Mismatch(
+                    "batches of fixed size drawn without replacement need neighbours = substitute: \
+                     their size would reveal the number of records",
+                ));
+            }
+        }
+        match (&mechanism, sampling) {
+            (Mechanism::BarkerMinibatch { batch, records, .. }, sampling) => {
+                if sampling != (Sampling::WithoutReplacement { batch: *batch, records: *records }) {
+                    return Err(Error::Mismatch(
+                        "the minibatch Barker test draws its own batch without replacement; \
+                         the sampling must say the same batch and records",
+                    ));
+                }
+            }
+            (Mechanism::Gaussian { .. } | Mechanism::NoisyDecision { .. }, _) | (_, Sampling::Full) => {}
+            (_, Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. }) => {
+                return Err(Error::Mismatch(
+                    "amplification by sampling is proved here for Gaussian noise only; \
+                     use full batches with this mechanism",
+                ));
+            }
+        }
+        if matches!(mechanism, Mechanism::DiscreteGaussian { sensitivity: 0, .. }) {
+            return Err(Error::Argument {
+                name: "sensitivity",
+                requirement: "a whole number of at least 1",
+                value: 0.0,
+            });
+        }
+        Ok(Self { mechanism, sampling, neighbours })
+    }
+
+    /// What leaves, and how it is protected.
+    #[must_use]
+    pub fn mechanism(&self) -> &Mechanism {
+        &self.mechanism
+    }
+
+    /// Which records it touches.
+    #[must_use]
+    pub fn sampling(&self) -> Sampling {
+        self.sampling
+    }
+
+    /// The neighbours it is private for.
+    #[must_use]
+    pub fn neighbours(&self) -> Neighbours {
+        self.neighbours
+    }
+
+    /// Whether this cost is at least as much as `other`, whatever it is composed with.
+    ///
+    /// True only where one mechanism provably dominates the other: equal kinds, and every number on the dearer side. A
+    /// budget may then charge `other` as `self`.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        self.neighbours == other.neighbours
+            && self.sampling.covers(&other.sampling)
+            && self.mechanism.covers(&other.mechanism)
+    }
+}
+
+impl Mechanism {
+    fn covers(&self, other: &Self) -> bool {
+        use Mechanism::{BarkerMinibatch, Bernoulli, DiscreteGaussian, Gaussian, Laplace, NoisyDecision};
+        match (self, other) {
+            // A noisy decision costs the Gaussian and its coin's rounding besides.
+            (Gaussian { ratio }, Gaussian { ratio: other })
+            | (NoisyDecision { ratio }, Gaussian { ratio: other } | NoisyDecision { ratio: other })
+            | (Laplace { ratio }, Laplace { ratio: other }) => ratio <= other,
+            // Log-concave noise: a larger shift is easier to see. Nothing so simple holds for the variance.
+            (
+                DiscreteGaussian { variance, sensitivity },
+                DiscreteGaussian { variance: other_variance, sensitivity: other_sensitivity },
+            ) => variance == other_variance && sensitivity >= other_sensitivity,
+            (Bernoulli { p, q }, Bernoulli { p: other_p, q: other_q }) => p == other_p && q == other_q,
+            // The mechanism is the same; the bounds are all true of it.
+            (
+                BarkerMinibatch { batch, records, .. },
+                BarkerMinibatch { batch: other_batch, records: other_records, .. },
+            ) => batch == other_batch && records == other_records,
+            _ => false,
+        }
+    }
+}
+
+fn check_batch(batch: u64, records: u64) -> Result<(), Error> {
+    if batch == 0 || batch > records {
+        return Err(Error::Argument {
+            name: "batch",
+            requirement: "at least 1 and at most the number of records",
+            value: batch as f64,
+        });
+    }
+    Ok(())
+}
