@@ -1,1 +1,9 @@
 //! barkeep-curator.
+
+mod error;
+mod rng;
+mod sigma;
+
+pub use error::Refused;
+pub use rng::NoiseRng;
+pub use sigma::LatticeSigma;

@@ -1,0 +1,26 @@
+//! Says why a question got no answer, in public words only: no refusal carries anything computed from records.
+
+/// Why the curator did not answer.
+///
+/// **Privacy.** A refusal is decided before records are touched, from the question and the budget alone, both
+/// of which are public; it spends nothing and changes nothing.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refused {
+    /// What is left of the budget does not cover the question. The run is over.
+    #[error("the privacy budget is spent: what is left of it does not cover this question")]
+    Exhausted,
+    /// The question is malformed. A defect in the plan or the sampler, not in the records.
+    #[error("{name} must be {requirement}")]
+    Question {
+        /// The part of the question, as a user of the library writes it.
+        name: &'static str,
+        /// What is required of it, as in "a finite number above 0".
+        requirement: &'static str,
+    },
+    /// No accountant knows what the question would cost.
+    #[error("the question has no known cost: {0}")]
+    Accounting(#[from] barkeep_accounting::Error),
+    /// The operating system gave no randomness to protect the answers with.
+    #[error("the operating system gave no randomness; no question can be answered without it")]
+    Randomness,
+}
