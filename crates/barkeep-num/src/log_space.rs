@@ -5,6 +5,8 @@ use std::f64::consts::LN_2;
 /// `ln(eᵃ + eᵇ)`.
 ///
 /// −∞ is the logarithm of zero; +∞ absorbs everything but NaN.
+///
+/// **Precision.** Worst error found 1.05 ulp of max(½, |result|); tested to stay below 1.5.
 pub fn log_add_exp(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         return f64::NAN;
@@ -19,6 +21,8 @@ pub fn log_add_exp(a: f64, b: f64) -> f64 {
 /// `ln(eᵃ − eᵇ)` for a ≥ b.
 ///
 /// Equal finite arguments give −∞; a < b and ∞ − ∞ give NaN.
+///
+/// **Precision.** Worst error found 2.57 ulp of max(|a|, |result|), neighbouring arguments included; tested to stay below 3.
 pub fn log_sub_exp(a: f64, b: f64) -> f64 {
     if b == f64::NEG_INFINITY {
         return a;
@@ -33,6 +37,8 @@ pub fn log_sub_exp(a: f64, b: f64) -> f64 {
 /// `ln Σ eˣ` over a slice; −∞ for an empty one.
 ///
 /// The sum is compensated, so its length does not add to the error.
+///
+/// **Precision.** Worst error found 1.68 ulp of max(½, |result|); tested to stay below 2.
 pub fn log_sum_exp(terms: &[f64]) -> f64 {
     let mut largest = f64::NEG_INFINITY;
     let mut position = 0;
@@ -64,6 +70,8 @@ pub fn log_sum_exp(terms: &[f64]) -> f64 {
 /// `ln(1 − eˣ)` for x ≤ 0: the logarithm of the complement of a probability given by its logarithm.
 ///
 /// Zero gives −∞, −∞ gives 0, x > 0 gives NaN.
+///
+/// **Precision.** Worst error found 1.86 ulp from −745 to the smallest subnormal; tested to stay below 2.
 ///
 /// Two forms meet at −ln 2, each where it does not cancel: Mächler, *Accurately computing log(1 − exp(−|a|))*, 2012.
 pub fn log1m_exp(x: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! Evaluates the standard normal distribution function, its logarithm and its inverse.
 
-use std::f64::consts::FRAC_1_SQRT_2;
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use super::coefficients::{CENTRE_BOTTOM, CENTRE_TOP, FAR_BOTTOM, FAR_TOP, TAIL_BOTTOM, TAIL_TOP};
 use super::error_function::{erfc, erfcx};
@@ -10,6 +10,9 @@ use super::{polynomial, square};
 ///
 /// Keeps its relative precision in the lower tail down to the smallest normal number (x ≈ −37.5); for the upper
 /// tail ask for Φ(−x). NaN gives NaN.
+///
+/// **Precision.** Worst error found 3.22 ulp from −38.4 upwards; tested to stay below 3.5. Below −37.5 the unit is that of the
+/// subnormal numbers.
 pub fn normal_cdf(x: f64) -> f64 {
     if x < -1.0 {
         let (high, low) = square(x);
@@ -26,6 +29,8 @@ pub fn normal_cdf(x: f64) -> f64 {
 /// `ln Φ(x)`, for any x.
 ///
 /// About −x²/2 in the lower tail (−∞ once that overflows) and −Φ(−x) in the upper. NaN gives NaN.
+///
+/// **Precision.** Worst error found 3.69 ulp from −10¹⁵⁰ to 38; tested to stay below 4.
 pub fn ln_normal_cdf(x: f64) -> f64 {
     if x == f64::NEG_INFINITY {
         x
@@ -39,9 +44,15 @@ pub fn ln_normal_cdf(x: f64) -> f64 {
     }
 }
 
+/// √(2π).
+const SQRT_TAU: f64 = 2.506_628_274_631_000_7;
+
 /// The standard normal quantile, `Φ⁻¹(p)`.
 ///
 /// 0 gives −∞ and 1 gives +∞; NaN and anything outside [0, 1] give NaN.
+///
+/// **Precision.** Worst error found 3.72 ulp for p from the smallest subnormal to 1 − 2⁻⁵³, relative to the result even next
+/// to p = ½; tested to stay below 4.
 ///
 /// Rational functions of (p − ½)² in the middle and of √(−ln p) in the tails: the division of the range is that of
 /// Wichura, *Algorithm AS 241*, 1988; the coefficients are our own.
@@ -49,7 +60,8 @@ pub fn normal_quantile(p: f64) -> f64 {
     let q = p - 0.5;
     if q.abs() <= 0.425 {
         let w = 0.180_625 - q * q;
-        return q * (polynomial(&CENTRE_TOP, w) / polynomial(&CENTRE_BOTTOM, w));
+        // The slope √(2π) at the median carries the precision; the rest is at most a quarter of the result.
+        return SQRT_TAU * q + q * (q * q * (polynomial(&CENTRE_TOP, w) / polynomial(&CENTRE_BOTTOM, w)));
     }
     if !(0.0..=1.0).contains(&p) {
         return f64::NAN;
@@ -60,10 +72,11 @@ pub fn normal_quantile(p: f64) -> f64 {
         return q * f64::INFINITY;
     }
     let r = libm::sqrt(-libm::log(smaller));
-    let magnitude = if r <= 5.0 {
+    // The leading term √2·r carries the precision; what it overshoots by is small and may be rounded freely.
+    let shortfall = if r <= 5.0 {
         polynomial(&TAIL_TOP, r - 1.6) / polynomial(&TAIL_BOTTOM, r - 1.6)
     } else {
         polynomial(&FAR_TOP, r - 5.0) / polynomial(&FAR_BOTTOM, r - 5.0)
     };
-    magnitude.copysign(q)
+    (SQRT_2 * r - shortfall).copysign(q)
 }

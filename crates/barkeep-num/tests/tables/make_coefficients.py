@@ -62,16 +62,16 @@ def quantile(log_p):
 
 
 def central(s):
-    """Φ⁻¹(½ + q)/q as a function of s = q²."""
-    if s < mpf(10) ** -40:
-        return sqrt(2 * pi)
+    """(Φ⁻¹(½ + q)/q − √(2π))/q² as a function of s = q²."""
+    if s < mpf(10) ** -30:
+        return 2 * pi * sqrt(2 * pi) / 6
     q = sqrt(s)
-    return sqrt(2) * erfinv(2 * q) / q
+    return (sqrt(2) * erfinv(2 * q) / q - sqrt(2 * pi)) / s
 
 
-def tail(r):
-    """−Φ⁻¹(p) as a function of r = √(−ln p)."""
-    return -quantile(-r * r)
+def shortfall(r):
+    """√2·r + Φ⁻¹(p) as a function of r = √(−ln p): what the leading term of the tail overshoots by."""
+    return sqrt(2) * r + quantile(-r * r)
 
 
 def show(name, about, values):
@@ -87,11 +87,11 @@ top, _, worst = rational(scaled_erfcx, 26, 0, -1, 1)
 show("ERFCX", f"`(1 + 2x)·erfcx(x)` in powers of `q = (x − 4)/(x + 4)`, x ≥ 0; relative error {mp.nstr(worst, 2)} before rounding.", top)
 edge = mpf("0.425") ** 2
 top, bottom, worst = rational(lambda w: central(edge - w), 8, 8, 0, edge)
-show("CENTRE_TOP", f"Φ⁻¹(½ + q)/q in powers of 0.425² − q², numerator, |q| ≤ 0.425; relative error {mp.nstr(worst, 2)} before rounding.", top)
+show("CENTRE_TOP", f"(Φ⁻¹(½ + q)/q − √(2π))/q² in powers of 0.425² − q², numerator, |q| ≤ 0.425; relative error {mp.nstr(worst, 2)} before rounding.", top)
 show("CENTRE_BOTTOM", "Its denominator.", bottom)
-top, bottom, worst = rational(lambda t: tail(t + mpf("1.6")), 9, 8, 0, mpf("3.4"))
-show("TAIL_TOP", f"−Φ⁻¹(e^(−r²)) in powers of r − 1.6, numerator, 1.6 ≤ r ≤ 5; relative error {mp.nstr(worst, 2)} before rounding.", top)
+top, bottom, worst = rational(lambda t: shortfall(t + mpf("1.6")), 8, 8, 0, mpf("3.4"))
+show("TAIL_TOP", f"√2·r + Φ⁻¹(e^(−r²)) in powers of r − 1.6, numerator, 1.6 ≤ r ≤ 5; relative error {mp.nstr(worst, 2)} before rounding.", top)
 show("TAIL_BOTTOM", "Its denominator.", bottom)
-top, bottom, worst = rational(lambda t: tail(t + 5), 10, 9, 0, mpf("22.5"))
-show("FAR_TOP", f"−Φ⁻¹(e^(−r²)) in powers of r − 5, numerator, 5 ≤ r ≤ 27.5; relative error {mp.nstr(worst, 2)} before rounding.", top)
+top, bottom, worst = rational(lambda t: shortfall(t + 5), 10, 10, 0, mpf("22.5"))
+show("FAR_TOP", f"√2·r + Φ⁻¹(e^(−r²)) in powers of r − 5, numerator, 5 ≤ r ≤ 27.5; relative error {mp.nstr(worst, 2)} before rounding.", top)
 show("FAR_BOTTOM", "Its denominator.", bottom)
