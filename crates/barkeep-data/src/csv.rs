@@ -1,5 +1,6 @@
 //! Reads records from a CSV file into blocks, so that no message tells what a record says.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -91,28 +92,39 @@ fn header(path: &Path, reader: &mut Source) -> Result<Vec<String>, Error> {
 
 /// Where in the header each declared column stands.
 fn locate(path: &Path, schema: &Schema, header: &[String]) -> Result<Vec<usize>, Error> {
-    let path = || path.to_path_buf();
+    let mut places = BTreeMap::new();
+    let mut twice = None;
+    for (position, name) in header.iter().enumerate() {
+        if places.insert(name.as_str(), position).is_some() && !name.is_empty() {
+            twice = Some(name);
+        }
+    }
     let mut positions = Vec::with_capacity(schema.width());
     for column in schema.columns() {
-        let column = column.name();
-        let Some(position) = header.iter().position(|name| name == column.trim()) else {
-            let column = column.to_owned();
-            // A first row with numbers is a record, not a header: none of it may be shown.
-            if header.iter().any(|name| name.is_empty() || name.parse::<f64>().is_ok()) {
-                return Err(Error::Header { path: path(), column });
-            }
-            let nearest = nearest(&column, header);
-            return Err(Error::UnknownColumn { path: path(), column, nearest });
-        };
-        positions.push(position);
+        match places.get(column.name()) {
+            Some(&position) => positions.push(position),
+            None => return Err(absent(path, column.name(), header)),
+        }
     }
     // Only now is the first row known to be a header, so that its names may be shown.
-    let mut names: Vec<&String> = header.iter().filter(|name| !name.is_empty()).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Error::DuplicateHeader { path: path(), column: pair[0].clone() }),
+    match twice {
+        Some(name) => Err(Error::DuplicateHeader { path: path.to_path_buf(), column: name.clone() }),
         None => Ok(positions),
     }
+}
+
+fn absent(path: &Path, column: &str, header: &[String]) -> Error {
+    let (path, name) = (path.to_path_buf(), column.to_owned());
+    // A first row with numbers is a record, not a header: none of it may be shown.
+    if header.iter().any(|cell| looks_like_a_value(cell)) {
+        Error::Header { path, column: name }
+    } else {
+        Error::UnknownColumn { path, column: name, nearest: nearest(column, header) }
+    }
+}
+
+fn looks_like_a_value(cell: &str) -> bool {
+    cell.is_empty() || cell.parse::<f64>().is_ok()
 }
 
 /// How alike two names must be, from 0 to 1, for one to be suggested for the other.

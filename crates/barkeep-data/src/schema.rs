@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
+#[cfg(test)]
+mod tests;
+
 /// What a column holds, with its public bounds or levels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
@@ -87,9 +90,9 @@ impl Column {
     /// **Errors** if a bound is not finite, `min ≥ max`, an integer bound is not whole, levels are missing or
     /// repeated, or `invalid` is not a value the column can hold (for a category: a level's index).
     pub fn new(name: impl Into<String>, kind: Kind, invalid: f64) -> Result<Self, Error> {
-        let column = Self { name: name.into(), kind, invalid, scale: Scale::None };
+        let column = Self { name: name.into().trim().to_owned(), kind, invalid, scale: Scale::None };
         let refuse = |key, requirement| Err(Error::Column { column: column.name.clone(), key, requirement });
-        if column.name.trim().is_empty() {
+        if column.name.is_empty() {
             return Err(Error::Data { key: "columns", requirement: "must name every column" });
         }
         match &column.kind {
@@ -127,6 +130,9 @@ impl Column {
                 if levels.is_empty() {
                     return refuse("levels", "must name at least one level");
                 }
+                if levels.iter().any(|level| level.trim() != level) {
+                    return refuse("levels", "must not begin or end with a space");
+                }
                 if levels.iter().collect::<BTreeSet<_>>().len() != levels.len() {
                     return refuse("levels", "must be distinct");
                 }
@@ -162,22 +168,12 @@ impl Column {
     }
 
     /// The same column, its values mapped as `scale` says. **Errors** if it has no bounds to scale by.
-    pub fn scaled(mut self, scale: Scale) -> Result<Self, Error> {
-        if scale == Scale::Bounds {
-            match self.kind {
-                // Halving first keeps the width finite for any two finite bounds.
-                Kind::Real { .. } | Kind::Integer { .. } => {}
-                Kind::Bool | Kind::Category { .. } => {
-                    return Err(Error::Column {
-                        column: self.name,
-                        key: "scale",
-                        requirement: "needs a real or integer column, which has bounds",
-                    });
-                }
-            }
+    pub fn scaled(self, scale: Scale) -> Result<Self, Error> {
+        if scale == Scale::Bounds && matches!(self.kind, Kind::Bool | Kind::Category { .. }) {
+            let requirement = "needs a real or integer column, which has bounds";
+            return Err(Error::Column { column: self.name, key: "scale", requirement });
         }
-        self.scale = scale;
-        Ok(self)
+        Ok(Self { scale, ..self })
     }
 
     /// The column's name, as in the header.
@@ -244,7 +240,7 @@ impl Column {
             Kind::Real { .. } | Kind::Integer { .. } => cell.parse::<f64>().ok(),
             Kind::Bool => parse_bool(cell),
             Kind::Category { levels } => {
-                levels.iter().position(|level| level.trim() == cell).map(|level| level as f64)
+                levels.iter().position(|level| level == cell).map(|level| level as f64)
             }
         });
         self.admit(value.unwrap_or(f64::NAN))

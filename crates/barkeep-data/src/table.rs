@@ -15,7 +15,7 @@ const PADDING: f64 = 0.0;
 
 /// The records, admitted by the schema: every value is finite and inside its column's range.
 ///
-/// Memory is n·d·8 bytes, 0.8 % between columns, and less than two cache lines a column.
+/// Memory is n·d·8 bytes, 0.8 % of it more between columns, and at most seven values a column at the end.
 ///
 /// **Privacy.** Values leave through [`Table::blocks`] alone, which `clippy.toml` forbids outside
 /// barkeep-curator. There is no `Debug`, `Clone`, `Serialize` or `PartialEq`.
@@ -77,6 +77,23 @@ impl<'a> Blocks<'a> {
         Block::over(values.unwrap_or(&[]), stride, length)
     }
 
+    /// Copies the chosen records into `buffer`, in the order given, and views them as one block.
+    ///
+    /// An index past the end gives a record of zeros.
+    pub fn gather<'b>(self, records: &[u32], buffer: &'b mut Vec<f64>) -> Block<'b> {
+        let stride = records.len().next_multiple_of(LANES);
+        buffer.clear();
+        buffer.resize(stride * self.width, PADDING);
+        for (position, &record) in records.iter().enumerate() {
+            let (block, within) = (record as usize / BLOCK, record as usize % BLOCK);
+            let block = self.get(block);
+            for (index, slots) in buffer.chunks_exact_mut(stride).enumerate() {
+                slots[position] = block.column(index).get(within).copied().unwrap_or(PADDING);
+            }
+        }
+        Block::over(buffer, stride, records.len())
+    }
+
     /// The blocks in order.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Block<'a>> {
         (0..self.len()).map(move |index| self.get(index))
@@ -105,14 +122,12 @@ pub struct TableBuilder {
     pushed: usize,
     values: Vec<f64>,
     offset: usize,
-    /// The block being filled, its columns [`STRIDE`] apart.
-    open: Vec<f64>,
 }
 
 impl TableBuilder {
     /// Reserves the memory for exactly `records` rows.
     ///
-    /// **Errors** if `records` is 0 or the memory cannot be had.
+    /// **Errors** if `records` is 0 or above 2³², or the memory cannot be had.
     pub fn new(schema: Schema, records: usize) -> Result<Self, Error> {
         if records == 0 {
             return Err(Error::Data { key: "records", requirement: "must be at least 1" });
@@ -120,22 +135,18 @@ impl TableBuilder {
         if records as u64 > MOST_RECORDS {
             return Err(Error::Data { key: "records", requirement: "must be at most 4294967296" });
         }
-        let width = schema.width();
-        let too_large = || Error::Memory { records, columns: width };
-        let full = (records / BLOCK).checked_mul(STRIDE);
-        let lines = full.and_then(|full| full.checked_add(stride(records % BLOCK)));
+        let columns = schema.width();
+        let too_large = || Error::Memory { records, columns };
+        let lines = (records / BLOCK).checked_mul(STRIDE).map(|full| full + stride(records % BLOCK));
         let total =
-            lines.and_then(|lines| lines.checked_mul(width)).and_then(|total| total.checked_add(LANES));
+            lines.and_then(|lines| lines.checked_mul(columns)).and_then(|total| total.checked_add(LANES));
         let mut values = Vec::new();
         values.try_reserve_exact(total.ok_or_else(too_large)?).map_err(|_| too_large())?;
-        let mut open = Vec::new();
-        open.try_reserve_exact(STRIDE.checked_mul(width).ok_or_else(too_large)?).map_err(|_| too_large())?;
-        open.resize(STRIDE * width, PADDING);
         // The vector never grows beyond its reservation, so its address, and with it this offset, stay.
         let pointer: *const f64 = values.as_ptr();
         let offset = pointer.align_offset(LANES * size_of::<f64>()).min(LANES - 1);
         values.resize(offset, PADDING);
-        Ok(Self { schema, records, pushed: 0, values, offset, open })
+        Ok(Self { schema, records, pushed: 0, values, offset })
     }
 
     /// Adds one record; each value is admitted by its column (clamped, rounded, or replaced by `invalid`).
@@ -145,7 +156,7 @@ impl TableBuilder {
         if row.len() != self.schema.width() {
             return Err(Error::Width { columns: self.schema.width() });
         }
-        self.push_with(|index, column| column.admit(row.get(index).copied().unwrap_or(f64::NAN)))
+        self.push_with(|index, column| column.admit(row[index]))
     }
 
     /// Adds one record whose values `cell` gives, already admitted.
@@ -153,15 +164,17 @@ impl TableBuilder {
         if self.pushed == self.records {
             return Err(Error::Rows { declared: self.records });
         }
-        let position = self.pushed % BLOCK;
-        let slots = self.open.chunks_exact_mut(STRIDE);
+        let (block, position) = (self.pushed / BLOCK, self.pushed % BLOCK);
+        let stride = stride((self.records - block * BLOCK).min(BLOCK));
+        let start = self.offset + block * STRIDE * self.schema.width();
+        if position == 0 {
+            self.values.resize(start + stride * self.schema.width(), PADDING);
+        }
+        let slots = self.values[start..].chunks_exact_mut(stride);
         for ((index, column), slots) in self.schema.columns().iter().enumerate().zip(slots) {
             slots[position] = cell(index, column);
         }
         self.pushed += 1;
-        if self.pushed.is_multiple_of(BLOCK) {
-            self.values.extend_from_slice(&self.open);
-        }
         Ok(())
     }
 
@@ -171,14 +184,9 @@ impl TableBuilder {
     }
 
     /// The table. **Errors** if fewer rows than declared were added.
-    pub fn finish(mut self) -> Result<Table, Error> {
+    pub fn finish(self) -> Result<Table, Error> {
         if self.pushed != self.records {
             return Err(Error::Rows { declared: self.records });
-        }
-        let rest = self.records % BLOCK;
-        for column in self.open.chunks_exact_mut(STRIDE) {
-            column[rest..].fill(PADDING);
-            self.values.extend_from_slice(&column[..stride(rest)]);
         }
         Ok(Table { schema: self.schema, records: self.records, values: self.values, offset: self.offset })
     }
@@ -225,6 +233,21 @@ mod tests {
                 assert!(blocks.get(blocks.len()).column(0).is_empty());
             }
         }
+    }
+
+    #[test]
+    fn gathers_chosen_records_in_order() {
+        let table = table(3000, 3);
+        let mut buffer = Vec::new();
+        for chosen in [&[2999_u32, 0, 1024, 1023, 0][..], &[5], &[]] {
+            let block = table.blocks().gather(chosen, &mut buffer);
+            assert_eq!(block.len(), chosen.len());
+            for j in 0..3 {
+                let expected: Vec<f64> = chosen.iter().map(|&i| value(i as usize, j)).collect();
+                assert_eq!(block.column(j), expected);
+            }
+        }
+        assert_eq!(table.blocks().gather(&[3000, u32::MAX], &mut buffer).column(1), [0.0, 0.0]);
     }
 
     #[test]

@@ -1,0 +1,133 @@
+//! Checks which descriptions are refused and what a model sees of a value or a cell.
+
+use super::*;
+
+fn message(result: Result<Column, Error>) -> String {
+    result.unwrap_err().to_string()
+}
+
+fn levels(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn refusals_name_the_column_and_the_key() {
+    let (nan, infinity) = (f64::NAN, f64::INFINITY);
+    let cases = [
+        (Column::real("x", 1.0, 1.0, 1.0), "data.columns.x: min must be less than max"),
+        (Column::real("x", 2.0, 1.0, 1.0), "data.columns.x: min must be less than max"),
+        (Column::real("x", nan, 1.0, 1.0), "data.columns.x: min must be a finite number"),
+        (Column::real("x", -infinity, 1.0, 1.0), "data.columns.x: min must be a finite number"),
+        (Column::real("x", 0.0, infinity, 1.0), "data.columns.x: max must be a finite number"),
+        (Column::real("x", 0.0, 1.0, 1.5), "data.columns.x: invalid must be a number from min to max"),
+        (Column::real("x", 0.0, 1.0, nan), "data.columns.x: invalid must be a number from min to max"),
+        (Column::integer("x", 0.5, 3.0, 1.0), "data.columns.x: min must be a whole number"),
+        (Column::integer("x", 0.0, 3.5, 1.0), "data.columns.x: max must be a whole number"),
+        (Column::integer("x", 0.0, 3.0, 1.5), "data.columns.x: invalid must be a whole number"),
+        (Column::integer("x", 0.0, 3.0, nan), "data.columns.x: invalid must be a whole number"),
+        (Column::new("x", Kind::Bool, 0.5), "data.columns.x: invalid must be true or false"),
+        (Column::category("x", vec![], "a"), "data.columns.x: levels must name at least one level"),
+        (Column::category("x", levels(&["a", "a"]), "a"), "data.columns.x: levels must be distinct"),
+        (
+            Column::category("x", levels(&["a", " b"]), "a"),
+            "data.columns.x: levels must not begin or end with a space",
+        ),
+        (
+            Column::category("x", levels(&["a", "b"]), "c"),
+            "data.columns.x: invalid must be one of the levels",
+        ),
+        (
+            Column::boolean("x", true).and_then(|column| column.scaled(Scale::Bounds)),
+            "data.columns.x: scale needs a real or integer column, which has bounds",
+        ),
+        (Column::boolean("  ", true), "data.columns must name every column"),
+    ];
+    for (result, expected) in cases {
+        assert_eq!(message(result), expected);
+    }
+    let twice = vec![Column::boolean("x", true).unwrap(), Column::boolean(" x ", true).unwrap()];
+    assert_eq!(
+        Schema::new(twice).unwrap_err().to_string(),
+        "data.columns.x: name must not be declared twice"
+    );
+    assert_eq!(Schema::new(vec![]).unwrap_err().to_string(), "data.columns must declare at least one column");
+}
+
+#[test]
+fn whatever_comes_a_model_sees_a_finite_value_in_range() {
+    let odd =
+        [f64::NAN, f64::INFINITY, -f64::INFINITY, 5e-324, -0.0, 0.4, 0.5, 1.0, 2.5, -7.0, 1e308, -1e308];
+    let columns = [
+        Column::real("a", -1.5, 3.0, 0.25).unwrap(),
+        Column::real("a", -1.5, 3.0, 0.25).unwrap().scaled(Scale::Bounds).unwrap(),
+        Column::real("a", f64::MIN, f64::MAX, 0.0).unwrap().scaled(Scale::Bounds).unwrap(),
+        Column::integer("a", -2.0, 3.0, 1.0).unwrap(),
+        Column::integer("a", -2.0, 3.0, 1.0).unwrap().scaled(Scale::Bounds).unwrap(),
+        Column::boolean("a", true).unwrap(),
+        Column::category("a", levels(&["p", "q", "r"]), "q").unwrap(),
+    ];
+    for column in &columns {
+        let (low, high) = column.range();
+        for value in odd {
+            assert!((low..=high).contains(&column.admit(value)));
+        }
+        for cell in ["", "NA", "nan", "inf", "-inf", "1e999", "0x10", "1,5", "p ", "true", "٣", "--1"] {
+            assert!((low..=high).contains(&column.parse(cell.as_bytes())));
+        }
+        assert_eq!(column.parse(&[0xff, 0xfe]), column.admit(f64::NAN));
+    }
+}
+
+#[test]
+fn cells_are_read_by_kind() {
+    let real = Column::real("a", -10.0, 10.0, 0.25).unwrap();
+    let cases = [("3.5", 3.5), (" -2e0 ", -2.0), ("1e3", 10.0), ("-inf", -10.0), ("NaN", 0.25), ("", 0.25)];
+    for (cell, expected) in cases {
+        assert_eq!(real.parse(cell.as_bytes()), expected);
+    }
+    assert_eq!(real.parse(b"3,5"), 0.25);
+
+    let integer = Column::integer("a", -3.0, 9.0, 4.0).unwrap();
+    for (cell, expected) in [("2.4", 2.0), ("2.5", 3.0), ("-2.5", -3.0), ("99", 9.0), ("many", 4.0)] {
+        assert_eq!(integer.parse(cell.as_bytes()), expected);
+    }
+
+    let boolean = Column::boolean("a", true).unwrap();
+    for (cell, expected) in [("FALSE", 0.0), ("no", 0.0), ("0", 0.0), ("0.0", 0.0), ("Y", 1.0), ("1", 1.0)] {
+        assert_eq!(boolean.parse(cell.as_bytes()), expected);
+    }
+    assert_eq!(boolean.parse(b"2"), 1.0);
+
+    let category = Column::category("a", levels(&["EWR", "JFK", ""]), "JFK").unwrap();
+    for (cell, expected) in [("EWR", 0.0), (" JFK", 1.0), ("", 2.0), ("ewr", 1.0), ("LGA", 1.0), ("0", 1.0)] {
+        assert_eq!(category.parse(cell.as_bytes()), expected);
+    }
+    assert_eq!(category.admit(0.0), 0.0);
+    assert_eq!(category.admit(3.0), 1.0);
+    assert_eq!(category.admit(0.5), 1.0);
+}
+
+#[test]
+fn bounds_are_scaled_to_the_unit_interval() {
+    let column = Column::real("hour", 5.0, 23.0, 14.0).unwrap().scaled(Scale::Bounds).unwrap();
+    assert_eq!(column.range(), (-1.0, 1.0));
+    for (value, expected) in
+        [(5.0, -1.0), (14.0, 0.0), (18.5, 0.5), (23.0, 1.0), (99.0, 1.0), (f64::NAN, 0.0)]
+    {
+        assert_eq!(column.admit(value), expected);
+    }
+}
+
+#[test]
+fn a_schema_is_read_back_from_what_it_wrote_and_validated_again() {
+    let schema = Schema::new(vec![
+        Column::real("a", -1.0, 1.0, 0.0).unwrap().scaled(Scale::Bounds).unwrap(),
+        Column::category("b", levels(&["p", "q"]), "q").unwrap(),
+    ])
+    .unwrap();
+    let text = serde_json::to_string(&schema).unwrap();
+    assert_eq!(serde_json::from_str::<Schema>(&text).unwrap(), schema);
+    let broken = text.replace("\"min\":-1.0", "\"min\":1.0");
+    let message = serde_json::from_str::<Schema>(&broken).unwrap_err().to_string();
+    assert!(message.contains("data.columns.a: min must be less than max"));
+}

@@ -1,0 +1,160 @@
+//! Reads whole files as a user writes them, and checks that refusals never show a row or a cell.
+
+#![expect(clippy::disallowed_methods, reason = "tests read back public values they wrote")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its file has failed")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use barkeep_data::{BLOCK, Column, CsvOptions, Error, Schema, Table, read_csv, read_csv_with};
+
+fn file(folder: &tempfile::TempDir, content: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.path().join("people.csv");
+    std::fs::File::create(&path).unwrap().write_all(content.as_ref()).unwrap();
+    path
+}
+
+fn schema() -> Schema {
+    Schema::new(vec![
+        Column::real("income", 0.0, 100.0, 50.0).unwrap(),
+        Column::integer("age", 0.0, 120.0, 40.0).unwrap(),
+        Column::category("city", vec!["Oslo".into(), "Rome".into()], "Rome").unwrap(),
+    ])
+    .unwrap()
+}
+
+fn column(table: &Table, index: usize) -> Vec<f64> {
+    table.blocks().iter().flat_map(|block| block.column(index).iter().copied()).collect()
+}
+
+fn refused(path: &Path, records: usize) -> Error {
+    read_csv(path, &schema(), records).map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn columns_are_chosen_by_name_and_bad_cells_become_invalid() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut content = b"\xef\xbb\xbfage,note, city ,income\r\n".to_vec();
+    content.extend(b"31,\"said \"\"hello, you\"\"\nand left\",Oslo,12.5\r\n");
+    content.extend(b"\r\n");
+    content.extend(b"31.6,,Paris,1e9\n");
+    content.extend(b",x,Rome,\n");
+    content.extend(b"old,\xff\xfe,\xc3\x28,-3\n");
+    let table = read_csv(file(&folder, content), &schema(), 4).unwrap();
+    assert_eq!(table.records(), 4);
+    assert_eq!(column(&table, 0), [12.5, 100.0, 50.0, 0.0]);
+    assert_eq!(column(&table, 1), [31.0, 32.0, 40.0, 40.0]);
+    assert_eq!(column(&table, 2), [0.0, 1.0, 1.0, 1.0]);
+}
+
+#[test]
+fn many_blocks_are_streamed_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = 2 * BLOCK + 17;
+    let rows: String =
+        (0..records).map(|i| format!("{};Oslo;{}\n", i % 100, f64::from(i as u32) / 64.0)).collect();
+    let path = file(&folder, format!("age;city;income\n{rows}"));
+    let options = CsvOptions { delimiter: b';', ..CsvOptions::default() };
+    let table = read_csv_with(path, &schema(), records, options).unwrap();
+    let incomes: Vec<f64> = (0..records).map(|i| f64::from(i as u32) / 64.0).collect();
+    assert_eq!(column(&table, 0), incomes);
+    assert_eq!(column(&table, 1), (0..records).map(|i| (i % 100) as f64).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_that_is_not_there_or_not_a_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("absent.csv");
+    assert_eq!(refused(&path, 1), Error::Missing { path });
+    let path = folder.path().to_path_buf();
+    assert_eq!(refused(&path, 1), Error::Unreadable { path });
+}
+
+#[test]
+fn a_file_without_a_usable_header_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for content in ["", "\n\n"] {
+        let path = file(&folder, content);
+        assert_eq!(refused(&path, 1), Error::Empty { path });
+    }
+    let path = file(&folder, "71234,33,Oslo\n71235,34,Rome\n");
+    let error = refused(&path, 2);
+    assert_eq!(error, Error::Header { path, column: "income".into() });
+    assert!(!error.to_string().contains("71234"));
+}
+
+#[test]
+fn an_unknown_column_is_refused_with_the_nearest_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "Income,age,city\n1,2,Oslo\n");
+    let error = refused(&path, 1);
+    assert_eq!(
+        error,
+        Error::UnknownColumn { path: path.clone(), column: "income".into(), nearest: Some("Income".into()) }
+    );
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "data.columns.income: the header of {} has no such column; did you mean Income?",
+            path.display()
+        )
+    );
+    // A first row of unlike words may be a record: none of it is shown.
+    let path = file(&folder, "Alice,Smith,Oslo\nBob,Jones,Rome\n");
+    assert_eq!(refused(&path, 2), Error::UnknownColumn { path, column: "income".into(), nearest: None });
+}
+
+#[test]
+fn a_repeated_header_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "income,age,city,age\n1,2,Oslo,3\n");
+    assert_eq!(refused(&path, 1), Error::DuplicateHeader { path, column: "age".into() });
+    let path = file(&folder, "71234,71234,71234\n1,2,3\n");
+    assert!(!refused(&path, 1).to_string().contains("71234"));
+}
+
+#[test]
+fn ragged_rows_are_refused_without_saying_which() {
+    let folder = tempfile::tempdir().unwrap();
+    for row in ["71234,2", "71234,2,Oslo,4", "71234"] {
+        let path = file(&folder, format!("income,age,city\n1,2,Oslo\n{row}\n5,6,Rome\n"));
+        let error = refused(&path, 3);
+        assert_eq!(error, Error::Ragged { path: path.clone() });
+        let shown = format!("{error} {error:?}").replace(&*path.to_string_lossy(), "");
+        assert!(!shown.contains(|letter: char| letter.is_ascii_digit()));
+    }
+}
+
+#[test]
+fn another_count_than_declared_is_refused_without_saying_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "income,age,city\n1,2,Oslo\n3,4,Rome\n");
+    for declared in [1, 3] {
+        let error = refused(&path, declared);
+        assert_eq!(error, Error::Count { path: path.clone(), declared });
+        assert!(!error.to_string().contains('2'), "the count found stays untold");
+    }
+    assert_eq!(refused(&path, 0).to_string(), "data.records must be at least 1");
+    let path = file(&folder, "income,age,city\n");
+    assert_eq!(refused(&path, 1), Error::Count { path, declared: 1 });
+}
+
+#[test]
+fn no_bytes_make_the_reader_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let alphabet = b"income,age,city\n\"\r\xff\x00;1-e.";
+    for _ in 0..500 {
+        let mut content = b"income,age,city\n".to_vec();
+        for _ in 0..60 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            content.push(alphabet[(state % alphabet.len() as u64) as usize]);
+        }
+        let path = file(&folder, &content);
+        if let Ok(table) = read_csv(&path, &schema(), 2) {
+            assert!(column(&table, 0).iter().all(|income| (0.0..=100.0).contains(income)));
+        }
+    }
+}

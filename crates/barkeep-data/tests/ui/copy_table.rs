@@ -1,0 +1,5 @@
+fn copy(table: &barkeep_data::Table) -> barkeep_data::Table {
+    table.clone()
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+fn print(records: &barkeep_data::Block<'_>) {
+    println!("{:?}", records);
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+fn print(records: &barkeep_data::Blocks<'_>) {
+    println!("{:?}", records);
+}
+
+fn main() {}

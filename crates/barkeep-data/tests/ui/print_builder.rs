@@ -1,0 +1,5 @@
+fn print(records: &barkeep_data::TableBuilder) {
+    println!("{:?}", records);
+}
+
+fn main() {}

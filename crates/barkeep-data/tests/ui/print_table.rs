@@ -1,0 +1,5 @@
+fn print(records: &barkeep_data::Table) {
+    println!("{:?}", records);
+}
+
+fn main() {}
