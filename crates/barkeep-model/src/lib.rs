@@ -5,20 +5,30 @@
 //! of reusable buffers. It never clips, rounds or sums: that is the curator's part, so a model cannot get the
 //! privacy wrong.
 
+#[cfg(test)]
+mod check;
 pub mod cholesky;
 mod error;
 mod kernel;
 mod model;
 mod models;
+mod prior;
 mod scratch;
 mod simulation;
+mod soft;
+mod transform;
 mod variates;
 
 pub use error::Error;
 pub use model::Model;
+pub use models::banana::{Banana, BananaPosterior, Bend};
+pub use models::circle::Circle;
 pub use models::gaussian::GaussianMean;
+pub use models::mixture::Mixture;
+pub use prior::Prior;
 pub use scratch::Scratch;
 pub use simulation::simulate;
+pub use transform::{Belief, Mapped, Transform};
 
 /// `stem`1, `stem`2, … for names of coordinates.
 pub(crate) fn numbered(stem: &str, count: usize) -> Vec<String> {

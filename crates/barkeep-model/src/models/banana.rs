@@ -1,0 +1,365 @@
+//! Models the banana of the thesis: ln p(x|θ) = Σ_j ln N(x_j; u_j, σ_j²) with u = θ but u₂ = θ₂ + a(θ₁−m)² + b.
+//!
+//! The prior is u ~ N(0, σ₀²·I), so that u has a Gaussian posterior and θ a banana (thesis, Theorem 5.2).
+//! With a = b = 0 it is the Gaussian mean with independent coordinates.
+
+use barkeep_data::Block;
+
+use crate::error::{require_finite, require_positive};
+use crate::kernel::sum_columns;
+use crate::variates::normal;
+use crate::{Error, Model, Scratch, numbered};
+
+/// The bend u₂ = θ₂ + a(θ₁−m)² + b of the second coordinate.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Bend {
+    /// How strongly it bends.
+    pub a: f64,
+    /// The shift.
+    pub b: f64,
+    /// Where the bend is centred.
+    pub m: f64,
+}
+
+impl Bend {
+    /// u₂ − θ₂.
+    fn lift(self, first: f64) -> f64 {
+        self.a * (first - self.m) * (first - self.m) + self.b
+    }
+
+    /// ∂u₂/∂θ₁.
+    fn slope(self, first: f64) -> f64 {
+        2.0 * self.a * (first - self.m)
+    }
+}
+
+/// x ~ N(u(θ), diag σ²) with u(θ) ~ N(0, σ₀²·I).
+pub struct Banana {
+    names: Vec<String>,
+    columns: Vec<String>,
+    bend: Bend,
+    variances: Vec<f64>,
+    precisions: Vec<f64>,
+    /// −½ ln det 2πΣ.
+    normaliser: f64,
+    prior_variance: f64,
+}
+
+impl Banana {
+    /// The model with these likelihood variances σ², at least two, and prior variance σ₀².
+    ///
+    /// **Errors** if there are fewer, or a variance is not finite and above 0, or the bend is not finite.
+    pub fn new(bend: Bend, variances: &[f64], prior_variance: f64) -> Result<Self, Error> {
+        if variances.len() < 2 {
+            return Err(Error::Key { key: "variances", requirement: "must have at least two entries" });
+        }
+        require_finite("a", &[bend.a])?;
+        require_finite("b", &[bend.b])?;
+        require_finite("m", &[bend.m])?;
+        require_positive("variances", variances)?;
+        require_positive("prior_variance", &[prior_variance])?;
+        let log_determinant: f64 = variances.iter().map(|v| libm::log(std::f64::consts::TAU * v)).sum();
+        Ok(Self {
+            names: numbered("theta", variances.len()),
+            columns: numbered("x", variances.len()),
+            bend,
+            precisions: variances.iter().map(|variance| 1.0 / variance).collect(),
+            variances: variances.to_vec(),
+            normaliser: -0.5 * log_determinant,
+            prior_variance,
+        })
+    }
+
+    /// u_j(θ).
+    fn centre(&self, at: &[f64], j: usize) -> f64 {
+        if j == 1 { at[1] + self.bend.lift(at[0]) } else { at[j] }
+    }
+
+    /// u_j(θ') − u_j(θ) without cancellation.
+    fn shift(&self, from: &[f64], to: &[f64], j: usize) -> f64 {
+        let step = to[j] - from[j];
+        if j == 1 {
+            step + self.bend.a * (to[0] - from[0]) * ((to[0] - self.bend.m) + (from[0] - self.bend.m))
+        } else {
+            step
+        }
+    }
+
+    /// Jᵀ·diag(`weight`)·J for the Jacobian J of u, which is the identity but for ∂u₂/∂θ₁.
+    fn pull_back(&self, at: &[f64], weight: impl Fn(usize) -> f64, out: &mut [f64]) {
+        let (d, slope) = (self.dimension(), self.bend.slope(at[0]));
+        out.fill(0.0);
+        for (j, entry) in out.iter_mut().step_by(d + 1).enumerate() {
+            *entry = weight(j);
+        }
+        out[0] += slope * slope * weight(1);
+        out[1] = slope * weight(1);
+        out[d] = out[1];
+    }
+
+    /// The posterior given `records` records with these means, the likelihood raised to the power `temper`.
+    ///
+    /// u_j has precision τ = nT/σ_j² + 1/σ₀² and mean (nT/σ_j²)·x̄_j/τ (thesis, Theorem 5.2).
+    ///
+    /// **Privacy.** The records' means are secret: this is for public simulated records.
+    pub fn posterior(&self, records: f64, temper: f64, means: &[f64]) -> BananaPosterior {
+        let weights: Vec<f64> =
+            self.precisions.iter().map(|precision| records * temper * precision).collect();
+        let totals: Vec<f64> = weights.iter().map(|weight| weight + 1.0 / self.prior_variance).collect();
+        BananaPosterior {
+            bend: self.bend,
+            centre: weights
+                .iter()
+                .zip(&totals)
+                .zip(means)
+                .map(|((w, total), mean)| w * mean / total)
+                .collect(),
+            variances: totals.iter().map(|total| 1.0 / total).collect(),
+        }
+    }
+}
+
+impl Model for Banana {
+    fn name(&self) -> &'static str {
+        "banana"
+    }
+
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let term = |j: usize| (-0.5 * self.precisions[j], self.centre(at, j));
+        sum_columns(block, self.dimension(), self.normaliser, out, term, |weight, z| weight * z * z);
+    }
+
+    /// Σ_j (x_j − ½(u_j+u'_j))·(u'_j−u_j)/σ_j²: linear in x, and only moved coordinates are read.
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let term = |j: usize| {
+            let middle = 0.5 * (self.centre(from, j) + self.centre(to, j));
+            (self.precisions[j] * self.shift(from, to, j), middle)
+        };
+        sum_columns(block, self.dimension(), 0.0, out, term, |weight, z| weight * z);
+    }
+
+    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let d = self.dimension();
+        let slope = self.bend.slope(at[0]);
+        for (j, out) in out.chunks_exact_mut(block.len().max(1)).enumerate().take(d) {
+            let term = |k: usize| {
+                let weight = match (j, k) {
+                    (0, 1) => slope * self.precisions[1],
+                    _ if j == k => self.precisions[j],
+                    _ => 0.0,
+                };
+                (weight, self.centre(at, k))
+            };
+            sum_columns(block, d, 0.0, out, term, |weight, z| weight * z);
+        }
+    }
+
+    fn log_prior(&self, at: &[f64]) -> f64 {
+        let squares: f64 = (0..self.dimension()).map(|j| self.centre(at, j) * self.centre(at, j)).sum();
+        let log_scale = libm::log(std::f64::consts::TAU * self.prior_variance);
+        -0.5 * (squares / self.prior_variance + self.dimension() as f64 * log_scale)
+    }
+
+    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
+        for (j, out) in out.iter_mut().enumerate().take(self.dimension()) {
+            *out = -self.centre(at, j) / self.prior_variance;
+        }
+        out[0] -= self.bend.slope(at[0]) * self.centre(at, 1) / self.prior_variance;
+    }
+
+    fn fisher(&self, at: &[f64], out: &mut [f64]) -> bool {
+        self.pull_back(at, |j| self.precisions[j], out);
+        true
+    }
+
+    fn prior_precision(&self, at: &[f64], out: &mut [f64]) {
+        self.pull_back(at, |_| 1.0 / self.prior_variance, out);
+    }
+
+    fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {
+        out.iter_mut().for_each(|out| *out = self.prior_variance.sqrt() * normal(uniform));
+        out[1] -= self.bend.lift(out[0]);
+        true
+    }
+
+    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        for (j, row) in row.iter_mut().enumerate().take(self.dimension()) {
+            *row = self.centre(at, j) + self.variances[j].sqrt() * normal(uniform);
+        }
+    }
+}
+
+/// The law of θ when u(θ) ~ N(μ, diag s²): Ban(μ, diag s², a, b, m) of the thesis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BananaPosterior {
+    bend: Bend,
+    centre: Vec<f64>,
+    variances: Vec<f64>,
+}
+
+impl BananaPosterior {
+    /// An independent draw of θ.
+    pub fn sample(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) {
+        for ((out, centre), variance) in out.iter_mut().zip(&self.centre).zip(&self.variances) {
+            *out = centre + variance.sqrt() * normal(uniform);
+        }
+        out[1] -= self.bend.lift(out[0]);
+    }
+
+    /// Mean and covariance (row-major) of θ.
+    ///
+    /// With c = μ₁−m: E θ₂ = μ₂ − a(c² + s₁²) − b, Cov(θ₁,θ₂) = −2acs₁², Var θ₂ = s₂² + a²(4c²s₁² + 2s₁⁴).
+    pub fn moments(&self) -> (Vec<f64>, Vec<f64>) {
+        let d = self.centre.len();
+        let Bend { a, b, m } = self.bend;
+        let (offset, spread) = (self.centre[0] - m, self.variances[0]);
+        let mut mean = self.centre.clone();
+        mean[1] -= a * (offset * offset + spread) + b;
+        let mut covariance = vec![0.0; d * d];
+        covariance.iter_mut().step_by(d + 1).zip(&self.variances).for_each(|(entry, v)| *entry = *v);
+        covariance[1] = -2.0 * a * offset * spread;
+        covariance[d] = covariance[1];
+        covariance[d + 1] += a * a * (4.0 * offset * offset * spread + 2.0 * spread * spread);
+        (mean, covariance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_dual::Dual64;
+
+    use super::*;
+    use crate::check;
+
+    const BEND: Bend = Bend { a: 1.5, b: -0.25, m: 0.5 };
+    const VARIANCES: [f64; 4] = [20.0, 2.5, 1.0, 0.5];
+
+    fn model() -> Banana {
+        Banana::new(BEND, &VARIANCES, 9.0).unwrap()
+    }
+
+    fn straightened(theta: &[Dual64]) -> Vec<Dual64> {
+        let mut u = theta.to_vec();
+        u[1] = u[1] + (theta[0] - BEND.m) * (theta[0] - BEND.m) * BEND.a + BEND.b;
+        u
+    }
+
+    fn log_normal(x: f64, mean: Dual64, variance: f64) -> Dual64 {
+        (mean - x) * (mean - x) * (-0.5 / variance) - 0.5 * (std::f64::consts::TAU * variance).ln()
+    }
+
+    fn density(x: &[f64], theta: &[Dual64]) -> Dual64 {
+        let u = straightened(theta);
+        (0..4).map(|j| log_normal(x[j], u[j], VARIANCES[j])).fold(Dual64::new(0.0, 0.0), |a, b| a + b)
+    }
+
+    fn prior(theta: &[Dual64]) -> Dual64 {
+        straightened(theta)
+            .into_iter()
+            .map(|u| log_normal(0.0, u, 9.0))
+            .fold(Dual64::new(0.0, 0.0), |a, b| a + b)
+    }
+
+    #[test]
+    fn agrees_with_dual_numbers() {
+        check::against_oracle(&model(), &[0.0, 3.0, 0.0, 0.0], 2.0, density, prior);
+    }
+
+    #[test]
+    fn behaves_as_every_model_must() {
+        let at = [1.0, 3.0, 0.0, -1.0];
+        check::one_component_moves(&model(), &at);
+        check::scores(&model(), &at, true);
+        check::any_values(&model(), &at);
+        check::prior_draws(&model());
+    }
+
+    #[test]
+    fn the_prior_precision_is_that_of_the_straightened_parameters() {
+        // u = θ + (0, 1.5·(θ₁−½)² − ¼, 0, 0): at θ₁ = 1 the slope is 1.5, so JᵀJ has 1 + 2.25, 1.5 and 1.
+        let mut precision = [f64::NAN; 16];
+        model().prior_precision(&[1.0, 3.0, 0.0, -1.0], &mut precision);
+        let expected = [3.25, 1.5, 0.0, 0.0, 1.5, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+            .map(|x| x / 9.0);
+        for (found, expected) in precision.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn the_closed_form_posterior_is_proportional_to_likelihood_times_prior() {
+        // ln posterior − T·Σ ln p(x|θ) − ln p(θ) must not depend on θ.
+        let model = model();
+        let records = 50;
+        let values = check::columns(&model, &[0.3, 2.0, 0.0, 1.0], records, 3);
+        let means: Vec<f64> =
+            values.chunks_exact(records).map(|column| column.iter().sum::<f64>() / records as f64).collect();
+        let temper = 0.25;
+        let posterior = model.posterior(records as f64, temper, &means);
+        let mut terms = vec![0.0; records];
+        let scratch = &mut Scratch::new();
+        let mut constant = |at: &[f64]| {
+            model.log_density(Block::over(&values, records, records), at, &mut terms, scratch);
+            let u = [at[0], at[1] + BEND.a * (at[0] - BEND.m).powi(2) + BEND.b, at[2], at[3]];
+            let closed: f64 =
+                (0..4).map(|j| -0.5 * (u[j] - posterior.centre[j]).powi(2) / posterior.variances[j]).sum();
+            closed - temper * terms.iter().sum::<f64>() - model.log_prior(at)
+        };
+        let reference = constant(&[0.0, 0.0, 0.0, 0.0]);
+        for at in [[0.3, 2.0, 0.0, 1.0], [-1.0, 4.0, 2.0, -2.0], [2.5, -6.0, 0.5, 0.1]] {
+            assert!((constant(&at) - reference).abs() < 1e-10 * reference.abs());
+        }
+    }
+
+    #[test]
+    fn posterior_draws_have_the_stated_moments() {
+        let posterior = model().posterior(40.0, 1.0, &[1.0, 3.0, 0.0, 1.0]);
+        let (mean, covariance) = posterior.moments();
+        let draws = 40_000;
+        let uniform = &mut check::uniform(5);
+        let sample: Vec<[f64; 4]> = (0..draws)
+            .map(|_| {
+                let mut theta = [0.0; 4];
+                posterior.sample(uniform, &mut theta);
+                theta
+            })
+            .collect();
+        for j in 0..4 {
+            for k in 0..4 {
+                let product = |theta: &[f64; 4]| (theta[j] - mean[j]) * (theta[k] - mean[k]);
+                let average = sample.iter().map(product).sum::<f64>() / f64::from(draws);
+                let variance = sample.iter().map(|theta| (product(theta) - average).powi(2)).sum::<f64>()
+                    / f64::from(draws);
+                // Five standard errors: one failure in a million for each entry.
+                assert!((average - covariance[j * 4 + k]).abs() < 5.0 * (variance / f64::from(draws)).sqrt());
+            }
+            let average = sample.iter().map(|theta| theta[j]).sum::<f64>() / f64::from(draws);
+            assert!((average - mean[j]).abs() < 5.0 * (covariance[j * 5] / f64::from(draws)).sqrt());
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let message = |result: Result<Banana, Error>| result.err().map(|error| error.to_string());
+        let bent = |a, b, m| Banana::new(Bend { a, b, m }, &[1.0, 1.0], 1.0);
+        let cases = [
+            (Banana::new(BEND, &[1.0], 1.0), "model.variances must have at least two entries"),
+            (Banana::new(BEND, &[1.0, -1.0], 1.0), "model.variances must be finite and above 0"),
+            (Banana::new(BEND, &[1.0, 1.0], 0.0), "model.prior_variance must be finite and above 0"),
+            (bent(f64::NAN, 0.0, 0.0), "model.a must be finite"),
+            (bent(0.0, f64::INFINITY, 0.0), "model.b must be finite"),
+            (bent(0.0, 0.0, f64::NAN), "model.m must be finite"),
+        ];
+        for (result, expected) in cases {
+            assert_eq!(message(result).as_deref(), Some(expected));
+        }
+    }
+}
