@@ -1,6 +1,7 @@
 //! Holds the noise's standard deviation as an exact fraction, never smaller than what was asked for.
 
 use crate::Refused;
+use crate::digits::dyadic_parts;
 
 /// A standard deviation in lattice units, σ = integer · 2^−e with integer < 2⁵³ and ½ ≤ σ ≤ 2⁵².
 ///
@@ -30,7 +31,7 @@ impl LatticeSigma {
         if !(0.5..=Self::LARGEST.to_f64()).contains(&sigma) {
             return Err(Refused::Question { name: "sigma", requirement: REQUIREMENT });
         }
-        let (mantissa, power) = parts(sigma);
+        let (mantissa, power) = dyadic_parts(sigma);
         Ok(Self::reduced(mantissa, power))
     }
 
@@ -44,7 +45,7 @@ impl LatticeSigma {
         if !(positive(sigma) && positive(unit)) {
             return Err(Refused::Question { name: "sigma", requirement: REQUIREMENT });
         }
-        let ((above, above_power), (below, below_power)) = (parts(sigma), parts(unit));
+        let ((above, above_power), (below, below_power)) = (dyadic_parts(sigma), dyadic_parts(unit));
         // Normalised to 2⁵² ≤ above, below < 2⁵³, the quotient of `above·2⁶⁴` by `below` has 64 or 65 bits.
         let (up, down) = (above.leading_zeros() - 11, below.leading_zeros() - 11);
         let quotient = (u128::from(above << up) << 64).div_ceil(u128::from(below << down));
@@ -84,13 +85,6 @@ impl LatticeSigma {
         let shift = integer.trailing_zeros().min(exponent);
         Self { integer: integer >> shift, exponent: exponent - shift }
     }
-}
-
-/// The integer and the power of two of a positive finite number, `integer · 2^power` with integer < 2⁵³.
-fn parts(x: f64) -> (u64, i32) {
-    let bits = x.to_bits();
-    let (field, fraction) = ((bits >> 52) as i32 & 0x7ff, bits & ((1 << 52) - 1));
-    if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) }
 }
 
 #[cfg(test)]
@@ -143,7 +137,7 @@ mod tests {
             let sigma = LatticeSigma::rounded_up(asked, unit).expect("in range");
             // value·unit compared with asked exactly, all three at scale 2^1100 and 2^2200.
             let scaled = |x: f64| {
-                let (integer, power) = parts(x);
+                let (integer, power) = dyadic_parts(x);
                 UBig::from(integer) << (power + 1100) as usize
             };
             let asked = scaled(asked) << 1100;
