@@ -1,4 +1,5 @@
-//! Computes the numbers the accountants stand on: special functions, log-space sums, outward rounding, safe-side search.
+//! Computes the numbers the accountants stand on: special functions, log-space sums, outward rounding, safe-side search,
+//! convolution.
 //!
 //! Every function takes and returns plain `f64`, never panics, and says in its documentation what it returns for
 //! NaN, infinities and arguments outside its domain. Where an error bound is stated under **Precision**, it is the
@@ -8,6 +9,7 @@
 //! Elementary functions come from the `libm` crate rather than the platform, so that an accountant and the
 //! program it accounts for compute the same bits on every machine.
 
+pub mod convolution;
 pub mod log_space;
 pub mod rounding;
 pub mod search;
