@@ -1,5 +1,7 @@
 //! Draws posterior samples over private records, with a certificate of differential privacy.
 
+pub mod draws;
+pub mod files;
 pub mod models;
 pub mod public_rng;
 pub mod sampler;

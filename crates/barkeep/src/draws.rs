@@ -1,0 +1,251 @@
+//! Holds what a run publishes, chain × draw × parameter, and writes it as CSV and Parquet; all of it is public.
+
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+/// The name of the column that numbers the chains, from 1.
+pub const CHAIN_COLUMN: &str = "chain";
+/// The name of the column that numbers a chain's draws, from 1: draw k is the state after step k.
+pub const DRAW_COLUMN: &str = "draw";
+/// The words that mark every output of a run whose randomness or sampler protects nobody.
+pub const NOT_PRIVATE: &str = "NOT PRIVATE";
+
+/// Why a chain or a list of parameters does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// There is no parameter to draw.
+    #[error("a model needs at least one parameter")]
+    NoParameters,
+    /// A column of the output would be ambiguous.
+    #[error(
+        "the parameter name {0:?} is empty, used twice, or one of the columns {CHAIN_COLUMN:?}, {DRAW_COLUMN:?}"
+    )]
+    Name(String),
+    /// A state has another number of coordinates than there are parameters.
+    #[error("a draw has {actual} coordinates where {expected} parameters are named")]
+    Dimension {
+        /// How many parameters there are.
+        expected: usize,
+        /// How many coordinates came.
+        actual: usize,
+    },
+}
+
+/// What a step did: the public fact stored beside each draw.
+///
+/// **Privacy.** For a sampler that proposes and tests this is the bit the curator answered, already paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The proposal became the state.
+    Accepted,
+    /// The state stayed.
+    Rejected,
+    /// The sampler moves without asking, as Langevin dynamics does.
+    Moved,
+}
+
+/// The states one chain visited, one per step, start excluded, nothing thinned.
+///
+/// A chain is filled by the thread that runs it and then joins the others by [`Draws::add`].
+///
+/// **Privacy.** Public: each state is a function of the start and of answers the curator has charged for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chain {
+    dimension: usize,
+    /// Row after row: coordinate j of draw i is `values[i * dimension + j]`.
+    values: Vec<f64>,
+    outcomes: Vec<Outcome>,
+}
+
+impl Chain {
+    /// Starts an empty chain of states with `dimension` coordinates.
+    #[must_use]
+    pub fn new(dimension: usize) -> Self {
+        Self { dimension, values: Vec::new(), outcomes: Vec::new() }
+    }
+
+    /// Appends the state after one more step, and what the step did.
+    ///
+    /// **Errors.** [`ShapeError::Dimension`] if `state` has another number of coordinates than the chain; nothing
+    /// is appended then.
+    pub fn push(&mut self, state: &[f64], outcome: Outcome) -> Result<(), ShapeError> {
+        if state.len() != self.dimension {
+            return Err(ShapeError::Dimension { expected: self.dimension, actual: state.len() });
+        }
+        self.values.extend_from_slice(state);
+        self.outcomes.push(outcome);
+        Ok(())
+    }
+
+    /// The number of draws, which is the number of steps made.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// Whether no step was made yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.outcomes.is_empty()
+    }
+
+    /// The number of coordinates of a draw.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// What each step did, after the first `burn_in` steps.
+    #[must_use]
+    pub fn outcomes(&self, burn_in: usize) -> &[Outcome] {
+        self.outcomes.get(burn_in..).unwrap_or_default()
+    }
+
+    /// All coordinates of the draws after the first `burn_in`, row after row.
+    #[must_use]
+    pub fn values(&self, burn_in: usize) -> &[f64] {
+        burn_in.checked_mul(self.dimension).and_then(|start| self.values.get(start..)).unwrap_or_default()
+    }
+
+    /// The draws after the first `burn_in`, each a slice of [`dimension`](Self::dimension) coordinates.
+    pub fn rows(&self, burn_in: usize) -> impl ExactSizeIterator<Item = &[f64]> {
+        // A chain without coordinates has no values either, so any length of a row will do.
+        self.values(burn_in).chunks_exact(self.dimension.max(1))
+    }
+
+    /// The values of one parameter, by its position, in the draws after the first `burn_in`; empty if there is
+    /// no such parameter.
+    #[must_use]
+    pub fn series(&self, parameter: usize, burn_in: usize) -> Vec<f64> {
+        self.rows(burn_in).filter_map(|row| row.get(parameter).copied()).collect()
+    }
+
+    /// The share of accepted proposals among the steps after the first `burn_in` that tested one.
+    ///
+    /// `None` if no step did: an empty chain, or a sampler that moves without asking.
+    #[must_use]
+    pub fn acceptance(&self, burn_in: usize) -> Option<f64> {
+        acceptance(self.outcomes(burn_in))
+    }
+}
+
+/// All chains of a run over the same named parameters.
+///
+/// Chains may differ in length: a budget can end, or a person stop the run, at any step of any chain.
+///
+/// **Privacy.** Everything here is public. A sampler never sees a record; it moves by the curator's answers,
+/// which were charged before they were given, so the draws and whatever is computed from them alone (the
+/// summary, a plot, a distance to another sample) are post-processing and cost nothing more. Nothing computed
+/// from records in another way may be stored here.
+///
+/// ```
+/// use barkeep::draws::{Draws, Outcome};
+///
+/// let mut draws = Draws::new(vec!["slope".into(), "offset".into()])?;
+/// let mut chain = draws.chain();
+/// chain.push(&[0.1, 2.0], Outcome::Accepted)?;
+/// chain.push(&[0.1, 2.0], Outcome::Rejected)?;
+/// draws.add(chain)?;
+/// assert_eq!(draws.series(0, 0), [[0.1, 0.1]]);
+/// assert_eq!(draws.acceptance(0), Some(0.5));
+/// # Ok::<(), barkeep::draws::ShapeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draws {
+    parameters: Vec<String>,
+    chains: Vec<Chain>,
+    not_private: bool,
+}
+
+impl Draws {
+    /// Prepares for chains over the named parameters; made before a run, so that a bad name costs no budget.
+    ///
+    /// **Errors.** [`ShapeError::NoParameters`] without names; [`ShapeError::Name`] for a name that is empty,
+    /// comes twice, or is `chain` or `draw`.
+    pub fn new(parameters: Vec<String>) -> Result<Self, ShapeError> {
+        if parameters.is_empty() {
+            return Err(ShapeError::NoParameters);
+        }
+        let mut seen = std::collections::BTreeSet::from(["", CHAIN_COLUMN, DRAW_COLUMN]);
+        if let Some(name) = parameters.iter().find(|name| !seen.insert(name)) {
+            return Err(ShapeError::Name(name.clone()));
+        }
+        Ok(Self { parameters, chains: Vec::new(), not_private: false })
+    }
+
+    /// Marks the run, and with it the summary and the Parquet file, as [`NOT_PRIVATE`].
+    pub fn mark_not_private(&mut self) {
+        self.not_private = true;
+    }
+
+    /// Whether the run was marked as protecting nobody.
+    #[must_use]
+    pub fn is_not_private(&self) -> bool {
+        self.not_private
+    }
+
+    /// An empty chain over these parameters, to be filled and then added.
+    #[must_use]
+    pub fn chain(&self) -> Chain {
+        Chain::new(self.dimension())
+    }
+
+    /// Adds a chain after the ones already there.
+    ///
+    /// **Errors.** [`ShapeError::Dimension`] if its states have another number of coordinates.
+    pub fn add(&mut self, chain: Chain) -> Result<(), ShapeError> {
+        if chain.dimension != self.dimension() {
+            return Err(ShapeError::Dimension { expected: self.dimension(), actual: chain.dimension });
+        }
+        self.chains.push(chain);
+        Ok(())
+    }
+
+    /// The names of the parameters, in the order of a draw's coordinates.
+    #[must_use]
+    pub fn parameters(&self) -> &[String] {
+        &self.parameters
+    }
+
+    /// The number of parameters.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// The chains, in the order in which they were added.
+    #[must_use]
+    pub fn chains(&self) -> &[Chain] {
+        &self.chains
+    }
+
+    /// The values of one parameter, chain by chain, after each chain's first `burn_in` draws.
+    #[must_use]
+    pub fn series(&self, parameter: usize, burn_in: usize) -> Vec<Vec<f64>> {
+        self.chains.iter().map(|chain| chain.series(parameter, burn_in)).collect()
+    }
+
+    /// All draws after each chain's first `burn_in`, chain after chain, row after row.
+    #[must_use]
+    pub fn pooled(&self, burn_in: usize) -> Vec<f64> {
+        self.chains.iter().flat_map(|chain| chain.values(burn_in)).copied().collect()
+    }
+
+    /// The share of accepted proposals among all chains' steps that tested one, after each chain's first
+    /// `burn_in` steps; `None` if no step did.
+    #[must_use]
+    pub fn acceptance(&self, burn_in: usize) -> Option<f64> {
+        acceptance(self.chains.iter().flat_map(|chain| chain.outcomes(burn_in)))
+    }
+}
+
+fn acceptance<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Option<f64> {
+    let (mut accepted, mut tested) = (0_u64, 0_u64);
+    for outcome in outcomes {
+        accepted += u64::from(*outcome == Outcome::Accepted);
+        tested += u64::from(*outcome != Outcome::Moved);
+    }
+    (tested > 0).then(|| accepted as f64 / tested as f64)
+}
