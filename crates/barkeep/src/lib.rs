@@ -1,5 +1,6 @@
 //! Draws posterior samples over private records, with a certificate of differential privacy.
 
+pub mod diagnostics;
 pub mod draws;
 pub mod files;
 pub mod models;

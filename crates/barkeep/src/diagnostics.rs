@@ -1,0 +1,16 @@
+//! Judges a sample by itself and against another one: summaries, convergence, distances; free of privacy cost.
+//!
+//! - [`Summary`] tells per parameter where the posterior lies and how far the chains can be trusted;
+//! - [`convergence`] holds R-hat, effective sample sizes and the Monte Carlo error of the mean;
+//! - [`moments`] holds mean, variance and quantiles.
+//!
+//! **Privacy.** Every function here reads draws, which are public, and nothing else: its results are
+//! post-processing and may be published. Quantities computed from records, such as the share of clipped
+//! log-ratios, do not belong here.
+
+pub mod convergence;
+pub mod moments;
+mod summary;
+mod table;
+
+pub use summary::{ChainSummary, ParameterSummary, Summary};
