@@ -1,5 +1,6 @@
 //! barkeep-curator.
 
+mod batch;
 mod coin;
 mod digits;
 mod discrete_gaussian;
@@ -8,7 +9,11 @@ mod half_normal;
 mod normal;
 mod rng;
 mod sigma;
+mod skip;
+#[cfg(test)]
+mod statistics;
 
+pub use batch::Batch;
 pub use coin::flip;
 pub use discrete_gaussian::discrete_gaussian;
 pub use error::Refused;

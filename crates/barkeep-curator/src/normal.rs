@@ -110,7 +110,7 @@ mod tests {
             let cut = if above { scaled + 1_u8 } else { scaled };
             let mut digits: Vec<u64> = (0..depth)
                 .rev()
-                .map(|i| u64::try_from(&(&cut >> (64 * i)) & u64::MAX).expect("one word"))
+                .map(|i| (&cut >> (64 * i)) & u64::MAX)
                 .collect();
             digits.resize(20, 0);
             let read = check(k, &digits, sigma);
