@@ -1,12 +1,12 @@
 //! Defines what a model owes the curator: per-record log densities and gradients, a block at a time.
 
-use barkeep_data::Block;
+use barkeep_data::{Block, Schema};
 
 use crate::Scratch;
 
 /// A likelihood ln p(x|θ) of single records and a prior on θ ∈ ℝᵈ.
 ///
-/// Parameters are unconstrained; a model with constrained ones maps them by a transform
+/// Parameters are unconstrained; a model with constrained ones maps them by a [`Transform`](crate::Transform)
 /// and puts the log-Jacobian into its prior. Terms are per record: a model never clips, rounds or sums over
 /// records, and its work does not depend on what they say.
 ///
@@ -63,7 +63,9 @@ pub trait Model: Send + Sync {
     fn prior_gradient(&self, at: &[f64], out: &mut [f64]);
 
     /// Writes the expected information of one record, E[∇ℓ·∇ℓᵀ] under p(x|θ), to `out` (d×d, row-major) and
-    /// returns true; returns false where it has no closed form.
+    /// returns true; returns false where it is not known.
+    ///
+    /// **Privacy.** Public: computed from the model and declared facts, never from records.
     fn fisher(&self, _at: &[f64], _out: &mut [f64]) -> bool {
         false
     }
@@ -72,6 +74,14 @@ pub trait Model: Send + Sync {
     /// a preconditioner. The default is zero, a flat prior's.
     fn prior_precision(&self, _at: &[f64], out: &mut [f64]) {
         out.fill(0.0);
+    }
+
+    /// A bound on ‖∇ ln p(x|θ)‖₂ for every θ and every record the schema admits, so that nothing need be
+    /// clipped; `None` where there is none. Rounded up.
+    ///
+    /// It also bounds |log ratio| by itself times ‖θ'−θ‖.
+    fn lipschitz(&self, _schema: &Schema) -> Option<f64> {
+        None
     }
 
     /// Draws θ from the prior with `uniform` (independent, uniform on the open interval (0, 1)) and returns

@@ -2,5 +2,8 @@
 
 pub(crate) mod banana;
 pub(crate) mod circle;
+pub(crate) mod design;
 pub(crate) mod gaussian;
+pub(crate) mod linear;
+pub(crate) mod logistic;
 pub(crate) mod mixture;
