@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Neighbours, Probability, Ratio, Sampling, Variance};
+use crate::{Error, Neighbours, Probability, Ratio, Rule, Sampling, Sensitivity, Variance};
 
 /// What leaves the curator in one step, and how it is protected.
 ///
@@ -24,6 +24,13 @@ pub enum Mechanism {
     NoisyDecision {
         /// Noise standard deviation over sensitivity of the log-ratio.
         ratio: Ratio,
+    },
+    /// One bit, drawn by an acceptance rule from a secret log-ratio; nothing else leaves.
+    Decision {
+        /// The rule.
+        rule: Rule,
+        /// The most a neighbouring change moves the log-ratio.
+        sensitivity: Sensitivity,
     },
     /// An integer plus discrete Gaussian noise (Canonne, Kamath, Steinke 2020).
     DiscreteGaussian {
@@ -133,6 +140,9 @@ impl Cost {
                 ));
             }
         }
+        if let Mechanism::Decision { rule, .. } = &mechanism {
+            rule.validate()?;
+        }
         if matches!(mechanism, Mechanism::DiscreteGaussian { sensitivity: 0, .. }) {
             return Err(Error::Argument {
                 name: "sensitivity",
@@ -175,12 +185,19 @@ impl Cost {
 
 impl Mechanism {
     fn covers(&self, other: &Self) -> bool {
-        use Mechanism::{BarkerMinibatch, Bernoulli, DiscreteGaussian, Gaussian, Laplace, NoisyDecision};
+        use Mechanism::{
+            BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace, NoisyDecision,
+        };
         match (self, other) {
             // A noisy decision costs the Gaussian and its coin's rounding besides.
             (Gaussian { ratio }, Gaussian { ratio: other })
             | (NoisyDecision { ratio }, Gaussian { ratio: other } | NoisyDecision { ratio: other })
             | (Laplace { ratio }, Laplace { ratio: other }) => ratio <= other,
+            // What an adversary can do within a sensitivity, he can do within a larger one.
+            (
+                Decision { rule, sensitivity },
+                Decision { rule: other_rule, sensitivity: other_sensitivity },
+            ) => rule == other_rule && sensitivity >= other_sensitivity,
             // Log-concave noise: a larger shift is easier to see. Nothing so simple holds for the variance.
             (
                 DiscreteGaussian { variance, sensitivity },
