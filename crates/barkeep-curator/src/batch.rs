@@ -27,7 +27,6 @@ impl Batch {
     }
 
     /// The members, increasing.
-    #[cfg_attr(not(test), expect(dead_code, reason = "read by the sums over a batch"))]
     pub(crate) fn members(&self) -> &[u32] {
         &self.members
     }

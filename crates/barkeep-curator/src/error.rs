@@ -24,3 +24,8 @@ pub enum Refused {
     #[error("the operating system gave no randomness; no question can be answered without it")]
     Randomness,
 }
+
+/// A refusal of a malformed question.
+pub(crate) fn question(name: &'static str, requirement: &'static str) -> Refused {
+    Refused::Question { name, requirement }
+}

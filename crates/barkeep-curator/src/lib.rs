@@ -1,22 +1,93 @@
-//! barkeep-curator.
+//! Keeps the gate: records go in, and what comes out is a coin's bit or a noisy vector, paid for in advance.
+//!
+//! Five nouns. A [`Curator`] holds what a run's chains share: the records, the model, the [`Premises`] questions are
+//! accounted under, and the [`Budget`]. A [`Tab`] is one chain's running bill at that curator, with [`NoiseRng`]
+//! randomness of its own. A sampler sees neither: it is given [`Ask`], and through it puts two questions,
+//! [`Decide`] ("may I move?", answered by a bit) and [`Sum`] ("what is the gradient, roughly?", answered by a noisy
+//! vector). Whatever lies between records and answer is a [`Secret`], which only this crate opens.
+//!
+//! ```
+//! use barkeep_accounting::{Contract, Neighbours, Rule, Sampling, Steps};
+//! use barkeep_curator::*;
+//! use barkeep_data::{Column, Schema, TableBuilder};
+//! use barkeep_model::GaussianMean;
+//! use std::sync::Arc;
+//!
+//! // Public facts: bounds, the model, the clip, the noise, the number of steps.
+//! let schema = Schema::new(vec![Column::real("height", 0.5, 2.5, 1.7)?])?;
+//! let mut records = TableBuilder::new(schema, 2)?;
+//! records.push_row(&[1.82])?;
+//! records.push_row(&[1.63])?;
+//! let model = Arc::new(GaussianMean::independent(&[0.01], 1.0)?);
+//! let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+//! let (clip, rule) = (Clip::new(0.1)?, Rule::Penalty { sigma: 2.0 });
+//!
+//! // What a step will be charged, from the same function the curator charges by; fifty of them are bought.
+//! let cost = decide_cost(Temper::NONE, clip, Sampling::Full, &rule, premises)?;
+//! let budget = Budget::permits(&Contract::new(vec![(cost, Steps(50))])?);
+//! let curator = Arc::new(Curator::new(records.finish()?, model, premises, budget)?);
+//!
+//! // A chain opens a tab and asks; a sampler gets `&mut dyn Ask`.
+//! let ask: &mut dyn Ask = &mut Tab::open(&curator, NoiseRng::from_os()?);
+//! let question = Decide {
+//!     from: &[1.7], to: &[1.71], offset: 0.0, temper: Temper::NONE, clip, batch: Sampling::Full, rule: &rule,
+//! };
+//! let mut answered = 0;
+//! while ask.decide(&question).is_ok() { answered += 1 }
+//! assert_eq!(answered, 50);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is guaranteed, and where it is proved
+//!
+//! * **A record's share is bounded whatever it is**, in exact integers: [`decide_sensitivity`], [`sum_sensitivity`].
+//!   Sums of integers are the same for any order of records, any number of threads or machines.
+//! * **The cost follows from the question**, by the pure functions [`decide_cost`] and [`sum_cost`], which the planner
+//!   calls too; a sampler cannot state its own price.
+//! * **Charged first, answered then**; a refusal spends nothing, changes nothing, and is decided from public
+//!   numbers alone: [`Budget::charge`], [`Ask`].
+//! * **Coins and noise are exact**: [`flip`], [`rounded_normal`], [`discrete_gaussian`].
+//! * **Work does not depend on records**: kernels do not branch on them, and no refusal, retry or early end does.
+//! * **Nothing else comes out**: no sum, log-ratio, acceptance probability or clip fraction.
+//!
+//! Under `Neighbours::Substitute` the number of records is public and bounds use it; under `Neighbours::AddRemove`
+//! no answer, cost or refusal to a question depends on it. Models are trusted code. Timing is no part of the guarantee.
 
 mod batch;
+mod budget;
 mod coin;
+mod curator;
 mod digits;
 mod discrete_gaussian;
 mod error;
 mod half_normal;
+mod lattice;
 mod normal;
+mod pass;
+mod precondition;
+mod question;
 mod rng;
+mod secret;
 mod sigma;
 mod skip;
 #[cfg(test)]
 mod statistics;
+mod tab;
 
 pub use batch::Batch;
+pub use budget::Budget;
 pub use coin::flip;
+pub use curator::Curator;
 pub use discrete_gaussian::discrete_gaussian;
 pub use error::Refused;
+pub use lattice::{
+    Clip, MOST_DIMENSIONS, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for,
+    sum_sensitivity,
+};
 pub use normal::rounded_normal;
+pub use precondition::Precondition;
+pub use question::{Decide, Level, Premises, Sum, Term, decide_cost, sum_cost};
 pub use rng::NoiseRng;
+pub use secret::Secret;
 pub use sigma::LatticeSigma;
+pub use tab::{Ask, Tab};

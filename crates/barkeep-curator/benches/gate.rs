@@ -1,0 +1,146 @@
+//! Measures the two gates against plain f64 loops over the same records, in one run, on one thread.
+//!
+//! `cargo bench -p barkeep-curator --bench gate` prints for each question our time per record, the time of a
+//! hand-written loop that adds up in f64 without clip or rounding ("plain"), and of the same loop with sixteen
+//! running sums, which the compiler may vectorise ("wide").
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a program that measures")]
+
+use barkeep_accounting::{Neighbours, Rule, Sampling};
+use barkeep_curator::{
+    Ask, Budget, Clip, Curator, Decide, Level, NoiseRng, Precondition, Premises, Sum, Tab, Temper, Term,
+};
+use barkeep_data::{Schema, TableBuilder};
+use barkeep_model::GaussianMean;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Columns of public, made-up records, and a tab on the same records.
+fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Tab) {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
+    };
+    let names: Vec<String> = (0..dimension).map(|column| format!("x{column}")).collect();
+    let mut builder = TableBuilder::new(Schema::unbounded(names).unwrap(), records).unwrap();
+    let mut columns = vec![Vec::with_capacity(records); dimension];
+    for _ in 0..records {
+        let row: Vec<f64> = (0..dimension).map(|_| uniform()).collect();
+        columns.iter_mut().zip(&row).for_each(|(column, value)| column.push(*value));
+        builder.push_row(&row).unwrap();
+    }
+    let model = GaussianMean::independent(&vec![2.0; dimension], 100.0).unwrap();
+    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let curator = Curator::new(builder.finish().unwrap(), Arc::new(model), premises, Budget::not_private());
+    (columns, Tab::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(1)))
+}
+
+/// Σᵢ Σⱼ wⱼ(xᵢⱼ − mⱼ) for two columns, with `SUMS` running sums.
+#[inline(never)]
+fn plain_log_ratio<const SUMS: usize>(columns: &[Vec<f64>], weights: [f64; 2], middles: [f64; 2]) -> f64 {
+    let mut sums = [0.0; SUMS];
+    let (first, second) = (columns[0].chunks_exact(SUMS), columns[1].chunks_exact(SUMS));
+    for (first, second) in first.zip(second) {
+        for k in 0..SUMS {
+            sums[k] += weights[0] * (first[k] - middles[0]) + weights[1] * (second[k] - middles[1]);
+        }
+    }
+    sums.iter().sum()
+}
+
+/// Σᵢ w(xᵢⱼ − θⱼ) per column, with `SUMS` running sums.
+#[inline(never)]
+fn plain_gradient<const SUMS: usize>(columns: &[Vec<f64>], weight: f64, at: &[f64], out: &mut [f64]) {
+    for ((column, at), out) in columns.iter().zip(at).zip(out) {
+        let mut sums = [0.0; SUMS];
+        for chunk in column.chunks_exact(SUMS) {
+            for k in 0..SUMS {
+                sums[k] += weight * (chunk[k] - at);
+            }
+        }
+        *out = sums.iter().sum();
+    }
+}
+
+/// The shortest time of each of some competitors, taken in turn so that a busy machine slows all alike.
+fn race(rounds: usize, competitors: &mut [&mut dyn FnMut()]) -> Vec<f64> {
+    let mut best = vec![f64::INFINITY; competitors.len()];
+    for _ in 0..rounds {
+        for (best, competitor) in best.iter_mut().zip(competitors.iter_mut()) {
+            let start = Instant::now();
+            competitor();
+            *best = best.min(start.elapsed().as_secs_f64());
+        }
+    }
+    best
+}
+
+fn report(name: &str, records: usize, times: &[f64]) {
+    let each = |time: f64| time * 1e9 / records as f64;
+    println!(
+        "{name:<28} {:7.3} ns/record   plain {:7.3}, ratio {:5.2}   wide {:7.3}, ratio {:5.2}",
+        each(times[0]),
+        each(times[1]),
+        times[0] / times[1],
+        each(times[2]),
+        times[0] / times[2],
+    );
+}
+
+fn decide(records: usize) {
+    let (columns, mut tab) = setting(records, 2);
+    let (from, to) = ([0.1, -0.2], [0.11, -0.19]);
+    let question = Decide {
+        from: &from,
+        to: &to,
+        offset: 0.3,
+        temper: Temper::NONE,
+        clip: Clip::new(0.01).unwrap(),
+        batch: Sampling::Full,
+        rule: &Rule::Barker,
+    };
+    let weights = [0.005, 0.005];
+    let times = race(
+        400,
+        &mut [
+            &mut || drop(black_box(tab.decide(black_box(&question)))),
+            &mut || _ = black_box(plain_log_ratio::<1>(black_box(&columns), weights, [0.105, -0.195])),
+            &mut || _ = black_box(plain_log_ratio::<16>(black_box(&columns), weights, [0.105, -0.195])),
+        ],
+    );
+    report(&format!("decide, d = 2, n = {records}"), records, &times);
+}
+
+fn sum(records: usize, dimension: usize) {
+    let (columns, mut tab) = setting(records, dimension);
+    let at: Vec<f64> = (0..dimension).map(|j| 0.01 * j as f64).collect();
+    let question = Sum {
+        term: Term::Gradient { at: &at, precondition: Precondition::Identity },
+        temper: Temper::NONE,
+        clip: Clip::new(0.5).unwrap(),
+        batch: Sampling::Full,
+        sigma: 10.0,
+    };
+    let (mut ours, mut plain, mut wide) = (at.clone(), at.clone(), at.clone());
+    let times = race(
+        if dimension > 4 { 60 } else { 400 },
+        &mut [
+            &mut || drop(black_box(tab.sum(black_box(&question), &mut ours))),
+            &mut || plain_gradient::<1>(black_box(&columns), 0.5, &at, black_box(&mut plain)),
+            &mut || plain_gradient::<16>(black_box(&columns), 0.5, &at, black_box(&mut wide)),
+        ],
+    );
+    report(&format!("sum, d = {dimension}, n = {records}"), records, &times);
+}
+
+fn main() {
+    let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    single.install(|| {
+        decide(100_000);
+        decide(1_000_000);
+        sum(100_000, 2);
+        sum(200_000, 2);
+        sum(200_000, 30);
+    });
+}

@@ -1,0 +1,116 @@
+//! Leads every asked record past a kernel once, in blocks, on as many threads as pay, with the same result on any.
+
+use barkeep_data::{BLOCK, Block, Blocks};
+use barkeep_model::Scratch;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The fewest blocks worth a thread of their own: about ten microseconds of the cheapest model, as long as
+/// handing the work over takes.
+const GRAIN: usize = 16;
+
+/// Which records a question asks.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'a> {
+    /// All.
+    All(Blocks<'a>),
+    /// Those at these positions, gathered `columns` wide.
+    Some {
+        /// All records.
+        blocks: Blocks<'a>,
+        /// Where the asked ones are.
+        positions: &'a [u32],
+        /// The number of columns the model reads.
+        columns: usize,
+    },
+}
+
+impl Asked<'_> {
+    /// The number of blocks they make.
+    fn len(self) -> usize {
+        match self {
+            Self::All(blocks) => blocks.len(),
+            Self::Some { positions, .. } => positions.len().div_ceil(BLOCK),
+        }
+    }
+
+    /// Shows block `index`, gathering it into `gathered` first if need be.
+    fn show(self, index: usize, gathered: &mut Vec<f64>, look: impl FnOnce(Block<'_>)) {
+        match self {
+            Self::All(blocks) => look(blocks.get(index)),
+            Self::Some { blocks, positions, columns } => {
+                let positions = positions.chunks(BLOCK).nth(index).unwrap_or(&[]);
+                look(gather(blocks, positions, columns, gathered));
+            }
+        }
+    }
+}
+
+/// Copies the records at `positions` together, column by column. The table itself stays in order.
+fn gather<'a>(
+    blocks: Blocks<'_>,
+    positions: &[u32],
+    columns: usize,
+    gathered: &'a mut Vec<f64>,
+) -> Block<'a> {
+    // A line more than a block between columns: equal distances of a power of two share cache sets.
+    const STRIDE: usize = BLOCK + 8;
+    gathered.resize(columns * STRIDE, 0.0);
+    for (slot, &position) in positions.iter().enumerate() {
+        let block = blocks.get(position as usize / BLOCK);
+        let row = position as usize % BLOCK;
+        for (column, values) in gathered.chunks_exact_mut(STRIDE).enumerate() {
+            values[slot] = block.column(column)[row];
+        }
+    }
+    Block::over(gathered, STRIDE, positions.len())
+}
+
+/// One thread's working memory; grows at the first question and stays.
+///
+/// **Privacy.** Holds values computed from records. Not visible outside the crate.
+#[derive(Default)]
+pub(crate) struct Lane {
+    /// The model's.
+    pub(crate) scratch: Scratch,
+    /// A block's terms, and what becomes of them.
+    pub(crate) terms: Vec<f64>,
+    /// A block's preconditioned terms.
+    pub(crate) mixed: Vec<f64>,
+    /// One number per record of a block.
+    pub(crate) factors: Vec<f64>,
+    /// Partial sums of this lane's records, per coordinate.
+    pub(crate) sums: Vec<i64>,
+    /// Partial moments of this lane's records.
+    pub(crate) moments: crate::lattice::Moments,
+    gathered: Vec<f64>,
+}
+
+/// As many lanes as there are threads, or fewer if the records are few.
+pub(crate) fn lanes(records: usize) -> Vec<Lane> {
+    let worthwhile = records.div_ceil(BLOCK) / GRAIN;
+    let count = rayon::current_num_threads().min(worthwhile).max(1);
+    std::iter::repeat_with(Lane::default).take(count).collect()
+}
+
+/// Shows every asked record to `work` once, a contiguous share of the blocks to each lane.
+///
+/// The shares depend on the numbers of blocks and lanes only, and `work` adds integers into its lane, so the total
+/// over lanes is the same for any number of them and any schedule.
+pub(crate) fn sweep(asked: Asked<'_>, lanes: &mut [Lane], work: impl Fn(&mut Lane, Block<'_>) + Sync) {
+    let blocks = asked.len();
+    let busy = (blocks / GRAIN).clamp(1, lanes.len().max(1));
+    let walk = |lane: &mut Lane, range: Range<usize>| {
+        let mut gathered = std::mem::take(&mut lane.gathered);
+        for index in range {
+            asked.show(index, &mut gathered, |block| work(lane, block));
+        }
+        lane.gathered = gathered;
+    };
+    let share = |index: usize| index * blocks / busy..(index + 1) * blocks / busy;
+    match lanes {
+        [lane] => walk(lane, 0..blocks),
+        [lane, ..] if busy == 1 => walk(lane, 0..blocks),
+        lanes => lanes[..busy].par_iter_mut().enumerate().for_each(|(index, lane)| walk(lane, share(index))),
+    }
+}

@@ -1,0 +1,160 @@
+//! Answers a chain's questions: checks, charges, and only then touches records.
+
+use crate::coin::flip;
+use crate::curator::Curator;
+use crate::error::question;
+use crate::lattice::{batch_unit, check_batch, coin_input, full_unit};
+use crate::normal::rounded_normal;
+use crate::pass::{Lane, lanes};
+use crate::question::batch_variance;
+use crate::{Batch, Decide, LatticeSigma, NoiseRng, Refused, Sum, Term};
+use barkeep_accounting::{Neighbours, Sampling};
+use std::sync::Arc;
+
+/// All that a sampler is given: two questions.
+///
+/// **Privacy.** What comes back is public, and so is everything computed from it. Each question is paid for before
+/// records are touched; a refusal costs nothing, changes nothing, and depends on nothing but public numbers.
+pub trait Ask {
+    /// May the chain move? `true` for yes.
+    ///
+    /// **Errors** [`Refused::Exhausted`] when the budget does not cover the question, and the other refusals when
+    /// the question is malformed or has no known cost.
+    fn decide(&mut self, question: &Decide<'_>) -> Result<bool, Refused>;
+
+    /// Writes a noisy sum over records to `out`, one entry per coordinate.
+    ///
+    /// **Errors** as [`Ask::decide`]; `out` is untouched then.
+    fn sum(&mut self, question: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused>;
+}
+
+/// One chain's running bill: the shared [`Curator`], randomness of its own, and working memory that is reused.
+///
+/// **Privacy.** [`Tab::decide`] answers with a coin whose log-ratio has the sensitivity of
+/// [`decide_sensitivity`](crate::decide_sensitivity); [`Tab::sum`] with the exact integer sum plus an exactly sampled
+/// normal rounded to the lattice, a post-processing of the Gaussian mechanism at the charged ratio. The work
+/// depends on the question and on protecting randomness, not on what records say. There is no `Debug`, `Clone` or
+/// `Serialize`.
+pub struct Tab {
+    curator: Arc<Curator>,
+    rng: NoiseRng,
+    lanes: Vec<Lane>,
+    batch: Batch,
+}
+
+impl Tab {
+    /// Opens a tab for one chain.
+    #[must_use]
+    pub fn open(curator: &Arc<Curator>, rng: NoiseRng) -> Self {
+        Self { curator: Arc::clone(curator), rng, lanes: lanes(curator.records()), batch: Batch::new() }
+    }
+
+    /// Whether answers are private: paid for, and protected by randomness nobody can repeat.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.curator.budget().is_private() && !self.rng.is_insecure()
+    }
+
+    /// Checks a batch against the records without looking at them.
+    fn check_batch(&self, batch: Sampling) -> Result<(), Refused> {
+        let Sampling::WithoutReplacement { batch, records } = batch else { return Ok(()) };
+        if self.curator.premises().neighbours == Neighbours::AddRemove {
+            // Before the comparison below, which would tell the number of records.
+            return Err(question(
+                "batch",
+                "all records or a Poisson sample where neighbours add or remove one",
+            ));
+        }
+        check_batch(batch, records)?;
+        if records != self.curator.records() as u64 {
+            return Err(question("batch", "drawn from as many records as there are"));
+        }
+        Ok(())
+    }
+}
+
+impl Ask for Tab {
+    fn decide(&mut self, asked: &Decide<'_>) -> Result<bool, Refused> {
+        let curator = &*self.curator;
+        let dimension = curator.dimension();
+        for (name, state) in [("from", asked.from), ("to", asked.to)] {
+            check_state(name, state, dimension)?;
+        }
+        if !asked.offset.is_finite() {
+            return Err(question("offset", "a finite number"));
+        }
+        asked.rule.validate()?;
+        let variance = batch_variance(asked.batch, asked.rule)?;
+        self.check_batch(asked.batch)?;
+        if curator.budget().is_private() {
+            curator.budget().charge(&asked.cost(curator.premises())?)?;
+        }
+
+        let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
+        let unit = match asked.batch {
+            Sampling::WithoutReplacement { batch, records } => {
+                batch_unit(asked.temper, asked.clip, batch, records)
+            }
+            Sampling::Full | Sampling::Poisson { .. } => full_unit(asked.temper, asked.clip),
+        };
+        let moments = curator.moments(asked, positions, &mut self.lanes);
+        let input = coin_input(moments, unit, asked.offset, variance).open();
+        Ok(flip(&mut self.rng, &asked.rule.coin(input.log_ratio, input.batch_variance)))
+    }
+
+    fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
+        let curator = &*self.curator;
+        let dimension = curator.dimension();
+        let Term::Gradient { at, precondition } = asked.term;
+        check_state("at", at, dimension)?;
+        if !precondition.fits(dimension) {
+            return Err(question("precondition", "of the model's dimension, with finite entries"));
+        }
+        if out.len() != dimension {
+            return Err(question("out", "as long as the model has parameters"));
+        }
+        self.check_batch(asked.batch)?;
+        let unit = full_unit(asked.temper, asked.clip);
+        let noise = match asked.sigma {
+            0.0 if !curator.budget().is_private() => None,
+            sigma => Some(LatticeSigma::rounded_up(sigma, unit)?),
+        };
+        if curator.budget().is_private() {
+            curator.budget().charge(&asked.cost(curator.premises())?)?;
+        }
+
+        let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
+        let sums = curator.vector(asked, positions, &mut self.lanes).open();
+        for (out, &sum) in out.iter_mut().zip(sums) {
+            let drawn = noise.map_or(0, |sigma| rounded_normal(&mut self.rng, sigma));
+            *out = unit * (i128::from(sum) + drawn) as f64;
+        }
+        Ok(())
+    }
+}
+
+/// A state has the model's dimension and finite coordinates.
+fn check_state(name: &'static str, state: &[f64], dimension: usize) -> Result<(), Refused> {
+    if state.len() == dimension && state.iter().all(|coordinate| coordinate.is_finite()) {
+        Ok(())
+    } else {
+        Err(question(name, "finite, with one entry per parameter of the model"))
+    }
+}
+
+/// Draws the asked batch; `None` stands for all records. Refuses nothing that was not refused before the charge.
+fn draw<'a>(
+    batch: &'a mut Batch,
+    asked: Sampling,
+    records: usize,
+    rng: &mut NoiseRng,
+) -> Result<Option<&'a [u32]>, Refused> {
+    match asked {
+        Sampling::Full => return Ok(None),
+        Sampling::Poisson { rate } => batch.draw_poisson(rng, rate, records as u64)?,
+        Sampling::WithoutReplacement { batch: size, records } => {
+            batch.draw_without_replacement(rng, size, records)?;
+        }
+    }
+    Ok(Some(batch.members()))
+}
