@@ -14,6 +14,7 @@ pub mod log_space;
 pub mod rounding;
 pub mod search;
 pub mod special;
+pub mod vector;
 
 pub use log_space::{log_add_exp, log_sub_exp, log_sum_exp, log1m_exp};
 pub use rounding::{down, down_by, up, up_by};

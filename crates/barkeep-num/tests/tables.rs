@@ -11,6 +11,7 @@
 use std::path::PathBuf;
 
 use barkeep_num as num;
+use barkeep_num::vector::scalar;
 
 /// One row: inputs, and the reference as an unevaluated sum of two f64.
 struct Row {
@@ -133,4 +134,13 @@ fn log_sub_exp() {
 #[test]
 fn log_sum_exp() {
     worst("log_sum_exp", 2.0, |row| row.high.abs().max(0.5), num::log_sum_exp);
+}
+
+#[test]
+fn vector_kernels() {
+    worst("vector_exp", 1.2, result, |x| scalar::exp(x[0]));
+    worst("vector_ln", 1.0, result, |x| scalar::ln(x[0]));
+    worst("vector_ln_1p", 1.0, result, |x| scalar::ln_1p(x[0]));
+    worst("vector_sigmoid", 2.2, result, |x| scalar::sigmoid(x[0]));
+    worst("vector_log_sigmoid", 1.6, result, |x| scalar::log_sigmoid(x[0]));
 }

@@ -1,9 +1,14 @@
-"""Prints the constants of src/special/coefficients.rs: polynomials and rationals through Chebyshev nodes.
+"""Prints the constants of src/*/coefficients.rs: polynomials and rationals through Chebyshev nodes.
 
-Run: python3 make_coefficients.py > ../../src/special/coefficients.rs   (needs mpmath; takes seconds)
+Run (needs mpmath; takes seconds):
+    python3 make_coefficients.py special > ../../src/special/coefficients.rs
+    python3 make_coefficients.py vector > ../../src/vector/coefficients.rs
+    cargo fmt
 """
 
-from mpmath import cos, erfc, erfinv, exp, log, lu_solve, matrix, mp, mpf, pi, polyval, sqrt
+import sys
+
+from mpmath import cos, erfc, erfinv, exp, factorial, log, lu_solve, matrix, mp, mpf, pi, polyval, sqrt
 
 mp.dps = 60
 
@@ -82,16 +87,42 @@ def show(name, about, values):
     print("];")
 
 
-print("//! Holds the constants of the special functions, printed by tests/tables/make_coefficients.py.")
-top, _, worst = rational(scaled_erfcx, 26, 0, -1, 1)
-show("ERFCX", f"`(1 + 2x)·erfcx(x)` in powers of `q = (x − 4)/(x + 4)`, x ≥ 0; relative error {mp.nstr(worst, 2)} before rounding.", top)
-edge = mpf("0.425") ** 2
-top, bottom, worst = rational(lambda w: central(edge - w), 8, 8, 0, edge)
-show("CENTRE_TOP", f"(Φ⁻¹(½ + q)/q − √(2π))/q² in powers of 0.425² − q², numerator, |q| ≤ 0.425; relative error {mp.nstr(worst, 2)} before rounding.", top)
-show("CENTRE_BOTTOM", "Its denominator.", bottom)
-top, bottom, worst = rational(lambda t: shortfall(t + mpf("1.6")), 8, 8, 0, mpf("3.4"))
-show("TAIL_TOP", f"√2·r + Φ⁻¹(e^(−r²)) in powers of r − 1.6, numerator, 1.6 ≤ r ≤ 5; relative error {mp.nstr(worst, 2)} before rounding.", top)
-show("TAIL_BOTTOM", "Its denominator.", bottom)
-top, bottom, worst = rational(lambda t: shortfall(t + 5), 10, 10, 0, mpf("22.5"))
-show("FAR_TOP", f"√2·r + Φ⁻¹(e^(−r²)) in powers of r − 5, numerator, 5 ≤ r ≤ 27.5; relative error {mp.nstr(worst, 2)} before rounding.", top)
-show("FAR_BOTTOM", "Its denominator.", bottom)
+def special():
+    print("//! Holds the constants of the special functions, printed by tests/tables/make_coefficients.py.")
+    top, _, worst = rational(scaled_erfcx, 26, 0, -1, 1)
+    show("ERFCX", f"`(1 + 2x)·erfcx(x)` in powers of `q = (x − 4)/(x + 4)`, x ≥ 0; relative error {mp.nstr(worst, 2)} before rounding.", top)
+    edge = mpf("0.425") ** 2
+    top, bottom, worst = rational(lambda w: central(edge - w), 8, 8, 0, edge)
+    show("CENTRE_TOP", f"(Φ⁻¹(½ + q)/q − √(2π))/q² in powers of 0.425² − q², numerator, |q| ≤ 0.425; relative error {mp.nstr(worst, 2)} before rounding.", top)
+    show("CENTRE_BOTTOM", "Its denominator.", bottom)
+    top, bottom, worst = rational(lambda t: shortfall(t + mpf("1.6")), 8, 8, 0, mpf("3.4"))
+    show("TAIL_TOP", f"√2·r + Φ⁻¹(e^(−r²)) in powers of r − 1.6, numerator, 1.6 ≤ r ≤ 5; relative error {mp.nstr(worst, 2)} before rounding.", top)
+    show("TAIL_BOTTOM", "Its denominator.", bottom)
+    top, bottom, worst = rational(lambda t: shortfall(t + 5), 10, 10, 0, mpf("22.5"))
+    show("FAR_TOP", f"√2·r + Φ⁻¹(e^(−r²)) in powers of r − 5, numerator, 5 ≤ r ≤ 27.5; relative error {mp.nstr(worst, 2)} before rounding.", top)
+    show("FAR_BOTTOM", "Its denominator.", bottom)
+
+
+def remainder_of_exp(r):
+    """(e^r − 1 − r)/r², by its series: direct evaluation cancels."""
+    return sum(r**j / factorial(j + 2) for j in range(45))
+
+
+def remainder_of_log(z):
+    """(ln((1+s)/(1−s)) − 2s)/(s·z) as a function of z = s²."""
+    return sum(2 * z**j / (2 * j + 3) for j in range(90))
+
+
+def vector():
+    print("//! Holds the constants of the vector kernels, printed by tests/tables/make_coefficients.py.")
+    half = log(2) / 2 * mpf("1.0001")
+    top, _, worst = rational(remainder_of_exp, 9, 0, -half, half)
+    show("EXP", f"(e^r − 1 − r)/r² in powers of r, |r| ≤ ½ ln 2; relative error {mp.nstr(worst, 2)} before rounding.", top)
+    edge = (sqrt(2) - 1) / (sqrt(2) + 1) * mpf("1.0001")
+    top, _, worst = rational(remainder_of_log, 6, 0, 0, edge**2)
+    show("LOG", f"(2·artanh(s) − 2s)/s³ in powers of s², |s| ≤ (√2−1)/(√2+1); relative error {mp.nstr(worst, 2)} before rounding.", top)
+    top, _, worst = rational(remainder_of_log, 9, 0, 0, mpf(1) / 9)
+    show("LOG_WIDE", f"The same for |s| ≤ 1/3; relative error {mp.nstr(worst, 2)} before rounding.", top)
+
+
+{"special": special, "vector": vector}[sys.argv[1]]()

@@ -1,0 +1,66 @@
+//! Applies elementary functions to slices with the widest vector instructions of the machine, the same bits on all.
+//!
+//! A kernel is compiled once per instruction set and chosen at run time. All versions do the same IEEE operations per
+//! element — no fused multiply-add, no reassociation — so results agree bit for bit across machines, slice lengths
+//! and positions, and with the functions of [`scalar`]. NaN is always the canonical one.
+
+mod coefficients;
+pub mod scalar;
+#[cfg(test)]
+mod tests;
+
+/// Replaces every x by `eˣ`; see [`scalar::exp`].
+pub fn exp(values: &mut [f64]) {
+    each(values, scalar::exp);
+}
+
+/// Replaces every x by `ln x`; see [`scalar::ln`].
+pub fn ln(values: &mut [f64]) {
+    each(values, scalar::ln);
+}
+
+/// Replaces every x by `ln(1 + x)`; see [`scalar::ln_1p`].
+pub fn ln_1p(values: &mut [f64]) {
+    each(values, scalar::ln_1p);
+}
+
+/// Replaces every x by `1/(1 + e⁻ˣ)`; see [`scalar::sigmoid`].
+pub fn sigmoid(values: &mut [f64]) {
+    each(values, scalar::sigmoid);
+}
+
+/// Replaces every x by `ln(1/(1 + e⁻ˣ))`; see [`scalar::log_sigmoid`].
+pub fn log_sigmoid(values: &mut [f64]) {
+    each(values, scalar::log_sigmoid);
+}
+
+/// Runs a loop of the caller's with the widest vector instructions of the machine.
+///
+/// The body must be `#[inline(always)]`, and so must what it calls: only what is inlined is compiled anew for each
+/// instruction set. The result does not depend on the instruction set, since Rust never fuses or reorders
+/// floating-point operations by itself.
+#[inline(always)]
+pub fn dispatch<Output>(body: impl FnOnce() -> Output) -> Output {
+    pulp::Arch::new().dispatch(body)
+}
+
+fn each(values: &mut [f64], function: impl Fn(f64) -> f64) {
+    pulp::Arch::new().dispatch(Each { values, function });
+}
+
+/// A loop over a slice, as pulp wants it: a value whose method is inlined into each instruction set's version.
+struct Each<'a, F> {
+    values: &'a mut [f64],
+    function: F,
+}
+
+impl<F: Fn(f64) -> f64> pulp::WithSimd for Each<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _instructions: S) {
+        for value in self.values {
+            *value = (self.function)(*value);
+        }
+    }
+}
