@@ -58,6 +58,9 @@ impl Temper {
 pub struct Clip(f64);
 
 impl Clip {
+    /// The smallest bound: one that is smaller cannot be told from it at any price worth asking.
+    pub const SMALLEST: Self = Self(SMALLEST);
+
     /// Checks the range.
     ///
     /// **Errors** [`Refused::Question`] unless 2^-40 ≤ `value` ≤ 2^40.
