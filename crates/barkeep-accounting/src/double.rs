@@ -70,6 +70,13 @@ impl Double {
         Self { high: self.high * power_of_two, low: self.low * power_of_two }
     }
 
+    /// An f64 that is not below.
+    ///
+    /// Exact when this is an f64; otherwise one unit covers the error of the operations that led here.
+    pub(crate) fn rounded_up(self) -> f64 {
+        if self.low == 0.0 { self.high } else { self.high.next_up() }
+    }
+
     /// The nearest f64.
     pub(crate) fn rounded(self) -> f64 {
         self.high + self.low

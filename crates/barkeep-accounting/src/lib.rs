@@ -4,14 +4,21 @@ mod contract;
 mod cost;
 mod double;
 mod error;
+mod filters;
 pub mod gaussian;
+mod measures;
+pub mod rdp;
 mod rule;
+mod search;
+pub mod theorems;
 mod units;
 
 pub use contract::Contract;
 pub use cost::{BarkerBound, Cost, Mechanism};
 pub use error::Error;
+pub use filters::{Exhausted, GdpFilter, Odometer, ZcdpFilter};
 pub use gaussian::Gaussian;
+pub use measures::{Renyi, TradeOff};
 pub use rule::{
     BATCH_ROUNDING, CLAMP, Coin, Component, Correction, LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Side,
 };

@@ -24,6 +24,12 @@ macro_rules! unit {
                 }
             }
 
+            /// Trusts the caller, who has just computed a value in range.
+            #[allow(dead_code, reason = "not every unit is computed inside the crate")]
+            pub(crate) const fn trusted(value: f64) -> Self {
+                Self(value)
+            }
+
             /// The number itself.
             #[must_use]
             pub fn get(self) -> f64 {

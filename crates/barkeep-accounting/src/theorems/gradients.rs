@@ -1,0 +1,222 @@
+//! Prices samplers that publish noisy gradients: Langevin diffusions on all records, and DP-SGLD, DP-SGNHT and DP-SGFS on
+//! batches drawn without replacement (Wang, Fienberg, Smola 2015; Li et al. 2019).
+//!
+//! The papers' τ, T and L are called here what they are: batch, passes over the data, and the Lipschitz bound that
+//! clips each record's gradient. Every sampler is reduced to the ratio of one noisy sum, substitution neighbours; what
+//! the ratio costs is the accountant's business. The papers' own calibrations are given too. Their constants do not
+//! follow from their proofs, so a user of theirs must also ask the accountant, and believe the larger ε.
+
+use barkeep_num::{down_by, up_by};
+
+use crate::{Delta, Epsilon, Error, Ratio, Steps};
+
+/// One step of overdamped Langevin, θ' = θ + (h/2)·(g + prior) + √h·N(0, I), every record's gradient clipped to `clip`.
+///
+/// The noise on the tempered sum g is N(0, 4/h) and its sensitivity 2·T·clip, so μ = T·clip·√h: K steps have
+/// μ = T·clip·√(Kh), whatever the step size. **Privacy depends on diffusion time only.**
+///
+/// # Errors
+/// [`Error::Argument`] unless all three are finite and above 0.
+pub fn langevin_ratio(clip: f64, time: f64, temper: f64) -> Result<Ratio, Error> {
+    positive("clip", clip)?;
+    positive("time", time)?;
+    positive("temper", temper)?;
+    quotient(1.0, temper * clip * time.sqrt())
+}
+
+/// One step of underdamped Langevin, v' = c·v + h(1+c)/2·G + √(1−c²)·N(0, I), c = e^(−γh): μ = T·clip·h·(1+c)/√(1−c²).
+///
+/// The velocity counts as released.
+///
+/// # Errors
+/// [`Error::Argument`] unless all four are finite and above 0.
+pub fn underdamped_ratio(clip: f64, step: f64, friction: f64, temper: f64) -> Result<Ratio, Error> {
+    positive("clip", clip)?;
+    positive("step", step)?;
+    positive("friction", friction)?;
+    positive("temper", temper)?;
+    let decay = friction * step;
+    let noise = (-libm::expm1(-2.0 * decay)).sqrt();
+    quotient(noise, temper * clip * step * (1.0 + libm::exp(-decay)))
+}
+
+/// A run of stochastic-gradient steps: T passes over n records in batches of b.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Passes {
+    records: f64,
+    batch: f64,
+    passes: f64,
+}
+
+impl Passes {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless 1 ≤ b ≤ n and T is finite and above 0.
+    pub fn new(records: u64, batch: u64, passes: f64) -> Result<Self, Error> {
+        super::thesis::batch_rate(batch, records)?;
+        positive("passes", passes)?;
+        Ok(Self { records: records as f64, batch: batch as f64, passes })
+    }
+
+    /// ⌊nT/b⌋ steps.
+    #[must_use]
+    pub fn steps(&self) -> Steps {
+        // A cast saturates.
+        Steps((self.records * self.passes / self.batch) as u64)
+    }
+
+    /// ln(2.5·nT/(bδ))·ln(2/δ), which both published calibrations share.
+    fn logarithms(&self, delta: f64) -> f64 {
+        let steps = self.records * self.passes / self.batch;
+        libm::log(2.5 * steps / delta) * libm::log(2.0 / delta)
+    }
+
+    /// The papers' premise T ≥ ε²n/(32·b·ln(2/δ)).
+    fn premise(&self, epsilon: f64, delta: f64) -> Result<(), Error> {
+        let least = epsilon * epsilon * self.records / (32.0 * self.batch * libm::log(2.0 / delta));
+        if self.passes >= least {
+            Ok(())
+        } else {
+            Err(Error::Mismatch(
+                "the published calibration holds only for more passes over the data, \
+                 at least ε²n/(32·batch·ln(2/δ)); use the tight one",
+            ))
+        }
+    }
+
+    /// The published calibration of DP-SGLD and DP-SGNHT as a ratio: noise variance
+    /// 128·nT·L²/(bε²)·ln(2.5nT/(bδ))·ln(2/δ)·η² on the update against its sensitivity 2Lη·n/b (Algorithm 2, Theorem 4).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] where the paper's premise on the passes fails; [`Error::Argument`] for ε = 0.
+    pub fn published_ratio(&self, epsilon: Epsilon, delta: Delta) -> Result<Ratio, Error> {
+        positive("epsilon", epsilon.get())?;
+        self.premise(epsilon.get(), delta.get())?;
+        let variance = 128.0 * self.records * self.passes / (self.batch * epsilon.get() * epsilon.get())
+            * self.logarithms(delta.get());
+        quotient(variance.sqrt() * self.batch, 2.0 * self.records)
+    }
+
+    /// The published calibration of DP-SGFS for a total of (ε, δ): σ of Algorithm 4 at (ε/2, δ/2), rounded up, for Theorem 5
+    /// promises (2ε, 2δ).
+    ///
+    /// # Errors
+    /// As [`Passes::published_ratio`].
+    pub fn published_fisher_sigma(&self, epsilon: Epsilon, delta: Delta) -> Result<f64, Error> {
+        positive("epsilon", epsilon.get())?;
+        let (epsilon, delta) = (0.5 * epsilon.get(), 0.5 * delta.get());
+        self.premise(epsilon, delta)?;
+        let variance =
+            32.0 * self.passes * self.logarithms(delta) / (self.records * self.batch * epsilon * epsilon);
+        Ok(up_by(variance.sqrt(), 8))
+    }
+}
+
+/// Noise variance of an update with ratio s: (s·2Lηn/b)², at least `floor`; rounded up.
+///
+/// `floor` is what the sampler itself needs: 2η for SGLD in the convention drift η, noise 2η; 2Aη for SGNHT.
+#[must_use]
+pub fn update_variance(ratio: Ratio, lipschitz: f64, step_size: f64, rate: f64, floor: f64) -> f64 {
+    let deviation = ratio.get() * 2.0 * lipschitz * step_size / rate;
+    up_by(deviation * deviation, 8).max(floor)
+}
+
+/// The ratio behind an update of given noise variance: √v/(2Lη·n/b), rounded down.
+///
+/// # Errors
+/// [`Error::Argument`] if it is not a finite number above 0.
+pub fn update_ratio(variance: f64, lipschitz: f64, step_size: f64, rate: f64) -> Result<Ratio, Error> {
+    quotient(variance.sqrt() * rate, 2.0 * lipschitz * step_size)
+}
+
+/// The ratio of one DP-SGFS step, which releases a mean gradient plus F·N(0, σ²) and a sample covariance plus N(0, 49‖F‖⁴σ²)
+/// per entry, both of the same batch: one Gaussian mechanism of ratio σ/√((2/b)² + ((4+√2)/(7b))²).
+///
+/// In units of F one gradient has norm at most 1, so the mean moves by at most 2/b. With ‖x‖ ≤ L and the others' sum S, (b−1)
+/// times the covariance moves by (1−1/b)(xxᵀ−x'x'ᵀ) − (S(x−x')ᵀ + (x−x')Sᵀ)/b. The first difference has Frobenius norm at
+/// most √2·L², the second 4L²(b−1)/b, so the covariance moves by at most (4+√2)L²/b (Lemma 6 has 7L²/(b−1)), and
+/// its noise is 7L² σ. Squared sensitivities in units of the noise add.
+///
+/// # Errors
+/// [`Error::Argument`] if it is not a finite number above 0.
+pub fn fisher_ratio(sigma: f64, batch: u64) -> Result<Ratio, Error> {
+    quotient(sigma * batch as f64, fisher_sensitivity())
+}
+
+/// The σ of DP-SGFS that has a given ratio, rounded up: the inverse of [`fisher_ratio`].
+#[must_use]
+pub fn fisher_sigma(ratio: Ratio, batch: u64) -> f64 {
+    up_by(ratio.get() * fisher_sensitivity() / batch as f64, 8)
+}
+
+/// √(2² + ((4+√2)/7)²), rounded up.
+fn fisher_sensitivity() -> f64 {
+    let covariance = (4.0 + std::f64::consts::SQRT_2) / 7.0;
+    up_by((4.0 + covariance * covariance).sqrt(), 4)
+}
+
+fn positive(name: &'static str, value: f64) -> Result<(), Error> {
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::Argument { name, requirement: "a finite number above 0", value })
+    }
+}
+
+/// A ratio rounded down by more than the few operations that led to it.
+fn quotient(noise: f64, sensitivity: f64) -> Result<Ratio, Error> {
+    Ratio::new(down_by(noise / sensitivity, 8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Passes, fisher_ratio, fisher_sigma, langevin_ratio, underdamped_ratio, update_ratio, update_variance,
+    };
+    use crate::{Delta, Epsilon, Error, Gaussian, Steps};
+
+    #[test]
+    fn langevin_costs_by_time_alone() {
+        let cost = |steps: u64| {
+            let ratio = langevin_ratio(0.02, 10.0 / steps as f64, 0.5).unwrap();
+            Gaussian::new(ratio, Steps(steps)).unwrap().mu().upper
+        };
+        let expected = 0.5 * 0.02 * 10_f64.sqrt();
+        for steps in [1, 7, 1000, 1_000_000] {
+            assert!((cost(steps) / expected - 1.0).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn strong_friction_is_overdamped() {
+        // v' ≈ h·G/2 + N(0, I) and θ moves by h·v': Langevin of time h².
+        let underdamped = underdamped_ratio(0.3, 0.01, 1e6, 1.0).unwrap().get();
+        let overdamped = langevin_ratio(0.3, 1e-4, 1.0).unwrap().get();
+        assert!((underdamped / overdamped - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn published_calibration_needs_its_premise() {
+        let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+        let short = Passes::new(100_000, 100, 1.0).unwrap();
+        assert!(matches!(short.published_ratio(epsilon, delta), Err(Error::Mismatch(_))));
+        let long = Passes::new(100_000, 100, 10.0).unwrap();
+        assert_eq!(long.steps(), Steps(10_000));
+        // 128·NT/(τε²)·ln(2.5NT/(τδ))·ln(2/δ) = 1.28e6·ln(2.5e10)·ln(2e6), by hand; ratio √·τ/(2N).
+        let by_hand = (1.28e6_f64 * 23.942_141_661_8 * 14.508_657_738_5).sqrt() / 2000.0;
+        let ratio = long.published_ratio(epsilon, delta).unwrap().get();
+        assert!((ratio / by_hand - 1.0).abs() < 1e-10, "{ratio} {by_hand}");
+    }
+
+    #[test]
+    fn variances_and_ratios_are_inverse_on_the_safe_side() {
+        let ratio = langevin_ratio(0.7, 0.3, 1.0).unwrap();
+        let variance = update_variance(ratio, 0.01, 70.0, 1e-3, 0.0);
+        let back = update_ratio(variance, 0.01, 70.0, 1e-3).unwrap();
+        assert!((back.get() / ratio.get() - 1.0).abs() < 1e-14);
+        assert_eq!(update_variance(ratio, 0.01, 70.0, 1e-3, 1e30), 1e30);
+        let sigma = fisher_sigma(ratio, 50);
+        assert!((fisher_ratio(sigma, 50).unwrap().get() / ratio.get() - 1.0).abs() < 1e-14);
+    }
+}
