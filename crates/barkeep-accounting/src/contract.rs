@@ -1,8 +1,9 @@
-//! Composes costs into what a whole run costs, by the tightest accountant that is valid for all of them.
+//! Composes costs into what a whole run costs, and answers for any number of repetitions of a step.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bracket, Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Neighbours, Sampling, Steps};
+use crate::accountant::Accountant;
+use crate::{Bracket, Cost, Delta, Epsilon, Error, Neighbours, Steps};
 
 /// What a run may ask: so many steps at each cost, in any order, later ones chosen in view of earlier answers.
 ///
@@ -57,7 +58,7 @@ impl Contract {
     /// # Errors
     /// [`Error::Unresolved`] if no accountant reaches an answer, [`Error::Unbounded`] if there is none.
     pub fn epsilon(&self, delta: Delta) -> Result<Bracket, Error> {
-        Ok(self.gaussians()?.epsilon(delta))
+        Accountant::new(&self.0)?.epsilon(Steps(1), delta)
     }
 
     /// δ at a given ε.
@@ -65,19 +66,14 @@ impl Contract {
     /// # Errors
     /// As [`Contract::epsilon`].
     pub fn delta(&self, epsilon: Epsilon) -> Result<Bracket, Error> {
-        Ok(self.gaussians()?.delta(epsilon))
+        Accountant::new(&self.0)?.delta(Steps(1), epsilon)
     }
 
-    /// All parts as one Gaussian mechanism, if they are.
-    fn gaussians(&self) -> Result<Gaussian, Error> {
-        self.0.iter().try_fold(Gaussian::nothing(), |sum, (cost, steps)| {
-            match (cost.mechanism(), cost.sampling()) {
-                (Mechanism::Gaussian { ratio }, Sampling::Full) => sum.and(Gaussian::new(*ratio, *steps)?),
-                _ => Err(Error::Unresolved {
-                    what: "the composition",
-                    reason: "only Gaussian mechanisms on full batches are composed so far",
-                }),
-            }
-        })
+    /// The accountant that answers, in words.
+    ///
+    /// # Errors
+    /// As [`Contract::epsilon`].
+    pub fn method(&self) -> Result<&'static str, Error> {
+        Ok(Accountant::new(&self.0)?.method())
     }
 }

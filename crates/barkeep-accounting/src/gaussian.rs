@@ -106,6 +106,14 @@ impl Gaussian {
         Self::checked(self.loss.plus(other.loss))
     }
 
+    /// The same again and again, `rounds` times in all.
+    ///
+    /// # Errors
+    /// As [`Gaussian::new`].
+    pub fn repeated(self, rounds: Steps) -> Result<Self, Error> {
+        Self::checked(self.loss.times(Double::count(rounds.0)))
+    }
+
     fn checked(loss: Double) -> Result<Self, Error> {
         let magnitude = loss.high;
         if magnitude == 0.0 || (SMALLEST_LOSS..=LARGEST_LOSS).contains(&magnitude) {

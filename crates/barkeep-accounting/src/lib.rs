@@ -1,5 +1,6 @@
 //! Tells what a differentially private run costs. Pure: no data, no randomness.
 
+mod accountant;
 mod contract;
 mod cost;
 mod double;
@@ -7,6 +8,7 @@ mod error;
 mod filters;
 pub mod gaussian;
 mod measures;
+mod query;
 pub mod rdp;
 mod rule;
 mod search;
@@ -19,6 +21,7 @@ pub use error::Error;
 pub use filters::{Exhausted, GdpFilter, Odometer, ZcdpFilter};
 pub use gaussian::Gaussian;
 pub use measures::{Renyi, TradeOff};
+pub use query::{Answer, Query};
 pub use rule::{
     BATCH_ROUNDING, CLAMP, Coin, Component, Correction, LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Side,
 };

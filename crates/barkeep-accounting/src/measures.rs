@@ -61,6 +61,13 @@ impl Renyi {
         Bracket::at_most(sum_upward(&terms).max(0.0))
     }
 
+    /// δ = e^((α−1)(ε(α)−ε)), at most 1: the inverse of [`Renyi::epsilon_classical`].
+    #[must_use]
+    pub fn delta_classical(&self, epsilon: Epsilon) -> Bracket {
+        let gain = self.order.get() - 1.0;
+        ln_delta_bracket(sum_upward(&[gain * self.divergence, -gain * epsilon.get()]))
+    }
+
     /// The least δ this order proves at ε, at most 1: the inverse of [`Renyi::epsilon`].
     #[must_use]
     pub fn delta(&self, epsilon: Epsilon) -> Bracket {
@@ -72,13 +79,13 @@ impl Renyi {
             gain * libm::log1p(-1.0 / order),
             -libm::log(order),
         ];
-        let ln_delta = sum_upward(&terms);
-        // ∞ − ∞ is no number; such a bound says nothing.
-        if ln_delta.is_nan() {
-            return Bracket::at_most(1.0);
-        }
-        Bracket::at_most(up_by(libm::exp(ln_delta), 2).min(1.0))
+        ln_delta_bracket(sum_upward(&terms))
     }
+}
+
+/// δ from an upper bound on its logarithm; 1 if that says nothing, as ∞ − ∞ does not.
+fn ln_delta_bracket(ln_delta: f64) -> Bracket {
+    Bracket::at_most(if ln_delta.is_nan() { 1.0 } else { up_by(libm::exp(ln_delta), 2).min(1.0) })
 }
 
 /// A sum with the rounding of its terms (two units each) and of the additions added to it.

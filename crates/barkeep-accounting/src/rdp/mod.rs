@@ -195,6 +195,12 @@ impl Composition {
         self.best(|renyi| renyi.delta(epsilon).upper, rounds).unwrap_or(Bracket::at_most(1.0))
     }
 
+    /// δ of `rounds` rounds at the best order, by the classical conversion: δ = e^((α−1)(ε(α)−ε)).
+    #[must_use]
+    pub fn delta_classical(&mut self, rounds: Steps, epsilon: Epsilon) -> Bracket {
+        self.best(|renyi| renyi.delta_classical(epsilon).upper, rounds).unwrap_or(Bracket::at_most(1.0))
+    }
+
     fn best(&mut self, convert: impl Fn(Renyi) -> f64, rounds: Steps) -> Result<Bracket, Error> {
         if rounds.0 == 0 || self.parts.iter().all(|(_, steps)| steps.0 == 0) {
             return Ok(Bracket::exact(0.0));

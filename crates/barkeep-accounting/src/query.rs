@@ -1,0 +1,183 @@
+//! Answers a person's question about one mechanism: any two of steps, ε and δ give the third.
+//!
+//! What one step consists of is fixed when the [`Query`] is made; presets name the samplers of the papers.
+
+use crate::accountant::Accountant;
+use crate::theorems::{gradients, thesis};
+use crate::{
+    BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, Mechanism, Neighbours, Probability, Ratio,
+    Rule, Sampling, Sensitivity, Steps, Variance,
+};
+
+/// A step that will be repeated.
+///
+/// ```
+/// use barkeep_accounting::{Delta, Epsilon, Query, Steps};
+/// let penalty = Query::penalty(0.1, 100_000)?;
+/// let most = penalty.largest_steps(Epsilon::new(1.0)?, Delta::new(1e-6)?)?;
+/// assert_eq!(most, Steps(56));
+/// let answer = penalty.epsilon(most, Delta::new(1e-6)?)?;
+/// assert!(answer.bracket.upper <= 1.0);
+/// # Ok::<(), barkeep_accounting::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    per_step: Contract,
+}
+
+/// A number and how it was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// The value, from both sides where that is possible.
+    pub bracket: Bracket,
+    /// The accountant that found it, in words.
+    pub method: &'static str,
+}
+
+impl Query {
+    /// Any step, from the costs it is made of and how often each is paid within it.
+    ///
+    /// # Errors
+    /// As [`Contract::new`].
+    pub fn new(per_step: Vec<(Cost, Steps)>) -> Result<Self, Error> {
+        Ok(Self { per_step: Contract::new(per_step)? })
+    }
+
+    /// The costs of one step.
+    #[must_use]
+    pub fn per_step(&self) -> &[(Cost, Steps)] {
+        self.per_step.parts()
+    }
+
+    /// ε of so many steps at δ.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] if no accountant reaches an answer, [`Error::Unbounded`] if there is none.
+    pub fn epsilon(&self, steps: Steps, delta: Delta) -> Result<Answer, Error> {
+        let mut accountant = Accountant::new(self.per_step())?;
+        Ok(Answer { bracket: accountant.epsilon(steps, delta)?, method: accountant.method() })
+    }
+
+    /// δ of so many steps at ε.
+    ///
+    /// # Errors
+    /// As [`Query::epsilon`].
+    pub fn delta(&self, steps: Steps, epsilon: Epsilon) -> Result<Answer, Error> {
+        let mut accountant = Accountant::new(self.per_step())?;
+        Ok(Answer { bracket: accountant.delta(steps, epsilon)?, method: accountant.method() })
+    }
+
+    /// The most steps certainly within (ε, δ); 0 if not even one is.
+    ///
+    /// # Errors
+    /// As [`Query::epsilon`].
+    pub fn largest_steps(&self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
+        Accountant::new(self.per_step())?.largest(epsilon, delta)
+    }
+
+    /// The accountant that answers, in words.
+    ///
+    /// # Errors
+    /// As [`Query::epsilon`].
+    pub fn method(&self) -> Result<&'static str, Error> {
+        self.per_step.method()
+    }
+
+    fn single(mechanism: Mechanism, sampling: Sampling, neighbours: Neighbours) -> Result<Self, Error> {
+        Self::new(vec![(Cost::new(mechanism, sampling, neighbours)?, Steps(1))])
+    }
+
+    fn full(mechanism: Mechanism) -> Result<Self, Error> {
+        Self::single(mechanism, Sampling::Full, Neighbours::Substitute)
+    }
+
+    /// A Gaussian mechanism on full or sampled batches.
+    ///
+    /// Poisson batches under substitution take the ratio to the whole substitution sensitivity, records of norm at most
+    /// half of it.
+    ///
+    /// # Errors
+    /// As [`Cost::new`].
+    pub fn gaussian(ratio: Ratio, sampling: Sampling, neighbours: Neighbours) -> Result<Self, Error> {
+        Self::single(Mechanism::Gaussian { ratio }, sampling, neighbours)
+    }
+
+    /// A discrete Gaussian mechanism on an integer.
+    ///
+    /// # Errors
+    /// As [`Cost::new`].
+    pub fn discrete_gaussian(variance: Variance, sensitivity: u64) -> Result<Self, Error> {
+        Self::full(Mechanism::DiscreteGaussian { variance, sensitivity })
+    }
+
+    /// A Laplace mechanism.
+    ///
+    /// # Errors
+    /// As [`Cost::new`].
+    pub fn laplace(ratio: Ratio) -> Result<Self, Error> {
+        Self::full(Mechanism::Laplace { ratio })
+    }
+
+    /// A bit with probability p on one data set and q on the other; the worse direction is reported.
+    ///
+    /// # Errors
+    /// As [`Cost::new`].
+    pub fn bernoulli(p: Probability, q: Probability) -> Result<Self, Error> {
+        Self::full(Mechanism::Bernoulli { p, q })
+    }
+
+    /// An acceptance decision of which only the bit leaves.
+    ///
+    /// # Errors
+    /// As [`Cost::new`].
+    pub fn decision(rule: Rule, sensitivity: Sensitivity) -> Result<Self, Error> {
+        Self::full(Mechanism::Decision { rule, sensitivity })
+    }
+
+    /// The minibatch Barker test (NeurIPS Theorem 2, Corollary 2).
+    ///
+    /// # Errors
+    /// As [`Cost::new`].
+    pub fn barker_minibatch(batch: u64, records: u64, bound: BarkerBound) -> Result<Self, Error> {
+        let sampling = Sampling::WithoutReplacement { batch, records };
+        Self::single(Mechanism::BarkerMinibatch { batch, records, bound }, sampling, Neighbours::Substitute)
+    }
+
+    /// Minibatch DP penalty with noise variance τc² (thesis Theorem 3.5), by its dominating pair.
+    ///
+    /// # Errors
+    /// As [`Cost::new`] and [`thesis::minibatch_ratio`].
+    pub fn penalty_minibatch(tau: f64, batch: u64, records: u64) -> Result<Self, Error> {
+        let sampling = Sampling::WithoutReplacement { batch, records };
+        Self::gaussian(thesis::minibatch_ratio(tau)?, sampling, Neighbours::Substitute)
+    }
+
+    /// DP penalty with σ = τ√n·Δ (thesis Theorem 3.2), priced as if the noisy log-ratio were released.
+    ///
+    /// # Errors
+    /// As [`thesis::penalty_ratio`].
+    pub fn penalty(tau: f64, records: u64) -> Result<Self, Error> {
+        Self::gaussian(thesis::penalty_ratio(tau, records)?, Sampling::Full, Neighbours::Substitute)
+    }
+
+    /// One proposal of DP Hamiltonian Monte Carlo (thesis Theorem 4.3).
+    ///
+    /// # Errors
+    /// As [`thesis::Hmc::releases`].
+    pub fn hmc(proposal: thesis::Hmc) -> Result<Self, Error> {
+        let releases = proposal.releases()?.into_iter().map(|(ratio, steps)| {
+            let mechanism = Mechanism::Gaussian { ratio };
+            Ok((Cost::new(mechanism, Sampling::Full, Neighbours::Substitute)?, steps))
+        });
+        Self::new(releases.collect::<Result<_, Error>>()?)
+    }
+
+    /// One Langevin step of diffusion time `time`, gradients clipped to `clip`, likelihood to the power `temper`.
+    ///
+    /// # Errors
+    /// As [`gradients::langevin_ratio`].
+    pub fn langevin(clip: f64, time: f64, temper: f64) -> Result<Self, Error> {
+        let ratio = gradients::langevin_ratio(clip, time, temper)?;
+        Self::gaussian(ratio, Sampling::Full, Neighbours::Substitute)
+    }
+}
