@@ -23,7 +23,7 @@
 //! rounding. The result is within 2⁻⁴⁹ of the truth, relative, over the tables in `tests/reference`; brackets
 //! are widened by 2⁻⁴⁷, four times that.
 
-use barkeep_num::{down_by, erfc, erfcx, largest_integer, largest_real, up_by};
+use barkeep_num::{down_by, erfc, erfcx, largest_integer, largest_real, smallest_real, up_by};
 
 use crate::double::Double;
 use crate::{Bracket, Delta, Epsilon, Error, Mu, Ratio, Steps};
@@ -253,7 +253,7 @@ impl Gaussian {
     /// The smallest ratio with which `steps` steps stay within (ε, δ), rounded up to the safe side.
     ///
     /// # Errors
-    /// [`Error::Unbounded`] if no ratio below 1e70 is enough, as when δ is far below what f64 can reach.
+    /// [`Error::Unbounded`] if no ratio below 1e59 is enough, as at ε = 0 with a δ far below that.
     pub fn smallest_ratio(steps: Steps, epsilon: Epsilon, delta: Delta) -> Result<Ratio, Error> {
         let target = ln_bracket(delta).0;
         let fits = |ratio: f64| {
@@ -261,8 +261,9 @@ impl Gaussian {
                 .and_then(|ratio| Self::new(ratio, steps))
                 .is_ok_and(|composed| composed.ln_delta(epsilon).upper <= target)
         };
-        let ratio = barkeep_num::smallest_real(1e-70, 1e70, 0.0, fits);
-        ratio.map_or(Err(Error::Unbounded("no noise below 1e70 sensitivities is enough")), Ratio::new)
+        // At 1e59 even a single step's loss is still in range.
+        let ratio = smallest_real(1e-70, 1e59, 0.0, fits);
+        ratio.map_or(Err(Error::Unbounded("no noise below 1e59 sensitivities is enough")), Ratio::new)
     }
 }
 
@@ -307,11 +308,11 @@ impl Tail {
         if loss.high == 0.0 {
             return None;
         }
-        // δ decreases in ε: beyond 2⁴⁵⁰ the value there is an upper bound, and far below any f64.
-        let limit = LARGEST_LOSS * 1_125_899_906_842_624.0;
+        let spread = loss.root();
+        // δ decreases in ε: beyond this the value there is an upper bound, far below any f64.
+        let limit = (spread.high * 2_f64.powi(450)).min(LARGEST_LOSS * 2_f64.powi(50));
         let clamped = epsilon > limit;
         let epsilon = epsilon.min(limit);
-        let spread = loss.root();
         let distance = Double::from(epsilon).plus(loss.scaled(-1.0));
         let square = distance.times(distance).over(loss.scaled(4.0));
         let twice_spread = spread.scaled(2.0);
