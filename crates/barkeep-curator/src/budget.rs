@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///   covering line's dominating pair, so an adversary who is handed one draw of every permit's pair at the start
 ///   can simulate the run, in any order.
 /// * *Filter*: questions chosen as the run goes, each charged at its own cost while the running sum stays
-///   within the budget ([`barkeep_accounting::filters`]).
+///   within the budget.
 ///
 /// A charge is one critical section: concurrent ones happen in some order, and none sees a permit another took.
 /// A refused charge changes nothing. A budget can only shrink; nothing puts a permit back.
@@ -104,3 +104,7 @@ impl Budget {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+#[path = "budget_tests.rs"]
+mod tests;

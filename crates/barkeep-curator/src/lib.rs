@@ -59,6 +59,8 @@ mod coin;
 mod curator;
 mod digits;
 mod discrete_gaussian;
+#[cfg(test)]
+mod echo;
 mod error;
 mod half_normal;
 mod lattice;

@@ -158,3 +158,7 @@ fn draw<'a>(
     }
     Ok(Some(batch.members()))
 }
+
+#[cfg(test)]
+#[path = "tab_tests.rs"]
+mod tests;

@@ -2,8 +2,12 @@
 //! bounded whatever floating point did inside that record.
 
 mod scalar;
+#[cfg(test)]
+mod tests;
 mod unit;
 mod vector;
+#[cfg(test)]
+mod vector_tests;
 
 pub(crate) use scalar::{BatchVariance, Moments, coin_input};
 pub use unit::{

@@ -64,6 +64,18 @@ impl Moments {
         Self { sum: self.sum + other.sum, squares: self.squares + other.squares }
     }
 
+    /// Σu, for tests.
+    #[cfg(test)]
+    pub(crate) fn sum(&self) -> i64 {
+        self.sum
+    }
+
+    /// Σu², for tests.
+    #[cfg(test)]
+    pub(crate) fn squares(&self) -> u128 {
+        self.squares
+    }
+
     /// V = bΣu² − (Σu)², b² times the batch's variance: non-negative by Cauchy–Schwarz, at most 2^124.
     fn variance(&self, batch: u64) -> u128 {
         (u128::from(batch) * self.squares)

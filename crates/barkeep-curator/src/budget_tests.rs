@@ -1,0 +1,98 @@
+//! Charges budgets from many threads at once, and checks that nobody got more than was bought.
+
+use super::*;
+use barkeep_accounting::{Mechanism, Neighbours, Ratio, Sampling};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::sync::Barrier;
+
+fn cost(ratio: u32) -> Cost {
+    let mechanism = Mechanism::Gaussian { ratio: Ratio::new(f64::from(ratio)).unwrap() };
+    Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
+}
+
+fn permits(lines: &[(u32, u64)]) -> Budget {
+    let lines = lines.iter().map(|&(ratio, steps)| (cost(ratio), Steps(steps))).collect();
+    Budget::permits(&Contract::new(lines).unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A permit of ratio r covers questions of ratio r and above. So the questions answered at ratios up to any r
+    /// must be no more than the permits bought at ratios up to r: exactly then an assignment of permits to them exists.
+    #[test]
+    fn concurrent_charges_never_overspend(
+        lines in vec((1_u32..6, 0_u64..20), 1..5), asked in vec(vec(1_u32..7, 1..25), 1..9),
+    ) {
+        let budget = permits(&lines);
+        let start = Barrier::new(asked.len());
+        let asked: Vec<(u32, bool)> = std::thread::scope(|scope| {
+            let ask = |ratios: &[u32]| {
+                start.wait();
+                ratios.iter().map(|&ratio| (ratio, budget.charge(&cost(ratio)).is_ok())).collect::<Vec<_>>()
+            };
+            let threads: Vec<_> = asked.iter().map(|ratios| scope.spawn(move || ask(ratios))).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        let answered: Vec<u32> = asked.iter().filter(|(_, paid)| *paid).map(|(ratio, _)| *ratio).collect();
+        for most in 1..=6 {
+            let answered = answered.iter().filter(|&&ratio| ratio <= most).count() as u64;
+            let bought: u64 = lines.iter().filter(|(ratio, _)| *ratio <= most).map(|(_, steps)| steps).sum();
+            prop_assert!(answered <= bought);
+        }
+        let spent: u64 = budget.spent().iter().map(|(_, steps)| steps.0).sum();
+        prop_assert_eq!(spent, answered.len() as u64);
+        for ((_, spent), (_, bought)) in budget.spent().iter().zip(&lines) {
+            prop_assert!(spent.0 <= *bought);
+        }
+        // A budget only shrinks: who was refused is refused again.
+        for (ratio, _) in asked.iter().filter(|(_, paid)| !paid) {
+            prop_assert_eq!(budget.charge(&cost(*ratio)), Err(Refused::Exhausted));
+        }
+    }
+
+    #[test]
+    fn a_refusal_changes_nothing(lines in vec((2_u32..6, 0_u64..5), 1..5), asked in vec(1_u32..7, 0..40)) {
+        let budget = permits(&lines);
+        for ratio in asked {
+            let before = budget.spent();
+            if budget.charge(&cost(ratio)) == Err(Refused::Exhausted) {
+                prop_assert_eq!(before, budget.spent());
+            } else {
+                prop_assert_ne!(before, budget.spent());
+            }
+        }
+        prop_assert_eq!(budget.charge(&cost(1)), Err(Refused::Exhausted));
+    }
+}
+
+#[test]
+fn an_exact_permit_is_taken_before_a_dearer_one() {
+    let budget = permits(&[(1, 1), (4, 1)]);
+    assert_eq!(budget.charge(&cost(4)), Ok(()));
+    assert_eq!(budget.spent(), [(cost(1), Steps(0)), (cost(4), Steps(1))]);
+    assert_eq!(budget.charge(&cost(5)), Ok(()));
+    assert_eq!(budget.charge(&cost(5)), Err(Refused::Exhausted));
+}
+
+#[test]
+fn another_kind_of_question_is_not_covered() {
+    let budget = permits(&[(1, 10)]);
+    let neighbours = Neighbours::AddRemove;
+    let mechanism = Mechanism::Gaussian { ratio: Ratio::new(9.0).unwrap() };
+    let other = Cost::new(mechanism, Sampling::Full, neighbours).unwrap();
+    assert_eq!(budget.charge(&other), Err(Refused::Exhausted));
+    let laplace = Mechanism::Laplace { ratio: Ratio::new(9.0).unwrap() };
+    let other = Cost::new(laplace, Sampling::Full, Neighbours::Substitute).unwrap();
+    assert_eq!(budget.charge(&other), Err(Refused::Exhausted));
+    assert_eq!(budget.spent(), [(cost(1), Steps(0))]);
+}
+
+#[test]
+fn what_is_not_private_answers_everything_and_says_so() {
+    let budget = Budget::not_private();
+    assert!(!budget.is_private() && permits(&[]).is_private());
+    assert_eq!(budget.charge(&cost(1)), Ok(()));
+    assert!(budget.spent().is_empty());
+}

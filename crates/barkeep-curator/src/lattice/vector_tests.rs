@@ -1,0 +1,112 @@
+//! Attacks the clipped vector sums with every kind of f64, most of all with norms next to the bound.
+
+use super::*;
+use crate::echo::EXTREMES;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// The integer sum of some records' contributions; `rows` holds one gradient per record.
+fn sums(rows: &[Vec<f64>], clip: Clip) -> Vec<i64> {
+    let dimension = rows[0].len();
+    let terms: Vec<f64> = (0..dimension).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
+    let mut sums = vec![0; dimension];
+    add_clipped(&terms, &mut vec![0.0; rows.len()], &mut sums, clip);
+    sums
+}
+
+/// Σ z², exactly.
+fn square(vector: impl IntoIterator<Item = i64>) -> i128 {
+    vector.into_iter().map(|z| i128::from(z) * i128::from(z)).sum()
+}
+
+fn any_coordinate() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        3 => -2.0..2.0_f64,
+        2 => prop::num::f64::ANY,
+        1 => prop::sample::select(EXTREMES.to_vec()),
+    ]
+}
+
+/// Gradients of one dimension: most of them anything, some of nearly the norm `clip`.
+fn any_rows() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Clip)> {
+    (1_usize..40, -30.0..30.0_f64).prop_flat_map(|(dimension, power)| {
+        let clip = power.exp2();
+        let anything = vec(any_coordinate(), dimension);
+        let near = (vec(-1.0..1.0_f64, dimension), -1e-8..1e-8_f64).prop_map(move |(direction, off)| {
+            let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-30);
+            direction.iter().map(|x| x / norm * clip * (1.0 + off)).collect::<Vec<_>>()
+        });
+        let row = prop_oneof![anything, near];
+        (vec(row.clone(), 1..20), row, Just(Clip::new(clip).unwrap()))
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_contribution_is_never_longer_than_the_bound((rows, _, clip) in any_rows()) {
+        for row in rows {
+            prop_assert!(square(sums(&[row], clip)) <= 1 << 60);
+        }
+    }
+
+    #[test]
+    fn no_record_moves_the_sum_by_more_than_the_reach((rows, other, clip) in any_rows(), at in any::<prop::sample::Index>()) {
+        let at = at.index(rows.len());
+        let before = sums(&rows, clip);
+        let mut neighbour = rows.clone();
+        neighbour[at] = other;
+        let moved = before.iter().zip(sums(&neighbour, clip)).map(|(a, b)| a - b);
+        prop_assert!(square(moved) <= 1 << 62);
+        neighbour.remove(at);
+        if !neighbour.is_empty() {
+            let moved = before.iter().zip(sums(&neighbour, clip)).map(|(a, b)| a - b);
+            prop_assert!(square(moved) <= 1 << 60);
+        }
+    }
+
+    #[test]
+    fn sums_are_those_of_the_records_one_by_one((rows, _, clip) in any_rows()) {
+        let mut total = vec![0; rows[0].len()];
+        for row in &rows {
+            total.iter_mut().zip(sums(std::slice::from_ref(row), clip)).for_each(|(total, z)| *total += z);
+        }
+        prop_assert_eq!(total, sums(&rows, clip));
+    }
+
+    /// Inside the ball a gradient keeps its value to a lattice step; outside it keeps its direction and gets the
+    /// bound's length, to a lattice step and the clip's hair.
+    #[test]
+    fn clipping_does_what_it_says(row in vec(-1.0..1.0_f64, 1..20), scale in 0.01..1e6_f64) {
+        let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        prop_assume!(norm > 1e-3);
+        let row: Vec<f64> = row.iter().map(|x| x / norm * scale).collect();
+        let factor = scale.recip().min(1.0);
+        for (z, x) in sums(std::slice::from_ref(&row), Clip::new(1.0).unwrap()).into_iter().zip(&row) {
+            let (value, ideal) = (z as f64 / 2_f64.powi(30), x * factor);
+            prop_assert!(value.abs() <= ideal.abs() + 1e-15);
+            prop_assert!((value - ideal).abs() <= 2_f64.powi(-30) * 1.2);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_finite_or_too_long_to_square_counts_as_zero() {
+    let clip = Clip::new(1.0).unwrap();
+    for extreme in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, f64::MAX, 1e160] {
+        assert_eq!(sums(&[vec![0.5, extreme, 0.1]], clip), [0, 0, 0], "{extreme}");
+    }
+    // The next smaller ones are clipped.
+    assert_eq!(sums(&[vec![1e140, 0.0]], clip), [(1 << 30) - 1, 0]);
+}
+
+#[test]
+fn the_largest_dimension_keeps_the_bound() {
+    let clip = Clip::new(3.0).unwrap();
+    for seed in 0..20 {
+        let wave = |j: usize| 1.0 + ((j * (2 * seed + 1)) as f64).sin();
+        let row: Vec<f64> = (0..MOST_DIMENSIONS).map(wave).collect();
+        let length = square(sums(&[row], clip));
+        // Truncation takes at most a step per coordinate: 64 of 2^30 in norm.
+        assert!(length <= 1 << 60 && length as f64 >= (2_f64.powi(30) - 65.0).powi(2), "{length}");
+    }
+}

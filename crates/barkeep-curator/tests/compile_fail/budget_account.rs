@@ -1,0 +1,5 @@
+fn read(budget: &barkeep_curator::Budget) {
+    let _ = budget.0.lock();
+}
+
+fn main() {}

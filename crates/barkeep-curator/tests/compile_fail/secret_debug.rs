@@ -1,0 +1,5 @@
+fn leak(secret: barkeep_curator::Secret<i64>) -> String {
+    format!("{:?}", secret)
+}
+
+fn main() {}
