@@ -1,6 +1,47 @@
-//! Tells what a differentially private run costs. Pure: no data, no randomness.
+//! Tells what a differentially private run costs: from both sides where that is possible, and never too little.
+//!
+//! Pure: no data, no randomness, no clock. Useful on its own.
+//!
+//! # The nouns
+//! A **[`Mechanism`]** is what leaves the curator in one step and how it is protected: a noisy value, a bit. A **[`Cost`]** is
+//! a mechanism together with the records it touches ([`Sampling`]) and the pairs of data sets it must not tell
+//! apart ([`Neighbours`]); a combination without a proof is refused when the cost is made. A **[`Contract`]** is a list of
+//! costs and how often each may be paid, in any order, later steps chosen in view of earlier answers. It is fixed
+//! before a run, written into its certificate, and priced here. A **[`Query`]** repeats one step and answers with any two
+//! of steps, ε and δ for the third.
+//!
+//! Every answer is a **[`Bracket`]**: `upper` is what may be certified, `lower` says how much of it is real.
+//!
+//! ```
+//! use barkeep_accounting::{Delta, Epsilon, Neighbours, Query, Ratio, Sampling, Steps};
+//!
+//! // One noisy gradient with noise 50 times the sensitivity: how often at (1, 1e-6)?
+//! let step = Query::gaussian(Ratio::new(50.0)?, Sampling::Full, Neighbours::Substitute)?;
+//! let (epsilon, delta) = (Epsilon::new(1.0)?, Delta::new(1e-6)?);
+//! assert_eq!(step.largest_steps(epsilon, delta)?, Steps(140));
+//!
+//! // What do a thousand cost?
+//! let answer = step.epsilon(Steps(1000), delta)?;
+//! assert!((answer.bracket.upper - 2.921_600_590_427).abs() < 1e-12);
+//! # Ok::<(), barkeep_accounting::Error>(())
+//! ```
+//!
+//! # The accountants
+//! * [`gaussian`]: the closed form, exact for any mixture of Gaussian mechanisms.
+//! * [`rdp`]: Rényi divergences, order by order; upper bounds for everything.
+//! * [`theorems`]: what the papers prove, by name and equation, mended where they err.
+//!
+//! A [`Contract`] picks the tightest one that is valid for all its parts. [`Rho`], [`Mu`], [`Renyi`] and [`TradeOff`] translate
+//! between measures of privacy; [`ZcdpFilter`], [`GdpFilter`] and [`Odometer`] serve runs that choose their costs as they go;
+//! [`calibration`] solves for the noise, clip, sensitivity or time a budget buys. [`Rule`] is the acceptance test of a sampler,
+//! the same function the curator flips its coins by.
+//!
+//! # Rounding
+//! Sums of costs are rounded up, budgets down, searches return a point that was seen to hold. Any bits given as arguments yield an
+//! answer or a typed [`Error`] after bounded work.
 
 mod accountant;
+pub mod calibration;
 mod contract;
 mod cost;
 mod double;

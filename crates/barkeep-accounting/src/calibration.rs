@@ -1,0 +1,135 @@
+//! Solves for what a budget buys: the smallest noise, the largest clip, diffusion time or sensitivity; always on the safe side.
+//!
+//! The most steps are [`crate::Query::largest_steps`]. Every answer here was itself accepted by the accountant, or is rounded
+//! to the side that costs less; a search that stops early gives more noise or less time, never less privacy.
+
+use barkeep_num::{down_by, try_largest_real, try_smallest_real};
+
+use crate::accountant::Accountant;
+use crate::{
+    Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Mu, Neighbours, Ratio, Rule, Sampling, Sensitivity,
+    Steps,
+};
+
+/// Units in the last place given away, so that a run split into steps whose ratios are rounded still fits.
+const MARGIN: u32 = 64;
+
+/// Relative precision of a search that asks an accountant at every step.
+const PRECISION: f64 = 1e-6;
+
+/// The smallest noise, as a ratio to the sensitivity, with which `steps` Gaussian mechanisms stay within (ε, δ).
+///
+/// **Precision.** To the last digits on full batches, 10⁻⁶ above the optimum at most on sampled ones.
+///
+/// ```
+/// use barkeep_accounting::{Delta, Epsilon, Neighbours, Sampling, Steps, calibration};
+/// let (epsilon, delta) = (Epsilon::new(1.0)?, Delta::new(1e-6)?);
+/// let ratio = calibration::smallest_ratio(Sampling::Full, Neighbours::Substitute, Steps(100), epsilon, delta)?;
+/// assert!((ratio.get() - 42.2).abs() < 0.1);
+/// # Ok::<(), barkeep_accounting::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Mismatch`] if sampling and neighbours do not go together; [`Error::Unbounded`] if no noise is enough.
+pub fn smallest_ratio(
+    sampling: Sampling,
+    neighbours: Neighbours,
+    steps: Steps,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> Result<Ratio, Error> {
+    // Sampling only helps, so the ratio for full batches is enough, and the search starts there.
+    let enough = Gaussian::smallest_ratio(steps, epsilon, delta)?;
+    Cost::new(Mechanism::Gaussian { ratio: enough }, sampling, neighbours)?;
+    if sampling.rate() == 1.0 || steps.0 == 0 {
+        return Ok(enough);
+    }
+    let fits = |ratio: f64| {
+        let mechanism = Mechanism::Gaussian { ratio: Ratio::new(ratio)? };
+        fits_within(Cost::new(mechanism, sampling, neighbours)?, steps, epsilon, delta)
+    };
+    // Below a thousandth of the full-batch ratio hardly any rate could help.
+    let found = try_smallest_real(1e-3 * enough.get(), enough.get(), PRECISION, fits)?;
+    Ratio::new(found.unwrap_or(enough.get()))
+}
+
+/// The largest sensitivity of the log-ratio at which `steps` decisions stay within (ε, δ), each of them only a bit.
+///
+/// The clip is half of it over the tempering, Δ = 2·T·B.
+///
+/// **Precision.** 10⁻⁶ below the optimum at most.
+///
+/// # Errors
+/// As [`crate::Query::decision`]; [`Error::Unbounded`] if not even a sensitivity of 10⁻⁹ fits.
+pub fn largest_sensitivity(
+    rule: &Rule,
+    steps: Steps,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> Result<Sensitivity, Error> {
+    let fits = |sensitivity: f64| {
+        let mechanism =
+            Mechanism::Decision { rule: rule.clone(), sensitivity: Sensitivity::new(sensitivity)? };
+        fits_within(Cost::new(mechanism, Sampling::Full, Neighbours::Substitute)?, steps, epsilon, delta)
+    };
+    let found = try_largest_real(1e-9, crate::CLAMP, PRECISION, fits)?;
+    found.map_or(Err(Error::Unbounded("no sensitivity of at least 1e-9 fits")), Sensitivity::new)
+}
+
+/// The longest diffusion time a Langevin run may take with gradients clipped to `clip`: t = (μ/(T·clip))².
+///
+/// # Errors
+/// [`Error::Argument`] unless clip and temper are finite and above 0.
+pub fn largest_time(clip: f64, temper: f64, epsilon: Epsilon, delta: Delta) -> Result<f64, Error> {
+    let reach =
+        Mu::largest_within(epsilon, delta).get() / (positive("temper", temper)? * positive("clip", clip)?);
+    Ok(down_by(reach * reach, MARGIN).max(0.0))
+}
+
+/// The largest clip of a Langevin run of total diffusion time `time`: μ/(T·√time).
+///
+/// # Errors
+/// [`Error::Argument`] unless time and temper are finite and above 0.
+pub fn largest_clip(time: f64, temper: f64, epsilon: Epsilon, delta: Delta) -> Result<f64, Error> {
+    let spread = positive("temper", temper)? * positive("time", time)?.sqrt();
+    Ok(down_by(Mu::largest_within(epsilon, delta).get() / spread, MARGIN).max(0.0))
+}
+
+/// Whether so many steps certainly fit; a cost no accountant resolves does not.
+fn fits_within(cost: Cost, steps: Steps, epsilon: Epsilon, delta: Delta) -> Result<bool, Error> {
+    let spent = Accountant::new(&[(cost, Steps(1))]).and_then(|mut one| one.delta(steps, epsilon));
+    match spent {
+        Ok(spent) => Ok(spent.upper <= delta.get()),
+        Err(Error::Unresolved { .. } | Error::Unbounded(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(Error::Argument { name, requirement: "a finite number above 0", value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{largest_clip, largest_time};
+    use crate::{Delta, Epsilon, Query, Steps};
+
+    #[test]
+    fn langevin_fits_and_barely() {
+        let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+        for (clip, temper) in [(0.01, 1.0), (3.0, 0.2), (1e-6, 1e-3)] {
+            let time = largest_time(clip, temper, epsilon, delta).unwrap();
+            let spent = |time: f64| {
+                let step = Query::langevin(clip, time / 1000.0, temper).unwrap();
+                step.epsilon(Steps(1000), delta).unwrap().bracket.upper
+            };
+            assert!(spent(time) <= 1.0 && spent(time * (1.0 + 1e-12)) > 1.0);
+            let back = largest_clip(time, temper, epsilon, delta).unwrap();
+            assert!((back / clip - 1.0).abs() < 1e-13);
+        }
+    }
+}

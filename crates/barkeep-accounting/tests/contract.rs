@@ -1,0 +1,145 @@
+//! Checks what may be composed, what covers what, and that a contract survives being written down.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use barkeep_accounting::{
+    BarkerBound, Contract, Cost, Delta, Epsilon, Error, Mechanism, Neighbours, Probability, Query, Rate,
+    Ratio, Rule, Sampling, Sensitivity, Steps, Variance,
+};
+
+const BATCH: Sampling = Sampling::WithoutReplacement { batch: 100, records: 10_000 };
+
+fn gaussian(ratio: f64) -> Mechanism {
+    Mechanism::Gaussian { ratio: Ratio::new(ratio).unwrap() }
+}
+
+fn poisson(rate: f64) -> Sampling {
+    Sampling::Poisson { rate: Rate::new(rate).unwrap() }
+}
+
+fn decision(sensitivity: f64) -> Mechanism {
+    Mechanism::Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(sensitivity).unwrap() }
+}
+
+fn substitute(mechanism: Mechanism) -> Cost {
+    Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
+}
+
+fn mechanisms() -> Vec<Mechanism> {
+    vec![
+        gaussian(2.0),
+        Mechanism::NoisyDecision { ratio: Ratio::new(2.0).unwrap() },
+        decision(0.05),
+        Mechanism::DiscreteGaussian { variance: Variance::new(4.0).unwrap(), sensitivity: 2 },
+        Mechanism::Laplace { ratio: Ratio::new(2.0).unwrap() },
+        Mechanism::Bernoulli { p: Probability::new(0.3).unwrap(), q: Probability::new(0.25).unwrap() },
+    ]
+}
+
+#[test]
+fn combinations_without_a_proof_are_refused() {
+    let refused = |mechanism: Mechanism, sampling: Sampling, neighbours: Neighbours| {
+        matches!(Cost::new(mechanism, sampling, neighbours), Err(Error::Mismatch(_)))
+    };
+    assert!(refused(gaussian(1.0), BATCH, Neighbours::AddRemove));
+    assert!(refused(decision(0.1), BATCH, Neighbours::Substitute));
+    assert!(refused(decision(0.1), poisson(0.1), Neighbours::AddRemove));
+    let barker = Mechanism::BarkerMinibatch { batch: 100, records: 10_000, bound: BarkerBound::Tight };
+    assert!(refused(barker.clone(), Sampling::Full, Neighbours::Substitute));
+    let other = Sampling::WithoutReplacement { batch: 101, records: 10_000 };
+    assert!(refused(barker.clone(), other, Neighbours::Substitute));
+    assert!(Cost::new(barker, BATCH, Neighbours::Substitute).is_ok());
+    let empty = Sampling::WithoutReplacement { batch: 0, records: 5 };
+    assert!(matches!(Cost::new(gaussian(1.0), empty, Neighbours::Substitute), Err(Error::Argument { .. })));
+    let twice =
+        Rule::Lazy { keep: 0.5, rule: Box::new(Rule::Lazy { keep: 0.5, rule: Box::new(Rule::Barker) }) };
+    let lazy = Mechanism::Decision { rule: twice, sensitivity: Sensitivity::new(1.0).unwrap() };
+    assert!(refused(lazy, Sampling::Full, Neighbours::Substitute));
+}
+
+#[test]
+fn relations_are_not_mixed() {
+    let added = Cost::new(gaussian(1.0), Sampling::Full, Neighbours::AddRemove).unwrap();
+    let mixed = Contract::new(vec![(substitute(gaussian(1.0)), Steps(1)), (added, Steps(1))]);
+    assert!(matches!(mixed, Err(Error::Mismatch(_))));
+}
+
+#[test]
+fn dearer_costs_cover_cheaper_ones() {
+    for mechanism in mechanisms() {
+        let cost = substitute(mechanism);
+        assert!(cost.covers(&cost));
+    }
+    let covers = |a: Mechanism, b: Mechanism| substitute(a).covers(&substitute(b));
+    assert!(covers(gaussian(1.0), gaussian(1.1)) && !covers(gaussian(1.1), gaussian(1.0)));
+    let noisy = Mechanism::NoisyDecision { ratio: Ratio::new(1.0).unwrap() };
+    assert!(covers(noisy.clone(), gaussian(1.0)) && !covers(gaussian(1.0), noisy));
+    assert!(covers(decision(0.1), decision(0.05)) && !covers(decision(0.05), decision(0.1)));
+    assert!(!covers(gaussian(1.0), decision(0.05)));
+    let sampled = |rate: f64| Cost::new(gaussian(1.0), poisson(rate), Neighbours::AddRemove).unwrap();
+    assert!(sampled(0.2).covers(&sampled(0.1)) && !sampled(0.1).covers(&sampled(0.2)));
+    assert!(!substitute(gaussian(1.0)).covers(&sampled(0.1)));
+}
+
+#[test]
+fn contracts_survive_being_written_down() {
+    let parts: Vec<_> = mechanisms().into_iter().map(|m| (substitute(m), Steps(7))).collect();
+    let contract = Contract::new(parts).unwrap();
+    let text = serde_json::to_string(&contract).unwrap();
+    assert_eq!(serde_json::from_str::<Contract>(&text).unwrap(), contract);
+    // What is read is checked like what is made.
+    let forged = text.replace("\"full\"", r#"{"without-replacement":{"batch":1,"records":9}}"#);
+    assert!(serde_json::from_str::<Contract>(&forged).is_err());
+    let negative = text.replace("{\"ratio\":2.0}", "{\"ratio\":-2.0}");
+    assert!(negative != text && serde_json::from_str::<Contract>(&negative).is_err());
+}
+
+#[test]
+fn an_empty_contract_costs_nothing() {
+    let nothing = Contract::new(Vec::new()).unwrap();
+    assert_eq!(nothing.epsilon(Delta::new(1e-9).unwrap()).unwrap().upper, 0.0);
+    assert_eq!(nothing.delta(Epsilon::new(0.0).unwrap()).unwrap().upper, 0.0);
+}
+
+#[test]
+fn coins_cost_a_little_more_than_the_noise_behind_them() {
+    let delta = Delta::new(1e-6).unwrap();
+    let of = |mechanism: Mechanism| Query::new(vec![(substitute(mechanism), Steps(1))]).unwrap();
+    let noise = of(gaussian(20.0));
+    let coin = of(Mechanism::NoisyDecision { ratio: Ratio::new(20.0).unwrap() });
+    for steps in [1, 30, 1000] {
+        let steps = Steps(steps);
+        let (plain, flipped) =
+            (noise.epsilon(steps, delta).unwrap().bracket, coin.epsilon(steps, delta).unwrap().bracket);
+        assert!(flipped.upper > plain.upper && flipped.lower <= plain.lower);
+        assert!(flipped.upper < plain.upper * 1.0001 + 1e-9, "{steps:?}: {plain:?} {flipped:?}");
+        let epsilon = Epsilon::new(plain.upper).unwrap();
+        let (plain, flipped) =
+            (noise.delta(steps, epsilon).unwrap().bracket, coin.delta(steps, epsilon).unwrap().bracket);
+        assert!(flipped.upper > plain.upper && flipped.upper < 1.01 * plain.upper);
+        assert!(flipped.lower <= plain.lower);
+    }
+    // A δ smaller than the coins' own rounding has no ε.
+    let tiny = Delta::new(1e-300).unwrap();
+    assert!(matches!(coin.epsilon(Steps(10), tiny), Err(Error::Unbounded(_))));
+}
+
+#[test]
+fn presets_reproduce_the_papers() {
+    let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+    assert_eq!(Query::penalty(4.0, 100_000).unwrap().largest_steps(epsilon, delta).unwrap(), Steps(89_646));
+    let hmc = barkeep_accounting::theorems::thesis::Hmc {
+        tau: 0.1,
+        tau_gradient: 0.4,
+        leapfrog: 10,
+        records: 100_000,
+    };
+    assert_eq!(Query::hmc(hmc).unwrap().largest_steps(epsilon, delta).unwrap(), Steps(33));
+    let published = Query::barker_minibatch(1000, 1_000_000, BarkerBound::Paper).unwrap();
+    let answer = published.epsilon(Steps(20_000), delta).unwrap();
+    assert!((answer.bracket.upper - 1.0004).abs() < 6e-5 && answer.bracket.lower.is_none());
+    let tight = Query::barker_minibatch(1000, 1_000_000, BarkerBound::Tight).unwrap();
+    assert!(tight.epsilon(Steps(20_000), delta).unwrap().bracket.upper < 0.1631);
+    let steps = tight.largest_steps(Epsilon::new(0.1631).unwrap(), delta).unwrap();
+    assert!(steps >= Steps(20_000) && steps < Steps(21_000), "{steps:?}");
+}
