@@ -1,20 +1,20 @@
 //! Keeps the privacy budget: every question is paid for before it is answered, and never more than was bought.
 
 use crate::Refused;
-use barkeep_accounting::{Contract, Cost, Steps};
+use barkeep_accounting::{
+    Contract, Cost, Error, Gaussian, GdpFilter, Mechanism, Mu, Rho, Sampling, Steps, ZcdpFilter,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A privacy budget, shared by all its clones and by every chain that charges it.
 ///
 /// **Privacy.** Two ways to buy:
 ///
-/// * *Permits*: a [`Contract`] composed before the run. Each question consumes one permit of a line that
-///   [covers](Cost::covers) it. Whatever the order in which lines are used, and however it depends on earlier
-///   answers, the run costs at most what the contract says: a covered mechanism is a post-processing of the
-///   covering line's dominating pair, so an adversary who is handed one draw of every permit's pair at the start
-///   can simulate the run, in any order.
-/// * *Filter*: questions chosen as the run goes, each charged at its own cost while the running sum stays
-///   within the budget.
+/// * *Permits*: a [`Contract`] composed before the run, whose price holds for its lines in any order, later ones
+///   chosen in view of earlier answers. Each question consumes one permit of a line that [covers](Cost::covers) it,
+///   and so reveals no more than that permit was sold for.
+/// * *Filter*: questions chosen as the run goes, each charged at its own ρ or μ while the running sum stays within
+///   the budget. Filters price ideal coins; what the rounding of a coin adds is bought apart, as a number of coins.
 ///
 /// A charge is one critical section: concurrent ones happen in some order, and none sees a permit another took.
 /// A refused charge changes nothing. A budget can only shrink; nothing puts a permit back.
@@ -23,10 +23,10 @@ pub struct Budget(Arc<Mutex<Account>>);
 
 /// What is left.
 enum Account {
-    /// The lines of a contract, with the permits left on each.
     Permits(Vec<Line>),
-    /// Nothing is charged and nothing is private.
-    NotPrivate { asked: u64 },
+    Zcdp { filter: ZcdpFilter, coins: u64 },
+    Gdp { filter: GdpFilter, coins: u64 },
+    NotPrivate,
 }
 
 /// One line of a contract.
@@ -34,6 +34,21 @@ struct Line {
     cost: Cost,
     bought: u64,
     left: u64,
+}
+
+/// What was charged so far; public, like every charge.
+///
+/// Information for a progress bar, not a smaller ε: whoever stops a run has seen it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Spent {
+    /// How often each line of the contract was charged.
+    Permits(Vec<(Cost, Steps)>),
+    /// The sum of the questions' ρ.
+    Zcdp(Rho),
+    /// The root of the sum of the questions' μ².
+    Gdp(Mu),
+    /// Nothing is charged.
+    NotPrivate,
 }
 
 impl Budget {
@@ -45,12 +60,31 @@ impl Budget {
         Self::of(Account::Permits(lines.collect()))
     }
 
+    /// Buys questions to be chosen as the run goes, while their ρ add up to the filter's, at most `coins` of them
+    /// decisions.
+    ///
+    /// **Privacy.** With k = `coins`, β and ρ_coin of the rules that will be used, the run is what
+    /// [`ZcdpFilter`] says of ideal coins, (ε, δ), made into (ε + 2kρ_coin, e^(kρ_coin)(δ + kβ(1 + e^(ε+2kρ_coin)))).
+    #[must_use]
+    pub fn zcdp(filter: ZcdpFilter, coins: Steps) -> Self {
+        Self::of(Account::Zcdp { filter, coins: coins.0 })
+    }
+
+    /// Buys questions to be chosen as the run goes, all of them Gaussian mechanisms on full batches, while their μ²
+    /// add up to the filter's, at most `coins` of them decisions.
+    ///
+    /// **Privacy.** As [`Budget::zcdp`], with [`GdpFilter`].
+    #[must_use]
+    pub fn gdp(filter: GdpFilter, coins: Steps) -> Self {
+        Self::of(Account::Gdp { filter, coins: coins.0 })
+    }
+
     /// Buys nothing and answers everything, for baselines.
     ///
     /// **Privacy.** None. Whatever is answered under this budget must be marked NOT PRIVATE.
     #[must_use]
     pub fn not_private() -> Self {
-        Self::of(Account::NotPrivate { asked: 0 })
+        Self::of(Account::NotPrivate)
     }
 
     fn of(account: Account) -> Self {
@@ -60,14 +94,15 @@ impl Budget {
     /// Whether answers are paid for at all.
     #[must_use]
     pub fn is_private(&self) -> bool {
-        !matches!(*self.account(), Account::NotPrivate { .. })
+        !matches!(*self.account(), Account::NotPrivate)
     }
 
     /// Pays for one question, before it is answered.
     ///
     /// A permit bought for exactly this cost is taken before one that merely covers it.
     ///
-    /// **Errors** [`Refused::Exhausted`] if nothing left covers it; nothing has changed then.
+    /// **Errors** [`Refused::Exhausted`] if what is left does not cover it, [`Refused::Accounting`] if it has no ρ or μ
+    /// that a filter could charge. Nothing has changed then.
     pub fn charge(&self, cost: &Cost) -> Result<(), Refused> {
         match &mut *self.account() {
             Account::Permits(lines) => {
@@ -79,23 +114,28 @@ impl Budget {
                 lines[index].left -= 1;
                 Ok(())
             }
-            Account::NotPrivate { asked } => {
-                *asked += 1;
-                Ok(())
+            Account::Zcdp { filter, coins } => {
+                let rho = concentrated(cost)?;
+                charge_filter(coins, cost, || filter.charge(rho).is_ok())
             }
+            Account::Gdp { filter, coins } => {
+                let mu = Mu::new(gaussian(cost)?.mu().upper)?;
+                charge_filter(coins, cost, || filter.charge(mu).is_ok())
+            }
+            Account::NotPrivate => Ok(()),
         }
     }
 
-    /// How often each line of the contract was charged so far; public, like every charge.
-    ///
-    /// Information for a progress bar, not a smaller ε: whoever stops a run has seen it.
+    /// What was charged so far.
     #[must_use]
-    pub fn spent(&self) -> Vec<(Cost, Steps)> {
+    pub fn spent(&self) -> Spent {
         match &*self.account() {
-            Account::Permits(lines) => {
-                lines.iter().map(|line| (line.cost.clone(), Steps(line.bought - line.left))).collect()
-            }
-            Account::NotPrivate { .. } => Vec::new(),
+            Account::Permits(lines) => Spent::Permits(
+                lines.iter().map(|line| (line.cost.clone(), Steps(line.bought - line.left))).collect(),
+            ),
+            Account::Zcdp { filter, .. } => Spent::Zcdp(filter.spent()),
+            Account::Gdp { filter, .. } => Spent::Gdp(filter.spent()),
+            Account::NotPrivate => Spent::NotPrivate,
         }
     }
 
@@ -103,6 +143,32 @@ impl Budget {
         // A panic elsewhere cannot have left a charge half done: each is a single subtraction.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Charges a filter, and a coin if the question flips one; neither if one of them refuses.
+fn charge_filter(coins: &mut u64, cost: &Cost, charge: impl FnOnce() -> bool) -> Result<(), Refused> {
+    let flips = matches!(cost.mechanism(), Mechanism::Decision { .. } | Mechanism::NoisyDecision { .. });
+    let left = coins.checked_sub(u64::from(flips)).ok_or(Refused::Exhausted)?;
+    if !charge() {
+        return Err(Refused::Exhausted);
+    }
+    *coins = left;
+    Ok(())
+}
+
+/// The question as a Gaussian mechanism, if it is one on all records.
+fn gaussian(cost: &Cost) -> Result<Gaussian, Refused> {
+    match (cost.mechanism(), cost.sampling()) {
+        (Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio }, Sampling::Full) => {
+            Ok(Gaussian::new(*ratio, Steps(1))?)
+        }
+        _ => Err(Error::Mismatch("a filter charges Gaussian noise on full batches only").into()),
+    }
+}
+
+/// The question's ρ of zero-concentrated privacy.
+fn concentrated(cost: &Cost) -> Result<Rho, Refused> {
+    Ok(Rho::new(gaussian(cost)?.rho().upper)?)
 }
 
 #[cfg(test)]

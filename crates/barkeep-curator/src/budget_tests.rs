@@ -11,9 +11,20 @@ fn cost(ratio: u32) -> Cost {
     Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
 }
 
+fn decision(ratio: f64) -> Cost {
+    let mechanism = Mechanism::NoisyDecision { ratio: Ratio::new(ratio).unwrap() };
+    Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
+}
+
 fn permits(lines: &[(u32, u64)]) -> Budget {
     let lines = lines.iter().map(|&(ratio, steps)| (cost(ratio), Steps(steps))).collect();
     Budget::permits(&Contract::new(lines).unwrap())
+}
+
+/// How often each line was charged.
+fn charged(budget: &Budget) -> Vec<u64> {
+    let Spent::Permits(lines) = budget.spent() else { panic!("permits") };
+    lines.into_iter().map(|(_, steps)| steps.0).collect()
 }
 
 proptest! {
@@ -41,14 +52,44 @@ proptest! {
             let bought: u64 = lines.iter().filter(|(ratio, _)| *ratio <= most).map(|(_, steps)| steps).sum();
             prop_assert!(answered <= bought);
         }
-        let spent: u64 = budget.spent().iter().map(|(_, steps)| steps.0).sum();
-        prop_assert_eq!(spent, answered.len() as u64);
-        for ((_, spent), (_, bought)) in budget.spent().iter().zip(&lines) {
-            prop_assert!(spent.0 <= *bought);
+        prop_assert_eq!(charged(&budget).iter().sum::<u64>(), answered.len() as u64);
+        for (spent, (_, bought)) in charged(&budget).iter().zip(&lines) {
+            prop_assert!(spent <= bought);
         }
         // A budget only shrinks: who was refused is refused again.
         for (ratio, _) in asked.iter().filter(|(_, paid)| !paid) {
             prop_assert_eq!(budget.charge(&cost(*ratio)), Err(Refused::Exhausted));
+        }
+    }
+
+    /// Ratios are powers of two, so ρ = 1/(2s²) and its sums are exact and can be compared without slack, but for the
+    /// units in the last place by which a filter rounds up.
+    #[test]
+    fn concurrent_charges_never_overspend_a_filter(asked in vec(vec(0_i32..6, 1..25), 1..9), whole in 1_u32..20, coins in 0_u64..60) {
+        let rho = f64::from(whole) / 64.0;
+        let budget = Budget::zcdp(ZcdpFilter::new(Rho::new(rho).unwrap()), Steps(coins));
+        let gaussian = Budget::gdp(GdpFilter::new(Mu::new((2.0 * rho).sqrt()).unwrap()), Steps(coins));
+        let price = |power: i32| 0.5 / 4_f64.powi(power);
+        for budget in [budget, gaussian] {
+            let pay = |power: i32| (power, budget.charge(&decision(2_f64.powi(power))).is_ok());
+            let asked: Vec<(i32, bool)> = std::thread::scope(|scope| {
+                let ask = |powers: &[i32]| powers.iter().map(|&power| pay(power)).collect::<Vec<_>>();
+                let threads: Vec<_> = asked.iter().map(|powers| scope.spawn(move || ask(powers))).collect();
+                threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+            });
+            let answered = asked.iter().filter(|(_, paid)| *paid).count() as u64;
+            let spent: f64 = asked.iter().filter(|(_, paid)| *paid).map(|(power, _)| price(*power)).sum();
+            prop_assert!(spent <= rho && answered <= coins);
+            // Not timid either: what was refused did not fit, or the coins were gone.
+            for (power, _) in asked.iter().filter(|(_, paid)| !paid) {
+                prop_assert!(answered == coins || spent + price(*power) > rho * (1.0 - 1e-12));
+            }
+            let reported = match budget.spent() {
+                Spent::Zcdp(rho) => rho.get(),
+                Spent::Gdp(mu) => 0.5 * mu.get() * mu.get(),
+                other => panic!("{other:?}"),
+            };
+            prop_assert!(reported >= spent * (1.0 - 1e-15) && reported <= spent * (1.0 + 1e-12) + 1e-300);
         }
     }
 
@@ -71,7 +112,7 @@ proptest! {
 fn an_exact_permit_is_taken_before_a_dearer_one() {
     let budget = permits(&[(1, 1), (4, 1)]);
     assert_eq!(budget.charge(&cost(4)), Ok(()));
-    assert_eq!(budget.spent(), [(cost(1), Steps(0)), (cost(4), Steps(1))]);
+    assert_eq!(budget.spent(), Spent::Permits(vec![(cost(1), Steps(0)), (cost(4), Steps(1))]));
     assert_eq!(budget.charge(&cost(5)), Ok(()));
     assert_eq!(budget.charge(&cost(5)), Err(Refused::Exhausted));
 }
@@ -86,7 +127,7 @@ fn another_kind_of_question_is_not_covered() {
     let laplace = Mechanism::Laplace { ratio: Ratio::new(9.0).unwrap() };
     let other = Cost::new(laplace, Sampling::Full, Neighbours::Substitute).unwrap();
     assert_eq!(budget.charge(&other), Err(Refused::Exhausted));
-    assert_eq!(budget.spent(), [(cost(1), Steps(0))]);
+    assert_eq!(charged(&budget), [0]);
 }
 
 #[test]
@@ -94,5 +135,21 @@ fn what_is_not_private_answers_everything_and_says_so() {
     let budget = Budget::not_private();
     assert!(!budget.is_private() && permits(&[]).is_private());
     assert_eq!(budget.charge(&cost(1)), Ok(()));
-    assert!(budget.spent().is_empty());
+    assert_eq!(budget.spent(), Spent::NotPrivate);
+}
+
+#[test]
+fn a_filter_refuses_what_it_cannot_price_and_forgets_the_refused() {
+    let filter = ZcdpFilter::new(Rho::new(0.5).unwrap());
+    let batch = Sampling::WithoutReplacement { batch: 1, records: 10 };
+    let mechanism = Mechanism::Gaussian { ratio: Ratio::new(9.0).unwrap() };
+    let sampled = Cost::new(mechanism, batch, Neighbours::Substitute).unwrap();
+    let budget = Budget::zcdp(filter, Steps(1));
+    assert!(matches!(budget.charge(&sampled), Err(Refused::Accounting(_))));
+    assert_eq!(budget.charge(&decision(0.5)), Err(Refused::Exhausted));
+    assert_eq!(budget.spent(), Spent::Zcdp(Rho::new(0.0).unwrap()));
+    // The refused decision took no coin: there is one for the next.
+    assert_eq!(budget.charge(&decision(4.0)), Ok(()));
+    assert_eq!(budget.charge(&decision(4.0)), Err(Refused::Exhausted));
+    assert_eq!(budget.charge(&cost(4)), Ok(()));
 }

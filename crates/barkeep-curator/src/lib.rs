@@ -77,7 +77,7 @@ mod statistics;
 mod tab;
 
 pub use batch::Batch;
-pub use budget::Budget;
+pub use budget::{Budget, Spent};
 pub use coin::flip;
 pub use curator::Curator;
 pub use discrete_gaussian::discrete_gaussian;
