@@ -1,7 +1,7 @@
 //! Lists the built-in models by name, each with its spec keys, and builds one from a spec.
 
-use crate::spec::section::{Key, Section, SpecError, key, suggestion};
-use barkeep_model::{GaussianMean, Model};
+use crate::spec::section::{self, Key, Section, SpecError, key};
+use barkeep_model::{Banana, Bend, Circle, GaussianMean, Mixture, Model};
 use std::sync::Arc;
 
 /// A model a spec can name.
@@ -27,62 +27,119 @@ pub const MODEL_KEYS: [Key; 3] = [
     ),
 ];
 
-const COVARIANCE: Key =
-    key("covariance", "1", "of one record: a variance, a list of variances, or a matrix as a list of rows");
-const PRIOR_MEAN: Key = key("prior_mean", "0 everywhere", "mean of the normal prior, a number per parameter");
 const PRIOR_VARIANCE: Key =
     key("prior_variance", "1000", "variance of the normal prior, the same for every parameter");
 
-/// Every model, in the order shown to users.
-pub const MODELS: &[ModelEntry] = &[ModelEntry {
-    name: "gaussian",
-    summary: "mean of a multivariate normal with known covariance; normal prior",
-    keys: &[COVARIANCE, PRIOR_MEAN, PRIOR_VARIANCE],
-    build: |section, columns| {
-        let covariance =
-            matrix(section, "covariance", columns)?.unwrap_or_else(|| scaled_identity(columns, 1.0));
-        let mean = vector(section, "prior_mean", columns)?.unwrap_or_else(|| vec![0.0; columns]);
-        let prior = scaled_identity(columns, section.positive("prior_variance")?.unwrap_or(1000.0));
-        built(section, GaussianMean::new(&covariance, &mean, &prior))
-    },
-}];
+const GAUSSIAN_KEYS: [Key; 3] = [
+    key("covariance", "1", "of one record: a variance, a list of variances, or a matrix as a list of rows"),
+    key("prior_mean", "0 everywhere", "mean of the normal prior, a number per parameter"),
+    PRIOR_VARIANCE,
+];
 
-/// Finds and builds the model a `[model]` section names.
+const BANANA_KEYS: [Key; 5] = [
+    key("a", "20", "how strongly the second coordinate bends: u2 = theta2 + a·(theta1 − m)² + b"),
+    key("b", "0", "shift of the bend"),
+    key("m", "0", "where the bend is centred"),
+    key("variances", "20, 2.5, then 1", "variances of a record's coordinates, a number per column"),
+    PRIOR_VARIANCE,
+];
+
+const CIRCLE_KEYS: [Key; 1] = [key("a", "1e-5", "sharpness: ln p(r|x, y) = −a·(x² + y² − r²)²")];
+
+const MIXTURE_KEYS: [Key; 2] = [
+    key("variance", "2", "variance of a record around either centre"),
+    key("prior_variances", "[10, 1]", "variances of the normal priors of theta1 and theta2"),
+];
+
+/// Every model, in the order shown to users.
+pub const MODELS: &[ModelEntry] = &[
+    ModelEntry {
+        name: "gaussian",
+        summary: "mean of a multivariate normal with known covariance; normal prior",
+        keys: &GAUSSIAN_KEYS,
+        build: |section, columns| {
+            let covariance =
+                matrix(section, "covariance", columns)?.unwrap_or_else(|| scaled_identity(columns, 1.0));
+            let mean = vector(section, "prior_mean", columns)?.unwrap_or_else(|| vec![0.0; columns]);
+            let prior = scaled_identity(columns, section.positive("prior_variance")?.unwrap_or(1000.0));
+            built(section, GaussianMean::new(&covariance, &mean, &prior))
+        },
+    },
+    ModelEntry {
+        name: "banana",
+        summary: "normal records around a bent mean (thesis, section 5.1); the posterior is a banana",
+        keys: &BANANA_KEYS,
+        build: |section, columns| {
+            let number = |key, default| Ok::<f64, SpecError>(section.number(key)?.unwrap_or(default));
+            let bend = Bend { a: number("a", 20.0)?, b: number("b", 0.0)?, m: number("m", 0.0)? };
+            let variances = vector(section, "variances", columns)?.unwrap_or_else(|| {
+                [20.0, 2.5].into_iter().chain(std::iter::repeat(1.0)).take(columns).collect()
+            });
+            built(
+                section,
+                Banana::new(bend, &variances, section.positive("prior_variance")?.unwrap_or(1000.0)),
+            )
+        },
+    },
+    ModelEntry {
+        name: "circle",
+        summary: "a ring-shaped posterior from noisy radii (thesis, section 5.1); flat prior",
+        keys: &CIRCLE_KEYS,
+        build: |section, _| built(section, Circle::new(section.positive("a")?.unwrap_or(1e-5))),
+    },
+    ModelEntry {
+        name: "mixture",
+        summary: "two normals of equal weight at theta1 and theta1 + theta2 (Heikkilä et al. 2019); normal priors",
+        keys: &MIXTURE_KEYS,
+        build: |section, _| {
+            let prior = vector(section, "prior_variances", 2)?.unwrap_or_else(|| vec![10.0, 1.0]);
+            built(section, Mixture::new(section.positive("variance")?.unwrap_or(2.0), [prior[0], prior[1]]))
+        },
+    },
+];
+
+/// Finds and builds the model a `[model]` section names, for data of so many columns.
 ///
 /// # Errors
-/// An unknown name or key, or parameters the model refuses.
+/// An unknown name or key, parameters the model refuses, or another number of columns than it reads.
 pub fn build(
     table: &toml::Table,
     columns: usize,
 ) -> Result<(&'static ModelEntry, Arc<dyn Model>), SpecError> {
-    let name = match table.get("name") {
-        Some(toml::Value::String(name)) => name,
-        Some(_) => return Err(SpecError::new("model.name", "must be text in quotes")),
-        None => return Err(SpecError::new("model.name", "is required; `barkeep models` lists the choices")),
-    };
-    let entry = MODELS.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let names = MODELS.iter().map(|entry| entry.name);
-        SpecError::new("model.name", format!("there is no model \"{name}\"{}", suggestion(name, names)))
-    })?;
-    let section = Section::new("model", table, MODEL_KEYS.iter().chain(entry.keys))?;
-    let model = (entry.build)(&section, columns)?;
+    let (entry, model) = named(table, columns)?;
     if model.columns() == columns {
         Ok((entry, model))
     } else {
         Err(SpecError::new(
             "data.columns",
-            format!("model \"{name}\" reads {} columns, but {columns} are declared", model.columns()),
+            format!("model \"{}\" reads {} columns, but {columns} are declared", entry.name, model.columns()),
         ))
     }
+}
+
+/// Finds and builds the model a `[model]` section names, for parameters of a given number.
+///
+/// # Errors
+/// An unknown name or key, or parameters the model refuses.
+pub fn for_simulation(table: &toml::Table, dimension: usize) -> Result<Arc<dyn Model>, SpecError> {
+    // Where the number of columns shapes a model, each column has a parameter of its own.
+    Ok(named(table, dimension)?.1)
+}
+
+fn named(table: &toml::Table, columns: usize) -> Result<(&'static ModelEntry, Arc<dyn Model>), SpecError> {
+    let entry = section::named("model", table, MODELS, |entry| entry.name)?;
+    let section = Section::new("model", table, MODEL_KEYS.iter().chain(entry.keys))?;
+    Ok((entry, (entry.build)(&section, columns)?))
 }
 
 fn built<M: Model + 'static>(
     section: &Section<'_>,
     model: Result<M, barkeep_model::Error>,
 ) -> Result<Arc<dyn Model>, SpecError> {
-    model
-        .map(|model| Arc::new(model) as Arc<dyn Model>)
-        .map_err(|error| SpecError::new(section.path(), error.to_string()))
+    model.map(|model| Arc::new(model) as Arc<dyn Model>).map_err(|error| match error {
+        barkeep_model::Error::Key { key, requirement } => section.error(key, requirement),
+        other => SpecError::new(section.path(), other.to_string()),
+    })
 }
 
 fn scaled_identity(dimension: usize, variance: f64) -> Vec<f64> {

@@ -43,6 +43,11 @@ impl PublicRng {
         self.0.random()
     }
 
+    /// Uniform on the open interval (0, 1), as simulations of records want it.
+    pub fn open_uniform(&mut self) -> f64 {
+        self.0.sample(rand_distr::Open01)
+    }
+
     /// Uniform on 0..n.
     pub fn index(&mut self, n: usize) -> usize {
         self.0.random_range(0..n)

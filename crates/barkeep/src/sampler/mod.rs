@@ -1,3 +1,42 @@
 //! Moves chains by asking the curator; never sees a record.
+//!
+//! A [`Kernel`] makes one step: it proposes from public randomness, asks the curator, and moves. A
+//! [`Preset`] is a sampler a spec can name; each lives in a file of its own that says how its spec keys
+//! become a kernel and what a step costs.
 
+use crate::draws::Outcome;
+use crate::public_rng::PublicRng;
+use barkeep_curator::{Ask, Refused};
+
+mod barker;
+mod judged;
+mod lazy_barker;
+pub mod metropolis;
+mod penalty;
+pub(crate) mod preset;
 pub mod proposal;
+mod rwmh;
+mod walk_keys;
+
+pub use preset::{Preset, SAMPLER_KEYS};
+
+/// Every sampler, in the order shown to users.
+pub const SAMPLERS: &[Preset] = &[barker::PRESET, lazy_barker::PRESET, penalty::PRESET, rwmh::PRESET];
+
+/// Where a chain is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct State {
+    /// θ.
+    pub at: Vec<f64>,
+    /// ln p(θ), kept so that it is not computed twice.
+    pub log_prior: f64,
+}
+
+/// One step of a chain.
+pub trait Kernel: Send {
+    /// Moves `state` by one step, or leaves it.
+    ///
+    /// **Errors** the curator's refusal; the state is untouched then.
+    fn step(&mut self, state: &mut State, ask: &mut dyn Ask, rng: &mut PublicRng)
+    -> Result<Outcome, Refused>;
+}

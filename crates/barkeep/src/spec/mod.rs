@@ -13,6 +13,7 @@ pub use privacy::{PRIVACY_KEYS, Privacy};
 pub use section::{Key, SpecError};
 
 use crate::models::{self, ModelEntry};
+use barkeep_accounting::Neighbours;
 use barkeep_model::Model;
 use section::{Section, key};
 use std::path::Path;
@@ -62,6 +63,14 @@ impl Spec {
         let (model_entry, model) = models::build(model_table, data.schema.columns().len())?;
         let temper = temper(&Section::open("model", model_table), data.records)?;
         let privacy = Privacy::parse(section("privacy")?)?;
+        if let (Privacy::Budget { neighbours: Neighbours::AddRemove, .. }, true) =
+            (privacy, model_table.contains_key("n0"))
+        {
+            return Err(SpecError::new(
+                "model.n0",
+                "depends on the number of records, which neighbours = \"add-remove\" protects; give temper instead",
+            ));
+        }
         let sampler = section("sampler")?.clone();
         Ok(Self { data, model_entry, model, temper, privacy, sampler, text: text.to_owned() })
     }

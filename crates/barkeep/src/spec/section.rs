@@ -235,6 +235,26 @@ impl<'a> Section<'a> {
     }
 }
 
+/// The entry that a section's `name` key names, or the error that lists or suggests names.
+///
+/// # Errors
+/// The key is missing, not text, or names nothing in `entries`.
+pub fn named<'e, T>(
+    path: &str,
+    table: &toml::Table,
+    entries: &'e [T],
+    name_of: fn(&T) -> &'static str,
+) -> Result<&'e T, SpecError> {
+    let section = Section::open(path, table);
+    let name = section
+        .text("name")?
+        .ok_or_else(|| section.error("name", format!("is required; `barkeep {path}s` lists the choices")))?;
+    entries.iter().find(|entry| name_of(entry) == name).ok_or_else(|| {
+        let nearest = suggestion(name, entries.iter().map(name_of));
+        section.error("name", format!("there is no {path} \"{name}\"{nearest}"))
+    })
+}
+
 /// `, did you mean "…"?` with the nearest of `names`, or nothing when none is near.
 pub fn suggestion<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> String {
     names

@@ -1,0 +1,76 @@
+//! One file per command.
+
+mod account;
+mod catalogue;
+mod demo;
+mod plan;
+mod sample;
+mod simulate;
+mod spec_help;
+mod verify;
+mod watch;
+
+use crate::exit::Exit;
+use barkeep::{Error, Plan, Spec};
+use clap::Subcommand;
+use std::path::Path;
+
+/// What to do.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Shows a private posterior with its certificate, end to end, in seconds.
+    Demo(demo::Demo),
+    /// Runs a spec: draws, summary and certificate.
+    Sample(sample::Sample),
+    /// Says what a spec would cost and buy, without opening the records.
+    Plan(plan::PlanCommand),
+    /// Computes the epsilon of a certificate again.
+    Verify(verify::Verify),
+    /// Computes epsilon, delta or steps of a mechanism.
+    Account(account::Account),
+    /// Writes simulated records of a model as CSV.
+    Simulate(simulate::Simulate),
+    /// Lists the models with their spec keys.
+    Models(catalogue::Catalogue),
+    /// Lists the samplers with their spec keys.
+    Samplers(catalogue::Catalogue),
+    /// Explains every key of a spec.
+    Spec,
+}
+
+impl Command {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Exit> {
+        match self {
+            Self::Demo(command) => command.run(),
+            Self::Sample(command) => command.run(),
+            Self::Plan(command) => command.run(),
+            Self::Verify(command) => command.run(),
+            Self::Account(command) => command.run(),
+            Self::Simulate(command) => command.run(),
+            Self::Models(command) => command.models(),
+            Self::Samplers(command) => command.samplers(),
+            Self::Spec => spec_help::run(),
+        }
+    }
+}
+
+/// Reads and plans a spec.
+fn plan(path: &Path) -> Result<Plan, Exit> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Exit::Input(format!("cannot read the spec {}: {}", path.display(), error.kind())))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let spec = Spec::parse(&text, folder).map_err(Error::from)?;
+    Ok(Plan::new(spec)?)
+}
+
+impl From<Error> for Exit {
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        match error {
+            Error::Budget(_) => Self::Budget(text),
+            Error::Certificate(_) => Self::Check(text),
+            _ => Self::Input(text),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `barkeep plan`: says what a spec would cost and buy, without opening the records.
+
+use crate::exit::{Exit, print, say};
+use barkeep::{Plan, level_name};
+use clap::Args;
+use std::path::PathBuf;
+
+/// The command.
+#[derive(Args)]
+pub(crate) struct PlanCommand {
+    /// The spec, a TOML file.
+    spec: PathBuf,
+    /// Prints one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl PlanCommand {
+    /// Runs it.
+    pub(crate) fn run(self) -> Result<(), Exit> {
+        let plan = super::plan(&self.spec)?;
+        if self.json {
+            return print(&plan.to_json().to_string());
+        }
+        describe(&plan);
+        Ok(())
+    }
+}
+
+/// Tells a person what is planned.
+pub(super) fn describe(plan: &Plan) {
+    let row = |name: &str, value: &str| say(&format!("  {name:<28} {value}"));
+    say(&format!(
+        "Plan: {} on {} records with sampler {}",
+        plan.spec.model_entry.name, plan.spec.data.records, plan.preset.name
+    ));
+    match plan.epsilon {
+        Some(epsilon) => row("epsilon of the plan", &format!("at most {:.6}", epsilon.upper)),
+        None => row("privacy", "NOT PRIVATE: a baseline that protects nothing"),
+    }
+    row("chains", &plan.starts.len().to_string());
+    row("steps of each chain", &plan.steps.to_string());
+    for affordable in &plan.affordable {
+        let name = format!("steps at {} level", level_name(affordable.level));
+        row(&name, &format!("{} for all chains together", affordable.steps.0));
+    }
+    for (name, value) in &plan.facts {
+        row(name, value);
+    }
+    row("left out of the summary", &format!("the first {} draws of each chain", plan.burn_in));
+    for warning in &plan.warnings {
+        say(&format!("  warning: {warning}"));
+    }
+}

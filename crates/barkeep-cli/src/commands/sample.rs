@@ -1,0 +1,56 @@
+//! `barkeep sample`: runs a spec and writes draws, summary and certificate.
+
+use super::watch::Progress;
+use crate::exit::{Exit, say};
+use barkeep::{Folder, Plan, Run, Summary};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// The command.
+#[derive(Args)]
+pub(crate) struct Sample {
+    /// The spec, a TOML file.
+    spec: PathBuf,
+    /// The folder for the results; must be new or empty.
+    #[arg(long)]
+    out: PathBuf,
+    /// Seeds the protecting randomness too, for tests and papers. The result is marked NOT PRIVATE.
+    #[arg(long, value_name = "SEED")]
+    insecure_seed: Option<u64>,
+}
+
+impl Sample {
+    /// Runs it.
+    pub(crate) fn run(self) -> Result<(), Exit> {
+        let plan = super::plan(&self.spec)?;
+        super::plan::describe(&plan);
+        let folder = Folder::claim(&self.out)?;
+        let progress = Progress::new(&plan)?;
+        let result = folder.run(&plan, self.insecure_seed, &progress);
+        progress.finish();
+        let (run, summary) = result?;
+        report(&plan, &run, &summary, &self.out)?;
+        if progress.stopped() {
+            return Err(Exit::Interrupted(format!(
+                "stopped by request; what was drawn is valid and in {}, and costs what the certificate says",
+                self.out.display()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Shows the summary and the guarantee, and where everything is.
+pub(super) fn report(plan: &Plan, run: &Run, summary: &Summary, out: &Path) -> Result<(), Exit> {
+    say("");
+    say(&summary.to_string());
+    say("");
+    let certificate = barkeep::Certificate::read(&out.join(barkeep::CERTIFICATE))?;
+    say(&certificate.statement);
+    say(&format!(
+        "Proposals were seeded with {}; chains made {:?} of {} steps.",
+        run.seed, run.steps_used, plan.steps
+    ));
+    say(&format!("Written to {}: draws.csv, draws.parquet, summary.json, certificate.json", out.display()));
+    Ok(())
+}

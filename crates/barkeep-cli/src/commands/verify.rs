@@ -1,0 +1,27 @@
+//! `barkeep verify`: computes the ε of a certificate again.
+
+use crate::exit::{Exit, print};
+use barkeep::Certificate;
+use clap::Args;
+use std::path::PathBuf;
+
+/// The command.
+#[derive(Args)]
+pub(crate) struct Verify {
+    /// The certificate.
+    certificate: PathBuf,
+}
+
+impl Verify {
+    /// Runs it.
+    pub(crate) fn run(self) -> Result<(), Exit> {
+        let certificate = Certificate::read(&self.certificate)?;
+        let computed = certificate.verify()?;
+        print(&format!(
+            "verified: the bill costs epsilon {:.9}, within the stated {}",
+            computed.upper,
+            certificate.epsilon.unwrap_or(f64::INFINITY)
+        ))?;
+        print(&certificate.statement)
+    }
+}

@@ -1,0 +1,71 @@
+//! Shows a run's progress and stops it when asked: everything shown is public.
+
+use crate::exit::Exit;
+use barkeep::{Outcome, Plan, Watch};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A bar with steps, the ε they cost so far and their acceptance.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    accepted: AtomicU64,
+    /// ε after so many steps of all chains together, in increasing order.
+    spent: Vec<(u64, f64)>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Progress {
+    /// A bar for a plan; hidden where the standard error is not a terminal. The first Ctrl-C stops the run
+    /// before its next step, a second one ends the program.
+    pub(crate) fn new(plan: &Plan) -> Result<Self, Exit> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        })
+        .map_err(|_| Exit::Input("cannot watch for Ctrl-C".to_owned()))?;
+        let total = plan.steps * plan.starts.len() as u64;
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(5));
+        let style =
+            ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} steps, {msg}, {eta} left")
+                .map_err(|_| Exit::Input("the progress bar's template is faulty".to_owned()))?;
+        bar.set_style(style);
+        Ok(Self { bar, accepted: AtomicU64::new(0), spent: plan.spending(), stop })
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Whether a person asked for the end.
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Watch for Progress {
+    fn step(&self, _chain: usize, outcome: Outcome) {
+        let accepted = self.accepted.fetch_add(u64::from(outcome == Outcome::Accepted), Ordering::Relaxed);
+        self.bar.inc(1);
+        let steps = self.bar.position();
+        // A message is text to build: not at every step.
+        if steps % 16 != 0 {
+            return;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a percentage for the eye")]
+        let rate = 100.0 * accepted as f64 / steps.max(1) as f64;
+        let spent = self.spent.iter().find(|(until, _)| steps <= *until);
+        self.bar.set_message(match spent {
+            Some((_, epsilon)) => format!("epsilon at most {epsilon:.3}, accepted {rate:.0} %"),
+            None => format!("NOT PRIVATE, accepted {rate:.0} %"),
+        });
+    }
+
+    fn stop(&self) -> bool {
+        self.stopped()
+    }
+}

@@ -1,0 +1,50 @@
+//! Tells the ways a command can end apart, each with its exit code.
+
+use std::fmt;
+use std::io::Write;
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub(crate) enum Exit {
+    /// A check failed: a certificate that does not verify.
+    Check(String),
+    /// The user can mend it: a spec, a file, an argument.
+    Input(String),
+    /// The budget cannot pay for what was asked.
+    Budget(String),
+    /// Stopped by the user; what was written is valid.
+    Interrupted(String),
+}
+
+impl Exit {
+    /// The documented exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Check(_) => 1,
+            Self::Input(_) => 2,
+            Self::Budget(_) => 3,
+            Self::Interrupted(_) => 130,
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Check(text) | Self::Input(text) | Self::Budget(text) | Self::Interrupted(text)) = self;
+        out.write_str(text)
+    }
+}
+
+/// Writes a line for people. A closed standard error is no reason to fail.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Writes a line of results.
+///
+/// # Errors
+/// The standard output is closed or full.
+pub(crate) fn print(line: &str) -> Result<(), Exit> {
+    writeln!(std::io::stdout(), "{line}")
+        .map_err(|error| Exit::Input(format!("cannot write to the standard output: {}", error.kind())))
+}

@@ -1,0 +1,196 @@
+//! Runs the real program from spec to certificate.
+
+mod program;
+
+use program::{Folder, GOOD_SPEC};
+
+fn ready() -> Folder {
+    let folder = Folder::new();
+    folder.write("spec.toml", GOOD_SPEC);
+    let mut records = String::from("x2,x1\n");
+    for i in 0..20 {
+        records.push_str(&format!("{},{}\n", 0.1 * f64::from(i), 1.0 - 0.05 * f64::from(i)));
+    }
+    folder.write("records.csv", &records);
+    folder
+}
+
+#[test]
+fn a_sample_is_certified_and_verifies() {
+    let folder = ready();
+    let shown = folder.barkeep(&["sample", "spec.toml", "--out", "out"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    assert!(
+        shown.stderr.contains("differentially private when one record is substituted"),
+        "{}",
+        shown.stderr
+    );
+
+    let certificate: serde_json::Value = serde_json::from_str(&folder.read("out/certificate.json")).unwrap();
+    let epsilon = certificate["epsilon"].as_f64().unwrap();
+    assert!(epsilon > 0.5 && epsilon <= 1.0, "{epsilon}");
+    assert_eq!(certificate["private"], true);
+    assert_eq!(certificate["level"], "decision");
+    assert_eq!(certificate["steps_used"][0], certificate["steps_per_chain"]);
+
+    let draws = folder.read("out/draws.csv");
+    let mut lines = draws.lines();
+    assert!(lines.next().unwrap().starts_with("chain,draw,"));
+    assert_eq!(lines.count() as u64, certificate["steps_per_chain"].as_u64().unwrap());
+
+    let verified = folder.barkeep(&["verify", "out/certificate.json"]);
+    assert_eq!(verified.code, 0, "{}", verified.stderr);
+    assert!(verified.stdout.contains("verified"));
+}
+
+#[test]
+fn a_certificate_that_says_too_little_fails() {
+    let folder = ready();
+    assert_eq!(folder.barkeep(&["sample", "spec.toml", "--out", "out"]).code, 0);
+    let text = folder.read("out/certificate.json");
+    let honest: serde_json::Value = serde_json::from_str(&text).unwrap();
+
+    let mut smaller = honest.clone();
+    smaller["epsilon"] = (honest["epsilon"].as_f64().unwrap() * 0.99).into();
+    folder.write("smaller.json", &smaller.to_string());
+    assert_eq!(folder.barkeep(&["verify", "smaller.json"]).code, 1);
+
+    let mut longer = honest.clone();
+    longer["bill"][0][1] = (honest["bill"][0][1].as_u64().unwrap() * 2).into();
+    folder.write("longer.json", &longer.to_string());
+    assert_eq!(folder.barkeep(&["verify", "longer.json"]).code, 1);
+
+    folder.write("garbage.json", "{}");
+    assert_eq!(folder.barkeep(&["verify", "garbage.json"]).code, 2);
+    assert_eq!(folder.barkeep(&["verify", "nowhere.json"]).code, 2);
+}
+
+#[test]
+fn an_insecure_seed_repeats_the_run_on_any_number_of_threads_and_says_so() {
+    let folder = ready();
+    folder.write("spec.toml", &GOOD_SPEC.replace("start = [0, 0]", "start = [0, 0]\nseed = 5\nchains = 3"));
+    let mut seen = Vec::new();
+    for threads in ["1", "2", "3"] {
+        let out = format!("out{threads}");
+        let output = folder
+            .command(&["sample", "spec.toml", "--out", &out, "--insecure-seed", "11"])
+            .env("RAYON_NUM_THREADS", threads)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        assert!(String::from_utf8(output.stderr).unwrap().contains("NOT PRIVATE"));
+        let certificate = folder.read(&format!("{out}/certificate.json"));
+        assert!(certificate.contains("NOT PRIVATE") && !certificate.contains("\"private\": true"));
+        assert!(folder.read(&format!("{out}/summary.json")).contains("NOT PRIVATE"));
+        seen.push(folder.read(&format!("{out}/draws.csv")));
+        assert_eq!(folder.barkeep(&["verify", &format!("{out}/certificate.json")]).code, 1);
+    }
+    assert!(seen.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn fresh_noise_differs_even_when_proposals_repeat() {
+    let folder = ready();
+    folder.write("spec.toml", &GOOD_SPEC.replace("start = [0, 0]", "start = [0, 0]\nseed = 5"));
+    for out in ["a", "b"] {
+        assert_eq!(folder.barkeep(&["sample", "spec.toml", "--out", out]).code, 0);
+    }
+    assert_ne!(folder.read("a/draws.csv"), folder.read("b/draws.csv"));
+}
+
+#[test]
+fn a_plan_needs_no_records() {
+    let folder = Folder::new();
+    folder.write("spec.toml", GOOD_SPEC);
+    let shown = folder.barkeep(&["plan", "spec.toml", "--json"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let plan: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert!(plan["steps_per_chain"].as_u64().unwrap() > 0);
+    assert!(plan["epsilon"]["upper"].as_f64().unwrap() <= 1.0);
+}
+
+#[test]
+fn a_baseline_says_what_it_is() {
+    let folder = ready();
+    let spec = GOOD_SPEC
+        .replace("epsilon = 1.0\ndelta = 1e-6", "private = false")
+        .replace("name = \"barker\"", "name = \"rwmh\"\nsteps = 50");
+    folder.write("spec.toml", &spec);
+    let shown = folder.barkeep(&["sample", "spec.toml", "--out", "out"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    assert!(shown.stderr.contains("NOT PRIVATE"));
+    assert!(folder.read("out/certificate.json").contains("NOT PRIVATE"));
+    assert_eq!(folder.barkeep(&["verify", "out/certificate.json"]).code, 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_a_valid_result_and_the_full_bill() {
+    let folder = ready();
+    // Steps short enough that the budget buys more of them than can be made before the interrupt.
+    let spec = GOOD_SPEC
+        .replace("proposal_sd = 0.05", "proposal_sd = 0.00003")
+        .replace("start = [0, 0]", "start = [0, 0]\nsteps = 2000000");
+    folder.write("spec.toml", &spec);
+    let mut child = folder
+        .command(&["sample", "spec.toml", "--out", "out"])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while !folder.exists("out/certificate.json") {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        assert!(child.try_wait().unwrap().is_none(), "ended before it began");
+    }
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    let certificate: serde_json::Value = serde_json::from_str(&folder.read("out/certificate.json")).unwrap();
+    let used = certificate["steps_used"][0].as_u64().unwrap();
+    assert!(used < certificate["steps_per_chain"].as_u64().unwrap());
+    assert_eq!(folder.read("out/draws.csv").lines().count() as u64, used + 1);
+    assert_eq!(folder.barkeep(&["verify", "out/certificate.json"]).code, 0);
+}
+
+#[test]
+fn simulated_records_can_be_sampled() {
+    let folder = Folder::new();
+    for (model, theta, columns) in
+        [("gaussian", "1,-1", 2), ("banana", "0,3", 2), ("circle", "0,3", 1), ("mixture", "0,1", 1)]
+    {
+        let shown =
+            folder.barkeep(&["simulate", model, "--records", "50", "--theta", theta, "--out", "r.csv"]);
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        let text = folder.read("r.csv");
+        assert_eq!(text.lines().count(), 51);
+        let header = text.lines().next().unwrap();
+        let names: Vec<&str> = header.split(',').collect();
+        assert_eq!(names.len(), columns);
+        let mut spec = String::from("[data]\npath = 'r.csv'\nrecords = 50\n[data.columns]\n");
+        for name in names {
+            spec.push_str(&format!("{name} = {{ min = -100, max = 100, invalid = 0 }}\n"));
+        }
+        spec.push_str(&format!(
+            "[model]\nname = '{model}'\n[privacy]\nepsilon = 2\ndelta = 1e-5\n\
+             [sampler]\nname = 'barker'\nproposal_sd = 0.1\nclip = 0.5\nstart = [{theta}]\n"
+        ));
+        folder.write("spec.toml", &spec);
+        let shown = folder.barkeep(&["sample", "spec.toml", "--out", &format!("out-{model}")]);
+        assert_eq!(shown.code, 0, "{model}: {}", shown.stderr);
+    }
+    assert_eq!(
+        folder.barkeep(&["simulate", "banana", "--records", "5", "--theta", "1", "--out", "r.csv"]).code,
+        2
+    );
+}
+
+#[test]
+fn catalogues_list_every_key() {
+    let folder = Folder::new();
+    for command in ["models", "samplers"] {
+        assert!(!folder.barkeep(&[command]).stdout.is_empty());
+        let json = folder.barkeep(&[command, "--json"]).stdout;
+        let listed: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert!(listed["entries"].as_array().unwrap().len() > 3);
+    }
+    assert!(folder.barkeep(&["spec"]).stdout.contains("epsilon"));
+}

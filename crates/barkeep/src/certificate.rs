@@ -1,0 +1,228 @@
+//! States what a run guarantees, before its first answer, so that anyone can compute the bill again.
+
+use crate::Error;
+use crate::plan::{Bill, Plan};
+use crate::spec::Privacy;
+use barkeep_accounting::{Bracket, Contract, Delta, Neighbours};
+use barkeep_curator::Level;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What a run guarantees and under which premises. Written before the first answer; steps actually used are
+/// noted afterwards as information, never as a smaller ε: whoever stops a run has seen part of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// Version of this file's layout.
+    pub format: u32,
+    /// The guarantee in one sentence, or that there is none.
+    pub statement: String,
+    /// Whether there is a guarantee at all.
+    pub private: bool,
+    /// Whether the protecting randomness was seeded, so that anyone can replay it.
+    pub insecure_seed: bool,
+    /// ε, an upper bound; absent without a guarantee.
+    pub epsilon: Option<f64>,
+    /// δ; absent without a guarantee.
+    pub delta: Option<f64>,
+    /// Which data sets are hard to tell apart; absent without a guarantee.
+    pub neighbours: Option<Neighbours>,
+    /// What is accounted for: the bits alone, or the noisy numbers behind them.
+    pub level: Option<String>,
+    /// The costs the run may charge, from which ε follows; absent without a guarantee.
+    pub bill: Option<Contract>,
+    /// What leaves the curator.
+    pub released: Vec<String>,
+    /// What was assumed public.
+    pub public: Vec<String>,
+    /// What the guarantee rests on.
+    pub premises: Vec<String>,
+    /// Number of records.
+    pub records: u64,
+    /// The model's name.
+    pub model: String,
+    /// The sampler's name.
+    pub sampler: String,
+    /// Number of chains.
+    pub chains: u64,
+    /// Steps each chain may make.
+    pub steps_per_chain: u64,
+    /// Steps each chain made; absent until the run has ended.
+    pub steps_used: Option<Vec<u64>>,
+    /// The program that ran.
+    pub program: Program,
+    /// The spec, word for word.
+    pub spec: String,
+}
+
+/// The program that ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// Name and version.
+    pub version: String,
+    /// Processor architecture and operating system.
+    pub target: String,
+    /// `release`, or `debug` when built with debug assertions.
+    pub build: String,
+}
+
+impl Program {
+    fn this() -> Self {
+        Self {
+            version: concat!("barkeep ", env!("CARGO_PKG_VERSION")).to_owned(),
+            target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+        }
+    }
+}
+
+const FORMAT: u32 = 1;
+
+impl Certificate {
+    /// The certificate of a plan, to be written before the first answer.
+    #[must_use]
+    pub fn of(plan: &Plan, insecure_seed: bool) -> Self {
+        let private = plan.is_private() && !insecure_seed;
+        let (bill, delta, neighbours, level) = match (&plan.bill, plan.spec.privacy) {
+            (Bill::Contract(contract), Privacy::Budget { delta, neighbours, .. }) if private => {
+                (Some(contract.clone()), Some(delta.get()), Some(neighbours), Some(plan.premises.level))
+            }
+            _ => (None, None, None, None),
+        };
+        let epsilon = match (plan.epsilon, plan.spec.privacy) {
+            (Some(bracket), Privacy::Budget { epsilon, .. }) if private => {
+                Some(stated(bracket, epsilon.get()))
+            }
+            _ => None,
+        };
+        let statement = match (epsilon, delta, neighbours) {
+            (Some(epsilon), Some(delta), Some(neighbours)) => format!(
+                "Everything this run releases is ({epsilon}, {delta:e})-differentially private when one record is {}.",
+                match neighbours {
+                    Neighbours::Substitute => "substituted",
+                    Neighbours::AddRemove => "added or removed",
+                }
+            ),
+            _ if insecure_seed => {
+                "NOT PRIVATE: the protecting randomness was seeded and can be replayed.".to_owned()
+            }
+            _ => "NOT PRIVATE: a baseline that protects nothing.".to_owned(),
+        };
+        let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        Self {
+            format: FORMAT,
+            statement,
+            private,
+            insecure_seed,
+            epsilon,
+            delta,
+            neighbours,
+            level: level.map(|level| level_name(level).to_owned()),
+            bill,
+            released: words(&["every draw of every chain, in order", "the accept/reject bit of every step"]),
+            public: words(&[
+                "the spec: number of records, columns, bounds, levels, invalid values, model, prior, sampler settings",
+                "the proposals and the starting points",
+            ]),
+            premises: words(&[
+                "a person contributes one record",
+                "nothing in the spec was chosen by looking at the records",
+                "the file is well formed: refusals of structure are visible",
+                "the model is trusted code",
+                "the operating system's randomness is good and the process's memory is not read",
+                "time, power and other side channels are not covered",
+            ]),
+            records: plan.spec.data.records,
+            model: plan.spec.model_entry.name.to_owned(),
+            sampler: plan.preset.name.to_owned(),
+            chains: plan.starts.len() as u64,
+            steps_per_chain: plan.steps,
+            steps_used: None,
+            program: Program::this(),
+            spec: plan.spec.text.clone(),
+        }
+    }
+
+    /// Reads a certificate.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if there is no such file or it is no certificate.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let fail = |reason: String| Error::Read { path: path.display().to_string(), reason };
+        let text = std::fs::read_to_string(path).map_err(|error| fail(error.kind().to_string()))?;
+        serde_json::from_str(&text).map_err(|error| fail(format!("not a certificate: {error}")))
+    }
+
+    /// Computes ε again from the bill and compares.
+    ///
+    /// # Errors
+    /// [`Error::Certificate`] if the parts contradict each other, the bill costs more than is stated, or there is no
+    /// guarantee to verify.
+    pub fn verify(&self) -> Result<Bracket, Error> {
+        let fail = |reason: String| Err(Error::Certificate(reason));
+        if self.format != FORMAT {
+            return fail(format!(
+                "layout {} is not known to this version, which reads {FORMAT}",
+                self.format
+            ));
+        }
+        if !self.private || self.insecure_seed {
+            return fail(format!("there is no guarantee to verify: {}", self.statement));
+        }
+        let (Some(epsilon), Some(delta), Some(neighbours), Some(bill)) =
+            (self.epsilon, self.delta, self.neighbours, &self.bill)
+        else {
+            return fail("epsilon, delta, neighbours or the bill is missing".to_owned());
+        };
+        if bill.parts().iter().any(|(cost, _)| cost.neighbours() != neighbours) {
+            return fail("the bill speaks of other neighbours than the certificate".to_owned());
+        }
+        let billed: u64 = bill.parts().iter().fold(0, |sum, (_, steps)| sum.saturating_add(steps.0));
+        let used: u64 = self.steps_used.iter().flatten().fold(0, |sum, steps| sum.saturating_add(*steps));
+        if used > billed {
+            return fail(format!("{used} steps were used but only {billed} are on the bill"));
+        }
+        let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
+        let computed = bill.epsilon(delta)?;
+        if computed.upper <= epsilon {
+            Ok(computed)
+        } else {
+            fail(format!("the bill costs epsilon {}, more than the stated {epsilon}", computed.upper))
+        }
+    }
+}
+
+/// The level as a spec writes it.
+#[must_use]
+pub fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Decision => "decision",
+        Level::Release => "release",
+    }
+}
+
+/// ε as it is printed: the upper end, rounded up to nine significant digits, so that the same bill computed on
+/// another machine, whose transforms may round differently in the last place, stays within it; but no more than
+/// the budget, which the bill was bought to fit.
+fn stated(bracket: Bracket, budget: f64) -> f64 {
+    let upper = bracket.upper;
+    let text = format!("{:.8e}", upper * (1.0 + 1e-8));
+    let rounded = text.parse().unwrap_or(upper).max(upper);
+    if upper <= budget { rounded.min(budget) } else { rounded }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stated_epsilon_is_never_below_the_bound() {
+        for upper in [1e-12, 0.1, 0.999_999_999_9, 1.0, 3.7, 499.123_456_789_012] {
+            let bracket = Bracket { lower: None, upper };
+            let shown = stated(bracket, 1000.0);
+            assert!(shown > upper && shown < upper * (1.0 + 2.1e-8), "{upper} {shown}");
+            assert_eq!(stated(bracket, upper), upper);
+        }
+    }
+}

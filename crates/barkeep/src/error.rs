@@ -1,0 +1,43 @@
+//! Says why a run did not happen, by what the caller can do about it.
+
+use crate::files::WriteError;
+use crate::spec::SpecError;
+
+/// Why there is no result.
+///
+/// **Privacy.** Carries public words only: spec keys, column names, paths, budgets.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The spec must be mended.
+    #[error("{0}")]
+    Spec(#[from] SpecError),
+    /// The records' file must be mended, or the spec that describes it.
+    #[error("{0}")]
+    Data(#[from] barkeep_data::Error),
+    /// The budget does not pay for what was asked.
+    #[error("{0}")]
+    Budget(String),
+    /// The accountant has no answer.
+    #[error("the accountant has no answer: {0}")]
+    Accounting(#[from] barkeep_accounting::Error),
+    /// The curator refused a question for another reason than a spent budget.
+    #[error("the curator refused: {0}")]
+    Refused(#[from] barkeep_curator::Refused),
+    /// A result could not be written.
+    #[error("{0}")]
+    Write(#[from] WriteError),
+    /// A chain handed over a state of the wrong dimension: a defect in a sampler.
+    #[error("{0}")]
+    Shape(#[from] crate::draws::ShapeError),
+    /// A file other than the records could not be read.
+    #[error("cannot read {path}: {reason}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A certificate does not hold what it says.
+    #[error("{0}")]
+    Certificate(String),
+}

@@ -1,0 +1,296 @@
+//! Turns a spec into a plan: how many steps the budget buys, and the bill that is certified before the run.
+//!
+//! Planning never opens the records: everything in a plan is public.
+
+use crate::Error;
+use crate::certificate::level_name;
+use crate::sampler::preset::{MakeKernel, Prepared, Price, Setting};
+use crate::sampler::{Preset, SAMPLERS, State};
+use crate::spec::section::{self, Section};
+use crate::spec::{Privacy, Spec, SpecError};
+use barkeep_accounting::{Bracket, Contract, Cost, Delta, Epsilon, Neighbours, Query, Steps};
+use barkeep_curator::{Level, Premises, Temper};
+use barkeep_data::{CsvOptions, Table, read_csv_with};
+
+/// What a run pays, fixed before the first answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Bill {
+    /// So many steps at each cost, composed exactly.
+    Contract(Contract),
+    /// Nothing: a baseline.
+    NotPrivate,
+}
+
+/// Steps the budget would buy at one level of accounting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Affordable {
+    /// The level.
+    pub level: Level,
+    /// All chains together.
+    pub steps: Steps,
+}
+
+/// A run, ready to start.
+pub struct Plan {
+    /// The spec it came from.
+    pub spec: Spec,
+    /// The sampler.
+    pub preset: &'static Preset,
+    /// What every question is accounted under.
+    pub premises: Premises,
+    /// The bill.
+    pub bill: Bill,
+    /// ε of the bill at the spec's δ; absent for a baseline.
+    pub epsilon: Option<Bracket>,
+    /// Steps of each chain.
+    pub steps: u64,
+    /// Draws the summary leaves out.
+    pub burn_in: u64,
+    /// One starting point per chain.
+    pub starts: Vec<State>,
+    /// Seed of the proposals, if the spec gives one.
+    pub seed: Option<u64>,
+    /// What the budget buys at each level that exists.
+    pub affordable: Vec<Affordable>,
+    /// Public constants of a step: name and value.
+    pub facts: Vec<(&'static str, String)>,
+    /// What a user should know before spending anything.
+    pub warnings: Vec<String>,
+    pub(crate) kernel: MakeKernel,
+}
+
+impl Plan {
+    /// Plans a run.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] at the first faulty key, [`Error::Budget`] if the budget does not buy one step per chain.
+    pub fn new(spec: Spec) -> Result<Self, Error> {
+        let preset = section::named("sampler", &spec.sampler, SAMPLERS, |preset| preset.name)?;
+        let section = Section::new("sampler", &spec.sampler, preset.all_keys())?;
+        let temper =
+            Temper::new(spec.temper).map_err(|error| SpecError::new("model.temper", error.to_string()))?;
+        #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
+        let setting =
+            Setting { model: &spec.model, temper, privacy: spec.privacy, records: spec.data.records as f64 };
+        let chains = section.count("chains")?.unwrap_or(1);
+        if chains > MOST_CHAINS {
+            return Err(section.error("chains", format!("must be at most {MOST_CHAINS}")).into());
+        }
+        let starts = starts(&section, &spec, chains)?;
+        let cap = section.count("steps")?;
+        let seed = seed(&section)?;
+        let Prepared { kernel, price, alternative, facts } = (preset.prepare)(&section, &setting)?;
+
+        let mut plan = Self {
+            preset,
+            premises: Premises { neighbours: Neighbours::Substitute, level: Level::Decision },
+            bill: Bill::NotPrivate,
+            epsilon: None,
+            steps: 0,
+            burn_in: 0,
+            starts,
+            seed,
+            affordable: Vec::new(),
+            facts,
+            warnings: Vec::new(),
+            kernel,
+            spec,
+        };
+        match (price, plan.spec.privacy) {
+            (Price::PerStep(level, cost), Privacy::Budget { epsilon, delta, neighbours }) => {
+                plan.premises = Premises { neighbours, level };
+                plan.buy(level, cost, (epsilon, delta), chains, cap)?;
+                if let Some((level, cost)) = alternative {
+                    let steps = Query::new(vec![(cost, Steps(1))])?.largest_steps(epsilon, delta)?;
+                    plan.affordable.push(Affordable { level, steps });
+                }
+            }
+            (Price::Varying(_), Privacy::Budget { .. }) => {
+                return Err(Error::Budget("steps whose price varies".to_owned()));
+            }
+            (Price::NotPrivate, _) | (_, Privacy::NotPrivate) => {
+                plan.steps = cap.unwrap_or(DEFAULT_BASELINE_STEPS);
+            }
+        }
+        plan.burn_in = burn_in(&Section::open("sampler", &plan.spec.sampler), plan.steps)?;
+        plan.warn();
+        Ok(plan)
+    }
+
+    /// Whether anything is protected.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.bill != Bill::NotPrivate
+    }
+
+    /// Reads the records the spec describes; the first time a file of records is opened.
+    ///
+    /// # Errors
+    /// [`Error::Data`] if the file is missing, malformed, or not what the spec declares.
+    pub fn read_records(&self) -> Result<Table, Error> {
+        let data = &self.spec.data;
+        let options = CsvOptions { delimiter: data.delimiter, ..CsvOptions::default() };
+        let records = usize::try_from(data.records).unwrap_or(usize::MAX);
+        Ok(read_csv_with(&data.path, &data.schema, records, options)?)
+    }
+
+    /// Buys as many steps as the budget allows, shared equally, up to `cap` for each chain.
+    fn buy(
+        &mut self,
+        level: Level,
+        cost: Cost,
+        (epsilon, delta): (Epsilon, Delta),
+        chains: u64,
+        cap: Option<u64>,
+    ) -> Result<(), Error> {
+        let affordable = Query::new(vec![(cost.clone(), Steps(1))])?.largest_steps(epsilon, delta)?;
+        self.affordable.push(Affordable { level, steps: affordable });
+        let each = affordable.0 / chains;
+        if each == 0 {
+            return Err(Error::Budget(format!(
+                "the budget (epsilon {}, delta {:e}) buys {} steps, which is not one for each of {chains} chains; \
+                 lower clip or the length of a step, raise the noise or the budget, or use fewer chains",
+                epsilon.get(),
+                delta.get(),
+                affordable.0,
+            )));
+        }
+        self.steps = cap.map_or(each, |cap| cap.min(each));
+        let contract = Contract::new(vec![(cost, Steps(self.steps * chains))])?;
+        self.epsilon = Some(contract.epsilon(delta)?);
+        self.bill = Bill::Contract(contract);
+        Ok(())
+    }
+
+    /// ε after a tenth, two tenths, … of the steps: what a progress bar may show while the run goes on.
+    ///
+    /// Empty for a baseline, and where the accountant needs longer than a bar is worth.
+    #[must_use]
+    pub fn spending(&self) -> Vec<(u64, f64)> {
+        let (Bill::Contract(contract), Privacy::Budget { delta, .. }) = (&self.bill, self.spec.privacy)
+        else {
+            return Vec::new();
+        };
+        let mut spending = Vec::new();
+        for tenth in 1..=10 {
+            let share: Vec<_> = contract
+                .parts()
+                .iter()
+                .map(|(cost, steps)| (cost.clone(), Steps((steps.0 * tenth).div_ceil(10))))
+                .collect();
+            let until = share.iter().map(|(_, steps)| steps.0).sum();
+            let Ok(epsilon) = Contract::new(share).and_then(|share| share.epsilon(delta)) else { break };
+            spending.push((until, epsilon.upper));
+        }
+        spending
+    }
+
+    /// The plan as one JSON object.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        let facts: serde_json::Map<_, _> =
+            self.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into())).collect();
+        let affordable: serde_json::Map<_, _> = self
+            .affordable
+            .iter()
+            .map(|affordable| (level_name(affordable.level).to_owned(), affordable.steps.0.into()))
+            .collect();
+        serde_json::json!({
+            "model": self.spec.model_entry.name,
+            "sampler": self.preset.name,
+            "private": self.is_private(),
+            "records": self.spec.data.records,
+            "epsilon": self.epsilon,
+            "level": self.is_private().then(|| level_name(self.premises.level)),
+            "chains": self.starts.len(),
+            "steps_per_chain": self.steps,
+            "burn_in": self.burn_in,
+            "affordable_steps": affordable,
+            "facts": facts,
+            "warnings": self.warnings,
+        })
+    }
+
+    /// Says what is likely to disappoint, from public facts alone.
+    fn warn(&mut self) {
+        if self.is_private() && self.steps < FEW_STEPS {
+            self.warnings.push(format!(
+                "only {} steps for each chain: the draws will hardly forget where they started",
+                self.steps
+            ));
+        }
+        if let Privacy::Budget { delta, .. } = self.spec.privacy {
+            #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
+            let records = self.spec.data.records as f64;
+            if delta.get() * records > 1.0 {
+                self.warnings.push(
+                    "delta is above 1/records: publishing one record at random would satisfy it".to_owned(),
+                );
+            }
+        }
+    }
+}
+
+/// Chains beyond this are a mistake in the spec.
+const MOST_CHAINS: u64 = 1000;
+/// Steps of a baseline when the spec does not say.
+const DEFAULT_BASELINE_STEPS: u64 = 10_000;
+/// Fewer steps than this seldom reach the posterior.
+const FEW_STEPS: u64 = 100;
+
+/// One start for all chains, or one for each; finite, of the model's dimension and inside the prior's support.
+fn starts(section: &Section<'_>, spec: &Spec, chains: u64) -> Result<Vec<State>, SpecError> {
+    let dimension = spec.model.dimension();
+    let value = section.require("start", section.value("start"))?;
+    let rows: Vec<Vec<f64>> = match value {
+        toml::Value::Array(rows) if rows.iter().any(toml::Value::is_array) => {
+            if rows.len() as u64 != chains {
+                return Err(
+                    section.error("start", format!("must hold one list for each of the {chains} chains"))
+                );
+            }
+            rows.iter()
+                .map(|row| {
+                    let one = toml::Table::from_iter([("start".to_owned(), row.clone())]);
+                    let numbers = Section::open("sampler", &one).numbers("start")?;
+                    section.require("start", numbers)
+                })
+                .collect::<Result<_, _>>()?
+        }
+        _ => {
+            let row = section.require("start", section.numbers("start")?)?;
+            (0..chains).map(|_| row.clone()).collect()
+        }
+    };
+    rows.into_iter()
+        .map(|at| {
+            if at.len() != dimension {
+                return Err(
+                    section.error("start", format!("must hold {dimension} numbers, one per parameter"))
+                );
+            }
+            let log_prior = spec.model.log_prior(&at);
+            if log_prior.is_finite() {
+                Ok(State { at, log_prior })
+            } else {
+                Err(section.error("start", "must have a positive prior density"))
+            }
+        })
+        .collect()
+}
+
+fn seed(section: &Section<'_>) -> Result<Option<u64>, SpecError> {
+    match section.value("seed") {
+        None => Ok(None),
+        Some(toml::Value::Integer(seed)) if *seed >= 0 => Ok(Some(seed.unsigned_abs())),
+        Some(_) => Err(section.error("seed", "must be a whole number of at least 0")),
+    }
+}
+
+fn burn_in(section: &Section<'_>, steps: u64) -> Result<u64, SpecError> {
+    match section.value("burn_in") {
+        None => Ok(steps / 2),
+        Some(toml::Value::Integer(n)) if *n >= 0 && n.unsigned_abs() < steps => Ok(n.unsigned_abs()),
+        Some(_) => Err(section.error("burn_in", format!("must be a whole number from 0 to {}", steps - 1))),
+    }
+}

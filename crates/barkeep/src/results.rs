@@ -1,0 +1,133 @@
+//! Keeps a run's folder: the certificate before the first answer, draws and summary after the last.
+
+use crate::Error;
+use crate::certificate::Certificate;
+use crate::diagnostics::Summary;
+use crate::files::{WriteError, write_json};
+use crate::plan::Plan;
+use crate::run::{Run, Watch, run};
+use barkeep_data::Table;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// The certificate's file name.
+pub const CERTIFICATE: &str = "certificate.json";
+/// Claims a folder for one run, so that two runs at once cannot mix their files.
+const CLAIM: &str = ".barkeep-run";
+
+/// A folder claimed for one run.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Creates the folder, or takes an empty one.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if it holds anything, another run claimed it, or it cannot be written.
+    pub fn claim(path: &Path) -> Result<Self, Error> {
+        let fail = |source: io::Error| Error::Write(WriteError { path: path.to_owned(), source });
+        fs::create_dir_all(path).map_err(fail)?;
+        if fs::read_dir(path).map_err(fail)?.next().is_some() {
+            return Err(fail(io::Error::new(
+                ErrorKind::AlreadyExists,
+                "the folder is not empty; name a new one, so that no earlier result is lost",
+            )));
+        }
+        OpenOptions::new().write(true).create_new(true).open(path.join(CLAIM)).map_err(|error| {
+            fail(match error.kind() {
+                ErrorKind::AlreadyExists => {
+                    io::Error::new(ErrorKind::AlreadyExists, "another run is using the folder")
+                }
+                _ => error,
+            })
+        })?;
+        Ok(Self(path.to_owned()))
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Gives an unused folder back: nothing was answered, so nothing need be kept.
+    fn release(&self) {
+        // Failing to tidy up changes nothing that was promised.
+        let _ = fs::remove_file(self.0.join(CLAIM));
+        let _ = fs::remove_dir(&self.0);
+    }
+
+    /// Reads the plan's records, certifies, runs and writes everything.
+    ///
+    /// # Errors
+    /// As [`Folder::run_on`], and bad records: the folder is then given back, since nothing was answered.
+    pub fn run(
+        self,
+        plan: &Plan,
+        insecure_seed: Option<u64>,
+        watch: &dyn Watch,
+    ) -> Result<(Run, Summary), Error> {
+        match plan.read_records() {
+            Ok(table) => self.run_on(plan, table, insecure_seed, watch),
+            Err(error) => {
+                self.release();
+                Err(error)
+            }
+        }
+    }
+
+    /// Certifies, runs on a table already in memory and writes everything.
+    ///
+    /// The certificate is written before the first answer: a run killed at any moment leaves no result, or a
+    /// certificate that charges at least what was answered.
+    ///
+    /// # Errors
+    /// A refused question, or a file that cannot be written.
+    pub fn run_on(
+        self,
+        plan: &Plan,
+        table: Table,
+        insecure_seed: Option<u64>,
+        watch: &dyn Watch,
+    ) -> Result<(Run, Summary), Error> {
+        let mut certificate = Certificate::of(plan, insecure_seed.is_some());
+        write_json(&self.0.join(CERTIFICATE), &certificate)?;
+        let run = run(plan, table, insecure_seed, watch)?;
+        run.draws.write_csv(&self.0.join("draws.csv"))?;
+        run.draws.write_parquet(&self.0.join("draws.parquet"))?;
+        // An interrupted chain may be shorter than the burn-in; then half of it is left out.
+        let shortest = run.steps_used.iter().copied().min().unwrap_or(0);
+        let burn_in = if plan.burn_in < shortest { plan.burn_in } else { shortest / 2 };
+        let summary = Summary::new(&run.draws, usize::try_from(burn_in).unwrap_or(usize::MAX));
+        write_json(&self.0.join("summary.json"), &summary)?;
+        certificate.steps_used = Some(run.steps_used.clone());
+        write_json(&self.0.join(CERTIFICATE), &certificate)?;
+        // Failing to tidy up changes nothing that was promised.
+        let _ = fs::remove_file(self.0.join(CLAIM));
+        Ok((run, summary))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_claimed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let claimed = Folder::claim(&path).unwrap();
+        let error = Folder::claim(&path).err().unwrap().to_string();
+        assert!(error.contains("not empty"), "{error}");
+        claimed.release();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn an_earlier_result_is_never_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("draws.csv"), "precious").unwrap();
+        assert!(Folder::claim(folder.path()).is_err());
+        assert_eq!(fs::read_to_string(folder.path().join("draws.csv")).unwrap(), "precious");
+    }
+}

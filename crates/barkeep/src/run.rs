@@ -1,0 +1,119 @@
+//! Runs a plan: opens a tab for every chain and steps until the steps are used, refused, or a person stops it.
+
+use crate::Error;
+use crate::draws::{Chain, Draws, Outcome};
+use crate::plan::{Bill, Plan};
+use crate::public_rng::PublicRng;
+use barkeep_curator::{Budget, Curator, NoiseRng, Refused, Tab};
+use barkeep_data::Table;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use std::sync::Arc;
+
+/// Watches a run from outside: told of every step, asked whether to go on. All it learns is public.
+pub trait Watch: Sync {
+    /// A chain made a step.
+    fn step(&self, chain: usize, outcome: Outcome);
+    /// Whether the run should stop before the next step.
+    fn stop(&self) -> bool;
+}
+
+/// Watches nothing and never stops a run.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn step(&self, _chain: usize, _outcome: Outcome) {}
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+/// What a run yields; all of it public.
+pub struct Run {
+    /// The draws.
+    pub draws: Draws,
+    /// Seed of the proposals.
+    pub seed: u64,
+    /// Steps each chain made.
+    pub steps_used: Vec<u64>,
+    /// Whether it was stopped before its steps were used.
+    pub interrupted: bool,
+}
+
+/// Runs every chain of a plan over the records.
+///
+/// `insecure_seed` seeds the protecting randomness too; the draws are then marked NOT PRIVATE.
+///
+/// # Errors
+/// [`Error::Refused`] if the curator refuses a question for another reason than a spent budget, which a plan
+/// cannot foresee only if it is defective.
+pub fn run(plan: &Plan, table: Table, insecure_seed: Option<u64>, watch: &dyn Watch) -> Result<Run, Error> {
+    let seed = match plan.seed {
+        Some(seed) => seed,
+        None => PublicRng::fresh_seed()
+            .map_err(|error| Error::Read { path: "randomness".to_owned(), reason: error.to_string() })?,
+    };
+    let noise = match insecure_seed {
+        Some(seed) => NoiseRng::insecure_seed(seed),
+        None => NoiseRng::from_os()?,
+    };
+    let budget = match &plan.bill {
+        Bill::Contract(contract) => Budget::permits(contract),
+        Bill::NotPrivate => Budget::not_private(),
+    };
+    let curator = Arc::new(Curator::new(table, Arc::clone(&plan.spec.model), plan.premises, budget)?);
+    let mut draws = Draws::new(plan.spec.model.parameter_names().to_vec())?;
+    if !plan.is_private() || insecure_seed.is_some() {
+        draws.mark_not_private();
+    }
+    let tabs: Vec<Tab> =
+        noise.into_streams().take(plan.starts.len()).map(|noise| Tab::open(&curator, noise)).collect();
+    let chains = plan
+        .starts
+        .par_iter()
+        .zip(tabs.into_par_iter())
+        .enumerate()
+        .map(|(index, (start, tab))| {
+            chain(
+                plan,
+                index,
+                start.clone(),
+                tab,
+                draws.chain(),
+                &mut PublicRng::new(seed, index as u64),
+                watch,
+            )
+        })
+        .collect::<Result<Vec<Chain>, Error>>()?;
+    let steps_used: Vec<u64> = chains.iter().map(|chain| chain.len() as u64).collect();
+    for chain in chains {
+        draws.add(chain)?;
+    }
+    let interrupted = steps_used.iter().any(|used| *used < plan.steps);
+    Ok(Run { draws, seed, steps_used, interrupted })
+}
+
+fn chain(
+    plan: &Plan,
+    index: usize,
+    mut state: crate::sampler::State,
+    mut tab: Tab,
+    mut chain: Chain,
+    rng: &mut PublicRng,
+    watch: &dyn Watch,
+) -> Result<Chain, Error> {
+    let mut kernel = (plan.kernel)(rng);
+    for _ in 0..plan.steps {
+        if watch.stop() {
+            break;
+        }
+        match kernel.step(&mut state, &mut tab, rng) {
+            Ok(outcome) => {
+                chain.push(&state.at, outcome)?;
+                watch.step(index, outcome);
+            }
+            Err(Refused::Exhausted) => break,
+            Err(refused) => return Err(refused.into()),
+        }
+    }
+    Ok(chain)
+}

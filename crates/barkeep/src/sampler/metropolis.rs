@@ -1,0 +1,131 @@
+//! Proposes, asks one question, moves: every propose-and-test sampler of the papers is this loop.
+//!
+//! A preset chooses the walk, the clip, the batch and the acceptance rule; nothing else differs.
+
+use super::proposal::Walk;
+use super::{Kernel, State};
+use crate::draws::Outcome;
+use crate::public_rng::PublicRng;
+use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling};
+use barkeep_curator::{Ask, Clip, Decide, Refused, Temper, decide_sensitivity, sigma_for};
+use barkeep_model::Model;
+use std::sync::Arc;
+
+/// How the clip bound of a record's log-ratio is chosen, from public facts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ClipBound {
+    /// The same for every step.
+    Constant(f64),
+    /// This slope times the length of the step.
+    PerDistance(f64),
+}
+
+/// How a proposal is judged.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Acceptance {
+    /// By one rule at every step.
+    Fixed(Rule),
+    /// By the penalty rule whose noise is `ratio` times the sensitivity of the step, times `inflation`.
+    PenaltyRatio {
+        /// Noise standard deviation over sensitivity: what is paid for.
+        ratio: Ratio,
+        /// At least 1: how much larger the noise is than what is paid for.
+        inflation: f64,
+    },
+}
+
+/// What a propose-and-test sampler does at every step; all of it public.
+#[derive(Debug, Clone)]
+pub struct Judgement {
+    /// The clip bound.
+    pub clip: ClipBound,
+    /// The acceptance rule.
+    pub acceptance: Acceptance,
+    /// Tempering of the likelihood.
+    pub temper: Temper,
+    /// Which records are asked.
+    pub batch: Sampling,
+    /// Under which relation the sensitivity is taken.
+    pub neighbours: Neighbours,
+}
+
+impl Judgement {
+    /// The clip bound and the rule for a step of the given length.
+    ///
+    /// A bound too small for the lattice is raised to its smallest, and a penalty too small for an exact coin to
+    /// the smallest one; both depend on the length only, so detailed balance holds, and neither costs more.
+    ///
+    /// **Errors** as [`decide_sensitivity`].
+    pub fn at(&self, distance: f64) -> Result<(Clip, Rule), Refused> {
+        let clip = Clip::new(match self.clip {
+            ClipBound::Constant(bound) => bound,
+            ClipBound::PerDistance(slope) => (slope * distance).max(Clip::SMALLEST.get()),
+        })?;
+        let rule = match &self.acceptance {
+            Acceptance::Fixed(rule) => rule.clone(),
+            Acceptance::PenaltyRatio { ratio, inflation } => {
+                let sensitivity = decide_sensitivity(self.temper, clip, self.batch, self.neighbours)?;
+                let sigma = sigma_for(*ratio, sensitivity) * inflation;
+                Rule::Penalty { sigma: sigma.max(SMALLEST_SIGMA) }
+            }
+        };
+        Ok((clip, rule))
+    }
+}
+
+/// The loop.
+pub struct Metropolis {
+    model: Arc<dyn Model>,
+    walk: Walk,
+    judgement: Judgement,
+    proposed: Vec<f64>,
+}
+
+impl Metropolis {
+    /// A loop over a model.
+    #[must_use]
+    pub fn new(model: Arc<dyn Model>, walk: Walk, judgement: Judgement) -> Self {
+        let proposed = vec![0.0; model.dimension()];
+        Self { model, walk, judgement, proposed }
+    }
+}
+
+impl Kernel for Metropolis {
+    fn step(
+        &mut self,
+        state: &mut State,
+        ask: &mut dyn Ask,
+        rng: &mut PublicRng,
+    ) -> Result<Outcome, Refused> {
+        let distance = self.walk.propose(&state.at, &mut self.proposed, rng);
+        let log_prior = self.model.log_prior(&self.proposed);
+        let offset = log_prior - state.log_prior;
+        // The cases without a question are decided by public numbers alone, so they cost nothing.
+        let accepted = if distance == 0.0 {
+            true
+        } else if !offset.is_finite() {
+            false
+        } else {
+            let (clip, rule) = self.judgement.at(distance)?;
+            match rule {
+                // Log-ratios are clamped to 64, and such a penalty accepts none of them: below 1e-200.
+                Rule::Penalty { sigma } if sigma > LARGEST_SIGMA => false,
+                rule => ask.decide(&Decide {
+                    from: &state.at,
+                    to: &self.proposed,
+                    offset,
+                    temper: self.judgement.temper,
+                    clip,
+                    batch: self.judgement.batch,
+                    rule: &rule,
+                })?,
+            }
+        };
+        self.walk.told(accepted);
+        if accepted {
+            state.at.copy_from_slice(&self.proposed);
+            state.log_prior = log_prior;
+        }
+        Ok(if accepted { Outcome::Accepted } else { Outcome::Rejected })
+    }
+}

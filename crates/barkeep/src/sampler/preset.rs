@@ -1,0 +1,74 @@
+//! Describes a sampler a spec can name: its keys, its kernel and the price of its steps.
+
+use super::Kernel;
+use crate::Error;
+use crate::public_rng::PublicRng;
+use crate::spec::Privacy;
+use crate::spec::section::{Key, Section, key};
+use barkeep_accounting::Cost;
+use barkeep_curator::{Level, Temper};
+use barkeep_model::Model;
+use std::sync::Arc;
+
+/// The keys every sampler takes.
+pub const SAMPLER_KEYS: [Key; 6] = [
+    key("name", "", "which sampler; `barkeep samplers` lists them"),
+    key("start", "", "public starting point: a number per parameter, or a list of such lists, one per chain"),
+    key("chains", "1", "independent chains; they share the budget equally"),
+    key("steps", "all the budget buys", "most steps of a chain; fewer steps cost less"),
+    key("burn_in", "half of the steps", "draws the summary leaves out; all draws are written and paid for"),
+    key("seed", "from the operating system", "seeds proposals, which are public; the run stays private"),
+];
+
+/// A sampler a spec can name.
+pub struct Preset {
+    /// As written in `sampler.name`.
+    pub name: &'static str,
+    /// One line of meaning.
+    pub summary: &'static str,
+    /// The groups of keys it takes beside the common ones.
+    pub keys: &'static [&'static [Key]],
+    /// Reads the keys and prices a step.
+    pub(crate) prepare: fn(&Section<'_>, &Setting<'_>) -> Result<Prepared, Error>,
+}
+
+impl Preset {
+    /// Every key the sampler takes.
+    pub fn all_keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
+        SAMPLER_KEYS.iter().chain(self.keys.iter().copied().flatten())
+    }
+}
+
+/// The public facts a preset plans with.
+pub(crate) struct Setting<'a> {
+    pub(crate) model: &'a Arc<dyn Model>,
+    pub(crate) temper: Temper,
+    pub(crate) privacy: Privacy,
+    /// Public under substitution; presets that use it refuse other neighbours.
+    pub(crate) records: f64,
+}
+
+/// Makes one chain's kernel.
+pub(crate) type MakeKernel = Box<dyn Fn(&mut PublicRng) -> Box<dyn Kernel> + Send + Sync>;
+
+/// A sampler ready to be priced and run.
+pub(crate) struct Prepared {
+    /// Makes a chain's kernel.
+    pub(crate) kernel: MakeKernel,
+    /// What a step asks, and at which level that is accounted.
+    pub(crate) price: Price,
+    /// The price at the other level, where there is one, for the plan to show.
+    pub(crate) alternative: Option<(Level, Cost)>,
+    /// Public constants worth showing: name and value.
+    pub(crate) facts: Vec<(&'static str, String)>,
+}
+
+/// What steps cost.
+pub(crate) enum Price {
+    /// The same at every step: composed exactly before the run.
+    PerStep(Level, Cost),
+    /// Differs from step to step: charged to a filter as the run goes.
+    Varying(Level),
+    /// Nothing is paid and nothing is private.
+    NotPrivate,
+}

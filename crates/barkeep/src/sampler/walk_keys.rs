@@ -1,0 +1,128 @@
+//! Reads the spec keys that shape a random walk: its scale, its length and the coordinates it moves.
+
+use super::proposal::{Direction, Length, Scale, Walk};
+use crate::models::matrix;
+use crate::spec::SpecError;
+use crate::spec::section::{Key, Section, key};
+use barkeep_model::cholesky::Cholesky;
+
+/// The keys of a random walk.
+pub(super) const WALK_KEYS: [Key; 5] = [
+    key(
+        "proposal",
+        "\"capped\" at decision level, else \"gaussian\"",
+        "\"gaussian\", \"capped\" (a Gaussian of bounded length) or \"uniform\" (in the ball of that radius)",
+    ),
+    key("proposal_sd", "", "standard deviation of the step: a number, or one per parameter"),
+    key(
+        "proposal_covariance",
+        "",
+        "instead of proposal_sd: the covariance of a full step, as a list of rows",
+    ),
+    key(
+        "proposal_cap",
+        "root mean square length of a Gaussian step",
+        "longest step of a capped or uniform proposal",
+    ),
+    key(
+        "move",
+        "\"full\"",
+        "\"full\": all parameters; \"one\": one at random; \"guided\": one, along a sign that flips on rejection",
+    ),
+];
+
+/// A walk as the spec describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct WalkShape {
+    /// Scale of a step.
+    pub(super) scale: Scale,
+    /// Its length.
+    pub(super) length: Length,
+    /// The coordinates it moves.
+    pub(super) direction: Direction,
+}
+
+impl WalkShape {
+    /// Reads the keys; `capped` says whether steps are capped when the spec does not.
+    ///
+    /// # Errors
+    /// A key that is missing, out of range, or contradicts another.
+    pub(super) fn parse(section: &Section<'_>, dimension: usize, capped: bool) -> Result<Self, SpecError> {
+        let direction = section
+            .choice(
+                "move",
+                &[("full", Direction::Full), ("one", Direction::One), ("guided", Direction::Guided)],
+            )?
+            .unwrap_or(Direction::Full);
+        let kind = section
+            .choice("proposal", &[("gaussian", "gaussian"), ("capped", "capped"), ("uniform", "uniform")])?
+            .unwrap_or(if capped { "capped" } else { "gaussian" });
+        let scale = scale(section, dimension, direction, kind)?;
+        let usual = Walk::default_cap(&scale, direction);
+        let cap = section.positive("proposal_cap")?;
+        let length = match (kind, cap) {
+            ("gaussian", Some(_)) => {
+                return Err(section.error(
+                    "proposal_cap",
+                    "has no meaning for proposal = \"gaussian\", which has no longest step",
+                ));
+            }
+            ("gaussian", None) => Length::Gaussian,
+            ("uniform", Some(cap)) => Length::Uniform { cap },
+            ("uniform", None) => {
+                return Err(section.error("proposal_cap", "is required for proposal = \"uniform\""));
+            }
+            (_, cap) => {
+                let cap = cap.unwrap_or(usual);
+                // Below this a draw would be refused too often to be worth waiting for.
+                if cap < 0.8 * usual {
+                    return Err(section.error(
+                        "proposal_cap",
+                        format!(
+                            "is shorter than 0.8 times the root mean square step ({usual:.6}); \
+                             lower proposal_sd or use proposal = \"uniform\""
+                        ),
+                    ));
+                }
+                Length::Capped { cap }
+            }
+        };
+        Ok(Self { scale, length, direction })
+    }
+}
+
+fn scale(
+    section: &Section<'_>,
+    dimension: usize,
+    direction: Direction,
+    kind: &str,
+) -> Result<Scale, SpecError> {
+    if let Some(covariance) = matrix(section, "proposal_covariance", dimension)? {
+        if section.has("proposal_sd") {
+            return Err(
+                section.error("proposal_covariance", "and proposal_sd say the same thing; give one of them")
+            );
+        }
+        if direction != Direction::Full || kind == "uniform" {
+            return Err(section
+                .error("proposal_covariance", "needs move = \"full\" and a Gaussian or capped proposal"));
+        }
+        let factor = Cholesky::new(&covariance, dimension)
+            .ok_or_else(|| section.error("proposal_covariance", "must be symmetric and positive definite"))?;
+        return Ok(Scale::Cholesky(factor.lower().to_vec()));
+    }
+    let sd = match section.value("proposal_sd") {
+        Some(toml::Value::Array(_)) => {
+            let sd = section.numbers("proposal_sd")?.unwrap_or_default();
+            if sd.len() != dimension || sd.iter().any(|s| *s <= 0.0) {
+                return Err(section.error("proposal_sd", format!("must hold {dimension} numbers above 0")));
+            }
+            sd
+        }
+        Some(_) => vec![section.positive("proposal_sd")?.unwrap_or(1.0); dimension],
+        // A uniform step has its cap for a scale.
+        None if kind == "uniform" => vec![1.0; dimension],
+        None => return Err(section.error("proposal_sd", "is required")),
+    };
+    Ok(Scale::Diagonal(sd))
+}
