@@ -184,21 +184,6 @@ impl Cost {
 }
 
 impl Mechanism {
-    /// How far the flipped coin may be from the ideal one, relative and absolute; None where no coin is flipped.
-    ///
-    /// A noisy decision's σ may vary from step to step, so the worst of all rules with noise is taken.
-    pub(crate) fn coin_error(&self) -> Option<(f64, f64)> {
-        match self {
-            Self::Decision { rule, .. } => Some((rule.coin_error(), rule.coin_absolute_error())),
-            Self::NoisyDecision { .. } | Self::BarkerMinibatch { .. } => {
-                let penalty = Box::new(Rule::Penalty { sigma: crate::SMALLEST_SIGMA });
-                let worst = Rule::Lazy { keep: 1.0, rule: penalty };
-                Some((worst.coin_error(), worst.coin_absolute_error()))
-            }
-            _ => None,
-        }
-    }
-
     fn covers(&self, other: &Self) -> bool {
         use Mechanism::{
             BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace, NoisyDecision,

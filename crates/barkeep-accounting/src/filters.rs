@@ -9,10 +9,10 @@
 //!
 //! Sums are rounded up and budgets down, so rounding never overspends.
 
-use barkeep_num::{down_by, up, up_by};
+use barkeep_num::{down_by, largest_real, up, up_by};
 use serde::Serialize;
 
-use crate::{Bracket, Delta, Epsilon, Gaussian, Mu, Rho};
+use crate::{Bracket, Coins, Delta, Epsilon, Error, Gaussian, Mu, Rho};
 
 /// The budget does not cover the step; nothing was charged.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -25,6 +25,8 @@ pub struct Exhausted {
     /// The unit of both: "rho" or "squared mu".
     pub unit: &'static str,
 }
+
+const COINS_ALONE: Error = Error::Unbounded("the rounding of the coins alone costs more than the budget");
 
 /// An account that only grows: the sum of charges, rounded up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -76,6 +78,28 @@ impl ZcdpFilter {
         Self::new(Rho::largest_within(epsilon, delta))
     }
 
+    /// The largest budget that implies (ε, δ) for a run that flips these coins besides; they must be counted apart.
+    ///
+    /// # Errors
+    /// [`Error::Unbounded`] if the rounding of the coins alone costs more than the budget.
+    pub fn within_with_coins(epsilon: Epsilon, delta: Delta, coins: &Coins) -> Result<Self, Error> {
+        let fits = |rho: f64| {
+            let spent = coins.epsilon(delta, |delta| Ok(Rho::trusted(rho).epsilon(delta)));
+            spent.is_ok_and(|spent| spent.upper <= epsilon.get())
+        };
+        let ceiling = Rho::largest_within(epsilon, delta).get();
+        let rho = largest_real(0.0, ceiling, 1e-13, fits);
+        rho.map(|rho| Self::new(Rho::trusted(rho))).ok_or(COINS_ALONE)
+    }
+
+    /// ε of the whole run at δ, however far it goes, with these coins.
+    ///
+    /// # Errors
+    /// As [`ZcdpFilter::within_with_coins`].
+    pub fn epsilon(&self, delta: Delta, coins: &Coins) -> Result<Bracket, Error> {
+        coins.epsilon(delta, |delta| Ok(self.budget().epsilon(delta)))
+    }
+
     /// Charges a step before it is taken.
     ///
     /// # Errors
@@ -115,6 +139,31 @@ impl GdpFilter {
         Self::new(Mu::largest_within(epsilon, delta))
     }
 
+    /// The largest budget that implies (ε, δ) for a run that flips these coins besides; they must be counted apart.
+    ///
+    /// # Errors
+    /// [`Error::Unbounded`] if the rounding of the coins alone costs more than the budget.
+    pub fn within_with_coins(epsilon: Epsilon, delta: Delta, coins: &Coins) -> Result<Self, Error> {
+        let fits = |mu: f64| {
+            let run = Gaussian::from_mu(Mu::trusted(mu));
+            let spent = run.and_then(|run| coins.epsilon(delta, |delta| Ok(run.epsilon(delta))));
+            spent.is_ok_and(|spent| spent.upper <= epsilon.get())
+        };
+        let ceiling = Mu::largest_within(epsilon, delta).get();
+        // Smaller ones are of no use, and out of the closed form's range.
+        let mu = largest_real(1e-30, ceiling, 1e-13, fits);
+        mu.map(|mu| Self::new(Mu::trusted(mu))).ok_or(COINS_ALONE)
+    }
+
+    /// ε of the whole run at δ, however far it goes, with these coins.
+    ///
+    /// # Errors
+    /// As [`GdpFilter::within_with_coins`] and [`Gaussian::from_mu`].
+    pub fn epsilon(&self, delta: Delta, coins: &Coins) -> Result<Bracket, Error> {
+        let run = self.budget()?;
+        coins.epsilon(delta, |delta| Ok(run.epsilon(delta)))
+    }
+
     /// Charges a step before it is taken.
     ///
     /// # Errors
@@ -134,7 +183,7 @@ impl GdpFilter {
     ///
     /// # Errors
     /// As [`Gaussian::from_mu`].
-    pub fn budget(&self) -> Result<Gaussian, crate::Error> {
+    pub fn budget(&self) -> Result<Gaussian, Error> {
         Gaussian::from_mu(Mu::trusted(up_by(self.0.budget.sqrt(), 1)))
     }
 }
@@ -199,7 +248,7 @@ impl Odometer {
 #[cfg(test)]
 mod tests {
     use super::{GdpFilter, Odometer, ZcdpFilter};
-    use crate::{Delta, Epsilon, Mu, Rho};
+    use crate::{Coins, Cost, Delta, Epsilon, Mechanism, Mu, Neighbours, Ratio, Rho, Sampling, Steps};
     use proptest::prelude::*;
 
     #[test]
@@ -223,6 +272,25 @@ mod tests {
         let refused = filter.charge(Mu::new(10.0).unwrap()).unwrap_err();
         assert!(refused.cost >= 100.0 && filter.spent().get() == 0.0);
         filter.charge(Mu::new(0.1).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn coins_are_paid_from_the_same_budget() {
+        let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+        let ratio = Ratio::new(1.0).unwrap();
+        let flip =
+            Cost::new(Mechanism::NoisyDecision { ratio }, Sampling::Full, Neighbours::Substitute).unwrap();
+        let coins = Coins::of(&flip).times(Steps(100_000));
+        let (zcdp, gdp) = (
+            ZcdpFilter::within_with_coins(epsilon, delta, &coins).unwrap(),
+            GdpFilter::within_with_coins(epsilon, delta, &coins).unwrap(),
+        );
+        assert!(zcdp.budget() < ZcdpFilter::within(epsilon, delta).budget());
+        for spent in [zcdp.epsilon(delta, &coins).unwrap().upper, gdp.epsilon(delta, &coins).unwrap().upper] {
+            assert!(spent <= 1.0 + 1e-14 && spent > 1.0 - 1e-6, "{spent}");
+        }
+        let too_many = Coins::of(&flip).times(Steps(u64::MAX));
+        assert!(ZcdpFilter::within_with_coins(epsilon, delta, &too_many).is_err());
     }
 
     #[test]

@@ -42,6 +42,7 @@
 
 mod accountant;
 pub mod calibration;
+mod coins;
 mod contract;
 mod cost;
 mod double;
@@ -56,6 +57,7 @@ mod search;
 pub mod theorems;
 mod units;
 
+pub use coins::Coins;
 pub use contract::Contract;
 pub use cost::{BarkerBound, Cost, Mechanism};
 pub use error::Error;
