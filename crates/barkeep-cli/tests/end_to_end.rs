@@ -56,7 +56,7 @@ fn a_certificate_that_says_too_little_fails() {
     assert_eq!(folder.barkeep(&["verify", "smaller.json"]).code, 1);
 
     let mut longer = honest.clone();
-    longer["bill"][0][1] = (honest["bill"][0][1].as_u64().unwrap() * 2).into();
+    longer["bill"]["contract"][0][1] = (honest["bill"]["contract"][0][1].as_u64().unwrap() * 2).into();
     folder.write("longer.json", &longer.to_string());
     assert_eq!(folder.barkeep(&["verify", "longer.json"]).code, 1);
 

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::plan::{Bill, Plan};
 use crate::spec::Privacy;
-use barkeep_accounting::{Bracket, Contract, Delta, Neighbours};
+use barkeep_accounting::{Bracket, Delta, Neighbours};
 use barkeep_curator::Level;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -30,7 +30,7 @@ pub struct Certificate {
     /// What is accounted for: the bits alone, or the noisy numbers behind them.
     pub level: Option<String>,
     /// The costs the run may charge, from which ε follows; absent without a guarantee.
-    pub bill: Option<Contract>,
+    pub bill: Option<Bill>,
     /// What leaves the curator.
     pub released: Vec<String>,
     /// What was assumed public.
@@ -85,8 +85,8 @@ impl Certificate {
     pub fn of(plan: &Plan, insecure_seed: bool) -> Self {
         let private = plan.is_private() && !insecure_seed;
         let (bill, delta, neighbours, level) = match (&plan.bill, plan.spec.privacy) {
-            (Bill::Contract(contract), Privacy::Budget { delta, neighbours, .. }) if private => {
-                (Some(contract.clone()), Some(delta.get()), Some(neighbours), Some(plan.premises.level))
+            (Some(bill), Privacy::Budget { delta, neighbours, .. }) if private => {
+                (Some(bill.clone()), Some(delta.get()), Some(neighbours), Some(plan.premises.level))
             }
             _ => (None, None, None, None),
         };
@@ -175,10 +175,10 @@ impl Certificate {
         else {
             return fail("epsilon, delta, neighbours or the bill is missing".to_owned());
         };
-        if bill.parts().iter().any(|(cost, _)| cost.neighbours() != neighbours) {
+        let (billed_neighbours, billed) = bill.terms();
+        if billed_neighbours != Some(neighbours) {
             return fail("the bill speaks of other neighbours than the certificate".to_owned());
         }
-        let billed: u64 = bill.parts().iter().fold(0, |sum, (_, steps)| sum.saturating_add(steps.0));
         let used: u64 = self.steps_used.iter().flatten().fold(0, |sum, steps| sum.saturating_add(*steps));
         if used > billed {
             return fail(format!("{used} steps were used but only {billed} are on the bill"));

@@ -8,17 +8,55 @@ use crate::sampler::preset::{MakeKernel, Prepared, Price, Setting};
 use crate::sampler::{Preset, SAMPLERS, State};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
-use barkeep_accounting::{Bracket, Contract, Cost, Delta, Epsilon, Neighbours, Query, Steps};
+use barkeep_accounting::{
+    Bracket, Coins, Contract, Cost, Delta, Epsilon, Neighbours, Query, Rho, Steps, ZcdpFilter,
+};
 use barkeep_curator::{Level, Premises, Temper};
 use barkeep_data::{CsvOptions, Table, read_csv_with};
+use serde::{Deserialize, Serialize};
 
 /// What a run pays, fixed before the first answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Bill {
     /// So many steps at each cost, composed exactly.
     Contract(Contract),
-    /// Nothing: a baseline.
-    NotPrivate,
+    /// Steps whose price varies, charged as the run goes while their ρ add up to no more than this.
+    Filter {
+        /// ρ of all chains together; each gets an equal share.
+        rho: Rho,
+        /// Decisions of all chains together, at most.
+        coins: Steps,
+        /// A decision as it will be asked: its coin's rounding is that of every other.
+        decision: Cost,
+    },
+}
+
+impl Bill {
+    /// ε at δ, however far the run goes.
+    ///
+    /// # Errors
+    /// As [`Contract::epsilon`] and [`ZcdpFilter::epsilon`].
+    pub fn epsilon(&self, delta: Delta) -> Result<Bracket, barkeep_accounting::Error> {
+        match self {
+            Self::Contract(contract) => contract.epsilon(delta),
+            Self::Filter { rho, coins, decision } => {
+                ZcdpFilter::new(*rho).epsilon(delta, &Coins::of(decision).times(*coins))
+            }
+        }
+    }
+
+    /// The neighbours it speaks of, and the most decisions it pays for.
+    #[must_use]
+    pub fn terms(&self) -> (Option<Neighbours>, u64) {
+        match self {
+            Self::Contract(contract) => (
+                contract.parts().first().map(|(cost, _)| cost.neighbours()),
+                contract.parts().iter().fold(0, |sum, (_, steps)| sum.saturating_add(steps.0)),
+            ),
+            Self::Filter { coins, decision, .. } => (Some(decision.neighbours()), coins.0),
+        }
+    }
 }
 
 /// Steps the budget would buy at one level of accounting.
@@ -38,8 +76,8 @@ pub struct Plan {
     pub preset: &'static Preset,
     /// What every question is accounted under.
     pub premises: Premises,
-    /// The bill.
-    pub bill: Bill,
+    /// The bill; absent for a baseline.
+    pub bill: Option<Bill>,
     /// ε of the bill at the spec's δ; absent for a baseline.
     pub epsilon: Option<Bracket>,
     /// Steps of each chain.
@@ -84,7 +122,7 @@ impl Plan {
         let mut plan = Self {
             preset,
             premises: Premises { neighbours: Neighbours::Substitute, level: Level::Decision },
-            bill: Bill::NotPrivate,
+            bill: None,
             epsilon: None,
             steps: 0,
             burn_in: 0,
@@ -105,8 +143,15 @@ impl Plan {
                     plan.affordable.push(Affordable { level, steps });
                 }
             }
-            (Price::Varying(_), Privacy::Budget { .. }) => {
-                return Err(Error::Budget("steps whose price varies".to_owned()));
+            (Price::Varying(level, decision), Privacy::Budget { epsilon, delta, neighbours }) => {
+                plan.premises = Premises { neighbours, level };
+                plan.steps = cap.unwrap_or(DEFAULT_VARYING_STEPS);
+                let coins = Steps(plan.steps.saturating_mul(chains));
+                let filter =
+                    ZcdpFilter::within_with_coins(epsilon, delta, &Coins::of(&decision).times(coins))?;
+                let bill = Bill::Filter { rho: filter.budget(), coins, decision };
+                plan.epsilon = Some(bill.epsilon(delta)?);
+                plan.bill = Some(bill);
             }
             (Price::NotPrivate, _) | (_, Privacy::NotPrivate) => {
                 plan.steps = cap.unwrap_or(DEFAULT_BASELINE_STEPS);
@@ -120,7 +165,7 @@ impl Plan {
     /// Whether anything is protected.
     #[must_use]
     pub fn is_private(&self) -> bool {
-        self.bill != Bill::NotPrivate
+        self.bill.is_some()
     }
 
     /// Reads the records the spec describes; the first time a file of records is opened.
@@ -158,7 +203,7 @@ impl Plan {
         self.steps = cap.map_or(each, |cap| cap.min(each));
         let contract = Contract::new(vec![(cost, Steps(self.steps * chains))])?;
         self.epsilon = Some(contract.epsilon(delta)?);
-        self.bill = Bill::Contract(contract);
+        self.bill = Some(Bill::Contract(contract));
         Ok(())
     }
 
@@ -167,7 +212,7 @@ impl Plan {
     /// Empty for a baseline, and where the accountant needs longer than a bar is worth.
     #[must_use]
     pub fn spending(&self) -> Vec<(u64, f64)> {
-        let (Bill::Contract(contract), Privacy::Budget { delta, .. }) = (&self.bill, self.spec.privacy)
+        let (Some(Bill::Contract(contract)), Privacy::Budget { delta, .. }) = (&self.bill, self.spec.privacy)
         else {
             return Vec::new();
         };
@@ -233,6 +278,8 @@ impl Plan {
 
 /// Chains beyond this are a mistake in the spec.
 const MOST_CHAINS: u64 = 1000;
+/// Most steps of a chain whose steps differ in price, when the spec does not say; the budget usually ends it before.
+const DEFAULT_VARYING_STEPS: u64 = 100_000;
 /// Steps of a baseline when the spec does not say.
 const DEFAULT_BASELINE_STEPS: u64 = 10_000;
 /// Fewer steps than this seldom reach the posterior.

@@ -4,8 +4,10 @@ use crate::Error;
 use crate::draws::{Chain, Draws, Outcome};
 use crate::plan::{Bill, Plan};
 use crate::public_rng::PublicRng;
+use barkeep_accounting::{Rho, Steps, ZcdpFilter};
 use barkeep_curator::{Budget, Curator, NoiseRng, Refused, Tab};
 use barkeep_data::Table;
+use barkeep_num::down;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::sync::Arc;
 
@@ -35,7 +37,7 @@ pub struct Run {
     pub seed: u64,
     /// Steps each chain made.
     pub steps_used: Vec<u64>,
-    /// Whether it was stopped before its steps were used.
+    /// Whether a person stopped it.
     pub interrupted: bool,
 }
 
@@ -56,17 +58,17 @@ pub fn run(plan: &Plan, table: Table, insecure_seed: Option<u64>, watch: &dyn Wa
         Some(seed) => NoiseRng::insecure_seed(seed),
         None => NoiseRng::from_os()?,
     };
-    let budget = match &plan.bill {
-        Bill::Contract(contract) => Budget::permits(contract),
-        Bill::NotPrivate => Budget::not_private(),
+    let table = Arc::new(table);
+    let curator = |budget| {
+        Curator::new(Arc::clone(&table), Arc::clone(&plan.spec.model), plan.premises, budget).map(Arc::new)
     };
-    let curator = Arc::new(Curator::new(table, Arc::clone(&plan.spec.model), plan.premises, budget)?);
+    let curators = budgets(plan)?.into_iter().map(curator).collect::<Result<Vec<_>, _>>()?;
     let mut draws = Draws::new(plan.spec.model.parameter_names().to_vec())?;
     if !plan.is_private() || insecure_seed.is_some() {
         draws.mark_not_private();
     }
     let tabs: Vec<Tab> =
-        noise.into_streams().take(plan.starts.len()).map(|noise| Tab::open(&curator, noise)).collect();
+        curators.iter().zip(noise.into_streams()).map(|(curator, noise)| Tab::open(curator, noise)).collect();
     let chains = plan
         .starts
         .par_iter()
@@ -88,8 +90,23 @@ pub fn run(plan: &Plan, table: Table, insecure_seed: Option<u64>, watch: &dyn Wa
     for chain in chains {
         draws.add(chain)?;
     }
-    let interrupted = steps_used.iter().any(|used| *used < plan.steps);
+    let interrupted = watch.stop();
     Ok(Run { draws, seed, steps_used, interrupted })
+}
+
+/// Each chain's budget: the same for all where steps have one price, equal shares of a filter where they do not,
+/// so that how far a chain gets does not depend on the speed of another.
+fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
+    let chains = plan.starts.len();
+    match &plan.bill {
+        None => Ok(vec![Budget::not_private(); chains]),
+        Some(Bill::Contract(contract)) => Ok(vec![Budget::permits(contract); chains]),
+        Some(Bill::Filter { rho, coins, .. }) => {
+            let share = Rho::new(down(rho.get() / chains as f64))?;
+            let coins = Steps(coins.0 / chains as u64);
+            Ok((0..chains).map(|_| Budget::zcdp(ZcdpFilter::new(share), coins)).collect())
+        }
+    }
 }
 
 fn chain(

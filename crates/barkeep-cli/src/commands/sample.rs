@@ -43,7 +43,7 @@ impl Sample {
 /// Shows the summary and the guarantee, and where everything is.
 pub(super) fn report(plan: &Plan, run: &Run, summary: &Summary, out: &Path) -> Result<(), Exit> {
     say("");
-    say(&summary.to_string());
+    say(summary.to_string().trim_end());
     say("");
     let certificate = barkeep::Certificate::read(&out.join(barkeep::CERTIFICATE))?;
     say(&certificate.statement);

@@ -7,7 +7,7 @@ use super::walk_keys::WalkShape;
 use crate::Error;
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
-use barkeep_accounting::{Cost, Mechanism, Rule, Sampling};
+use barkeep_accounting::{Cost, Mechanism, Rule, Sampling, Sensitivity};
 use barkeep_curator::{Level, Premises, decide_cost, decide_sensitivity};
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
     };
     let price = match price(&judgement, test.level)? {
         Some(cost) => Price::PerStep(test.level, cost),
-        None => Price::Varying(test.level),
+        None => Price::Varying(test.level, example(&judgement)?),
     };
     let other = if test.level == Level::Decision { Level::Release } else { Level::Decision };
     let alternative = if test.both_levels { price_at_other_level(&judgement, longest, other) } else { None };
@@ -109,6 +109,18 @@ fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>, Error> {
         }
         (_, _, ClipBound::PerDistance(_)) => Ok(None),
     }
+}
+
+/// A decision whose coin is as rounded as that of any step: the rule's own, or the worst of all with noise where the
+/// noise varies.
+fn example(judgement: &Judgement) -> Result<Cost, Error> {
+    let mechanism = match &judgement.acceptance {
+        Acceptance::Fixed(rule) => {
+            Mechanism::Decision { rule: rule.clone(), sensitivity: Sensitivity::new(1.0)? }
+        }
+        Acceptance::PenaltyRatio { ratio, .. } => Mechanism::NoisyDecision { ratio: *ratio },
+    };
+    Ok(Cost::new(mechanism, judgement.batch, judgement.neighbours)?)
 }
 
 /// The price at the level that is not paid for, with every step at its longest; for comparison only.

@@ -67,8 +67,8 @@ pub(crate) struct Prepared {
 pub(crate) enum Price {
     /// The same at every step: composed exactly before the run.
     PerStep(Level, Cost),
-    /// Differs from step to step: charged to a filter as the run goes.
-    Varying(Level),
+    /// Differs from step to step: charged to a filter as the run goes. The cost is one example.
+    Varying(Level, Cost),
     /// Nothing is paid and nothing is private.
     NotPrivate,
 }
