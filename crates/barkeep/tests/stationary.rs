@@ -1,0 +1,178 @@
+//! Holds every propose-and-test kernel against posteriors known in closed form, and every rule against detailed
+//! balance.
+//!
+//! Kernels run through the curator's gate on a budget that charges nothing, so that chains are long enough to tell.
+//! Each comparison allows five standard errors (level 6e-7 a side under the normal law); seeds are fixed.
+
+use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling};
+use barkeep::curator::{Budget, Curator, Level, NoiseRng, Premises, Tab, Temper};
+use barkeep::data::{Schema, Table, TableBuilder};
+use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
+use barkeep::model::{Banana, Bend, GaussianMean, Model};
+use barkeep::sampler::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
+use barkeep::sampler::proposal::{Direction, Length, Scale, Walk};
+use barkeep::sampler::{Kernel, State};
+use barkeep::{Outcome, PublicRng};
+use std::sync::Arc;
+
+const RECORDS: usize = 40;
+const STEPS: usize = 120_000;
+
+/// Records of a model at θ with their mean, which is public here.
+fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
+    let mut rng = PublicRng::new(99, 0);
+    let schema = Schema::unbounded(model.column_names()).unwrap();
+    let mut builder = TableBuilder::new(schema, RECORDS).unwrap();
+    let mut mean = vec![0.0; model.columns()];
+    for _ in 0..RECORDS {
+        let mut row = vec![0.0; model.columns()];
+        model.simulate(theta, &mut || rng.open_uniform(), &mut row);
+        mean.iter_mut().zip(&row).for_each(|(mean, x)| *mean += x / RECORDS as f64);
+        builder.push_row(&row).unwrap();
+    }
+    (builder.finish().unwrap(), mean)
+}
+
+fn judgement(acceptance: Acceptance, temper: f64) -> Judgement {
+    Judgement {
+        // No log-ratio of these records comes near it: clipping is not active.
+        clip: ClipBound::Constant(50.0),
+        acceptance,
+        temper: Temper::new(temper).unwrap(),
+        batch: Sampling::Full,
+        neighbours: Neighbours::Substitute,
+    }
+}
+
+/// Each parameter's series.
+fn run(
+    model: Arc<dyn Model>,
+    table: Table,
+    start: &[f64],
+    walk: (Scale, Length, Direction),
+    judgement: Judgement,
+    seed: u64,
+) -> Vec<Vec<f64>> {
+    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let curator = Curator::new(table, Arc::clone(&model), premises, Budget::not_private()).unwrap();
+    let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(seed));
+    let mut rng = PublicRng::new(seed, 0);
+    let walk = Walk::new(walk.0, walk.1, walk.2, &mut rng);
+    let mut state = State { at: start.to_vec(), log_prior: model.log_prior(start) };
+    let mut kernel = Metropolis::new(model, walk, judgement);
+    let mut series = vec![Vec::with_capacity(STEPS); start.len()];
+    let mut accepted = 0;
+    for _ in 0..STEPS {
+        let outcome = kernel.step(&mut state, &mut tab, &mut rng).unwrap();
+        accepted += u32::from(outcome == Outcome::Accepted);
+        series.iter_mut().zip(&state.at).for_each(|(series, x)| series.push(*x));
+    }
+    assert!(accepted > 1000, "a chain that hardly moves shows nothing");
+    series
+}
+
+/// Means and all second moments around the exact mean, each within five standard errors.
+fn assert_moments(name: &str, series: &[Vec<f64>], mean: &[f64], covariance: &[f64]) {
+    let d = mean.len();
+    let within = |what: &str, values: Vec<f64>, exact: f64| {
+        let average = values.iter().sum::<f64>() / values.len() as f64;
+        let chains = [values];
+        let error = mcse_mean(&chains).unwrap();
+        assert!(ess_mean(&chains).unwrap() > 200.0, "{name}: too few effective draws of {what} to tell");
+        assert!(
+            (average - exact).abs() < 5.0 * error,
+            "{name}: {what} is {average}, exactly {exact}, standard error {error}"
+        );
+    };
+    for j in 0..d {
+        within(&format!("mean {j}"), series[j].clone(), mean[j]);
+        for k in 0..=j {
+            let product =
+                series[j].iter().zip(&series[k]).map(|(x, y)| (x - mean[j]) * (y - mean[k])).collect();
+            within(&format!("covariance {j},{k}"), product, covariance[j * d + k]);
+        }
+    }
+}
+
+fn acceptances() -> Vec<(&'static str, Acceptance)> {
+    let ratio = Ratio::new(0.008).unwrap();
+    vec![
+        ("metropolis", Acceptance::Fixed(Rule::Metropolis)),
+        ("barker", Acceptance::Fixed(Rule::Barker)),
+        ("lazy barker", Acceptance::Fixed(Rule::Lazy { keep: 0.5, rule: Box::new(Rule::Barker) })),
+        ("penalty(1)", Acceptance::Fixed(Rule::Penalty { sigma: 1.0 })),
+        ("penalty by ratio", Acceptance::PenaltyRatio { ratio, inflation: 1.0 }),
+    ]
+}
+
+#[test]
+fn every_rule_samples_a_gaussian_posterior() {
+    let model = || GaussianMean::new(&[1.0, 0.6, 0.6, 2.0], &[0.5, 0.0], &[4.0, 0.0, 0.0, 4.0]).unwrap();
+    for (seed, (name, acceptance)) in acceptances().into_iter().enumerate() {
+        let (table, data_mean) = records(&model(), &[1.0, -1.0]);
+        let (mean, covariance) = model().posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
+        let walk = (Scale::Diagonal(vec![0.2, 0.3]), Length::Gaussian, Direction::Full);
+        let series =
+            run(Arc::new(model()), table, &mean, walk, judgement(acceptance, 1.0), 1 + seed as u64);
+        assert_moments(name, &series, &mean, &covariance);
+    }
+}
+
+#[test]
+fn every_walk_samples_a_tempered_banana() {
+    let model = || Banana::new(Bend { a: 0.7, b: 0.1, m: 0.2 }, &[2.0, 1.0], 25.0).unwrap();
+    let diagonal = || Scale::Diagonal(vec![0.4, 0.3]);
+    let walks = [
+        ("gaussian", (diagonal(), Length::Gaussian, Direction::Full)),
+        ("full covariance", (Scale::Cholesky(vec![0.4, 0.0, -0.1, 0.3]), Length::Gaussian, Direction::Full)),
+        ("capped", (diagonal(), Length::Capped { cap: 0.5 }, Direction::Full)),
+        ("uniform", (diagonal(), Length::Uniform { cap: 0.7 }, Direction::Full)),
+        ("one", (diagonal(), Length::Gaussian, Direction::One)),
+        ("one, uniform", (diagonal(), Length::Uniform { cap: 0.8 }, Direction::One)),
+        ("guided", (diagonal(), Length::Capped { cap: 0.8 }, Direction::Guided)),
+    ];
+    for (seed, (name, walk)) in walks.into_iter().enumerate() {
+        let (table, data_mean) = records(&model(), &[0.4, 1.0]);
+        let (mean, covariance) = model().posterior(RECORDS as f64, 0.5, &data_mean).moments();
+        let judgement = judgement(Acceptance::Fixed(Rule::Barker), 0.5);
+        let series = run(Arc::new(model()), table, &mean, walk, judgement, 40 + seed as u64);
+        assert_moments(name, &series, &mean, &covariance);
+    }
+}
+
+/// π over seven states, and the transition matrix of a uniform proposal judged by a rule.
+fn transitions(rule: &Rule) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let weights = [0.01, 0.3, 0.05, 0.2, 0.04, 0.25, 0.15];
+    let accept = |i: usize, j: usize| {
+        let log_ratio = f64::ln(weights[j] / weights[i]);
+        rule.coin(log_ratio, 0.0).accept() / (weights.len() - 1) as f64
+    };
+    let rows = (0..weights.len()).map(|i| {
+        let mut row: Vec<f64> = (0..weights.len()).map(|j| if i == j { 0.0 } else { accept(i, j) }).collect();
+        row[i] = 1.0 - row.iter().sum::<f64>();
+        row
+    });
+    (weights.to_vec(), rows.collect())
+}
+
+#[test]
+fn rules_keep_detailed_balance_on_a_small_target() {
+    let lazy = |rule| Rule::Lazy { keep: 0.3, rule: Box::new(rule) };
+    for rule in [
+        Rule::Metropolis,
+        Rule::Barker,
+        Rule::Penalty { sigma: 0.25 },
+        Rule::Penalty { sigma: 1.0 },
+        Rule::Penalty { sigma: 4.0 },
+        lazy(Rule::Barker),
+        lazy(Rule::Penalty { sigma: 2.0 }),
+    ] {
+        let (target, matrix) = transitions(&rule);
+        for i in 0..target.len() {
+            for j in 0..i {
+                let (there, back) = (target[i] * matrix[i][j], target[j] * matrix[j][i]);
+                assert!((there - back).abs() <= 1e-13 * there, "{rule:?}: {there} {back}");
+            }
+        }
+    }
+}
