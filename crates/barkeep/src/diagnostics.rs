@@ -2,15 +2,19 @@
 //!
 //! - [`Summary`] tells per parameter where the posterior lies and how far the chains can be trusted;
 //! - [`convergence`] holds R-hat, effective sample sizes and the Monte Carlo error of the mean;
-//! - [`moments`] holds mean, variance and quantiles.
+//! - [`moments`] holds mean, variance and quantiles;
+//! - [`Points`] measures a sample's distance from known moments, [`mmd`] its distance from another sample.
 //!
 //! **Privacy.** Every function here reads draws, which are public, and nothing else: its results are
 //! post-processing and may be published. Quantities computed from records, such as the share of clipped
 //! log-ratios, do not belong here.
 
 pub mod convergence;
+pub mod mmd;
 pub mod moments;
+mod points;
 mod summary;
 mod table;
 
+pub use points::{MomentDistance, Points};
 pub use summary::{ChainSummary, ParameterSummary, Summary};

@@ -77,7 +77,8 @@ pub fn quantile(sorted: &[f64], probability: f64) -> Option<f64> {
     let low = position.floor();
     let (below, above) = (sorted.get(low as usize)?, sorted.get(position.ceil() as usize)?);
     let weight = position - low;
-    // Equal neighbours give themselves; elsewhere the weighted sum cannot overflow as a difference could.
+    // Not below + weight·(above − below): that difference may overflow, and the median would not be the rounded
+    // midpoint, as it is elsewhere, on which ties of the folded draws hang.
     Some(if below == above { *below } else { below * (1.0 - weight) + above * weight })
 }
 

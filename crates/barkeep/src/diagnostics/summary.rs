@@ -6,6 +6,9 @@ use super::convergence::{ess_bulk, ess_tail, mcse_mean, r_hat};
 use super::moments::{Moments, quantile, sorted};
 use crate::draws::{Draws, NOT_PRIVATE};
 
+#[cfg(test)]
+mod tests;
+
 /// Where the posterior lies and how far the chains can be trusted: the content of `summary.json`.
 ///
 /// `Display` gives an aligned table for people. In JSON, what cannot be told is `null`.
