@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::{Repetition, Type as Physical};
+use parquet::basic::{Encoding, Repetition, Type as Physical};
 use parquet::data_type::{DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -67,7 +67,11 @@ impl Draws {
         }
         let schema = Type::group_type_builder("draws").with_fields(columns).build()?;
         let mark = KeyValue::new("privacy".to_owned(), NOT_PRIVATE.to_owned());
+        // Draws rarely repeat, so a dictionary of them is larger than they are; the numbers 1, 2, 3, … are not.
         let properties = WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .set_column_dictionary_enabled(CHAIN_COLUMN.into(), true)
+            .set_column_encoding(DRAW_COLUMN.into(), Encoding::DELTA_BINARY_PACKED)
             .set_created_by(concat!("barkeep version ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_key_value_metadata(self.not_private.then(|| vec![mark]))
             .build();
