@@ -10,7 +10,9 @@
 //! - `None` stands for "cannot be told": no chain, fewer than [`FEWEST_DRAWS`] draws in a chain, a draw that is not
 //!   finite, or draws that are all equal.
 //!
-//! A single chain is compared with itself, half against half, as in `posterior` (ArviZ reports no R-hat then).
+//! Where the two differ: a single chain is compared with itself, half against half, as in `posterior` (ArviZ
+//! reports no R-hat then); chains that never moved, but stand in different places, have the infinite R-hat the
+//! formula gives, as in ArviZ (`posterior` says nothing then).
 
 mod sequences;
 

@@ -14,7 +14,7 @@ pub struct Moments {
 impl Moments {
     /// The moments of `values`; `None` if there are none, or one of them is not finite.
     ///
-    /// **Precision.** Two passes, each with the correction term of Chan, Golub and LeVeque (1983, eq. 1.7), on
+    /// **Precision.** Two passes, each with the correction term of Chan, Golub and LeVeque (1983), on
     /// values scaled by a power of two: relative errors of a few 2^-53 whatever the ratio of mean to standard
     /// deviation that f64 can hold, and no overflow of squares.
     #[must_use]

@@ -59,7 +59,7 @@ impl Sequences {
     }
 
     /// z = Φ⁻¹((r − 3/8)/(S + 1/4)), r the rank among all S values, equal values sharing the mean of their ranks
-    /// (Blom 1958; Vehtari et al. 2021, eq. 14).
+    /// (Blom 1958).
     pub(super) fn rank_normalised(&self) -> Self {
         let mut order: Vec<usize> = (0..self.values.len()).collect();
         order.sort_unstable_by(|&a, &b| self.values[a].total_cmp(&self.values[b]));
@@ -76,8 +76,7 @@ impl Sequences {
         Self { length: self.length, values }
     }
 
-    /// √((B/W + n − 1)/n), n the length, W the mean variance, B/n the variance of the means (Vehtari et al. 2021,
-    /// eqs. 1–4); infinite if only W vanishes, `None` if both do.
+    /// √((B/W + n − 1)/n), n the length, W the mean variance, B/n the variance of the means; infinite if only W vanishes, `None` if both do.
     pub(super) fn r_hat(&self) -> Option<f64> {
         if self.is_constant() {
             return None;
@@ -95,10 +94,10 @@ impl Sequences {
     /// sequence.
     ///
     /// With s_t the autocovariance at lag t averaged over sequences (divisor n), W = s_0·n/(n−1) and
-    /// V = s_0 + variance of the means: ρ_t = 1 − (W − s_t)/V (eq. 10). Pairs P_k = ρ_2k + ρ_2k+1 are summed up to the
+    /// V = s_0 + variance of the means: ρ_t = 1 − (W − s_t)/V. Pairs P_k = ρ_2k + ρ_2k+1 are summed up to the
     /// first that is not positive, each cut to the smallest before it; the even term of the pair that ended the
-    /// sum enters once (eqs. 11–13 and the remark on antithetic chains). τ = −1 + 2ΣP_k + last is kept from below
-    /// by 1/log₁₀S, which bounds the gain that antithetic chains may claim.
+    /// sum enters once, which helps antithetic chains. τ = −1 + 2ΣP_k + last is kept from below
+    /// by 1/log₁₀S, which bounds the gain that antithetic chains may claim (Vehtari et al. 2021, section 3.2).
     ///
     /// `None` if all values are equal.
     pub(super) fn effective_size(&self) -> Option<f64> {
