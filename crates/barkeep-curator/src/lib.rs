@@ -64,6 +64,8 @@ mod echo;
 mod error;
 mod half_normal;
 mod lattice;
+#[cfg(test)]
+mod noise_tests;
 mod normal;
 mod pass;
 mod precondition;
