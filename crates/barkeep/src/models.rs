@@ -4,6 +4,8 @@ use crate::spec::section::{self, Key, Section, SpecError, key};
 use barkeep_model::{Banana, Bend, Circle, GaussianMean, Mixture, Model};
 use std::sync::Arc;
 
+type Build = fn(&Section<'_>, usize) -> Result<Arc<dyn Model>, SpecError>;
+
 /// A model a spec can name.
 pub struct ModelEntry {
     /// As written in `model.name`.
@@ -13,7 +15,7 @@ pub struct ModelEntry {
     /// The keys of `[model]` beside the common ones.
     pub keys: &'static [Key],
     /// Builds the model for data of so many columns.
-    build: fn(&Section<'_>, usize) -> Result<Arc<dyn Model>, SpecError>,
+    build: Build,
 }
 
 /// The keys every model takes.
@@ -217,6 +219,6 @@ mod tests {
         assert!(error("name = 'gaussian'\ntau = 1", 1).contains("`model.tau`: unknown key"));
         assert!(error("name = 'gaussian'\ncovariance = [1, 2, 3]", 2).contains("must hold 2 numbers"));
         assert!(error("name = 'gaussian'\ncovariance = [[1, 2], [3]]", 2).contains("2 rows of 2"));
-        assert!(error("name = 'gaussian'\ncovariance = [[1, 2], [2, 1]]", 2).contains("`model`"));
+        assert!(error("name = 'gaussian'\ncovariance = [[1, 2], [2, 1]]", 2).contains("`model.covariance`"));
     }
 }

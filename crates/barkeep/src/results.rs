@@ -3,12 +3,12 @@
 use crate::Error;
 use crate::certificate::Certificate;
 use crate::diagnostics::Summary;
-use crate::files::{WriteError, write_json};
+use crate::files::{WriteError, write_atomically, write_json};
 use crate::plan::Plan;
 use crate::run::{Run, Watch, run};
 use barkeep_data::Table;
 use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// The certificate's file name.
@@ -91,6 +91,12 @@ impl Folder {
         watch: &dyn Watch,
     ) -> Result<(Run, Summary), Error> {
         let mut certificate = Certificate::of(plan, insecure_seed.is_some());
+        if !certificate.private {
+            // A CSV file has no place for a mark; its folder has.
+            write_atomically(&self.0.join("NOT-PRIVATE.txt"), |file| {
+                writeln!(file, "{}", certificate.statement)
+            })?;
+        }
         write_json(&self.0.join(CERTIFICATE), &certificate)?;
         let run = run(plan, table, insecure_seed, watch)?;
         run.draws.write_csv(&self.0.join("draws.csv"))?;

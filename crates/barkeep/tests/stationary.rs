@@ -112,8 +112,7 @@ fn every_rule_samples_a_gaussian_posterior() {
         let (table, data_mean) = records(&model(), &[1.0, -1.0]);
         let (mean, covariance) = model().posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
         let walk = (Scale::Diagonal(vec![0.2, 0.3]), Length::Gaussian, Direction::Full);
-        let series =
-            run(Arc::new(model()), table, &mean, walk, judgement(acceptance, 1.0), 1 + seed as u64);
+        let series = run(Arc::new(model()), table, &mean, walk, judgement(acceptance, 1.0), 1 + seed as u64);
         assert_moments(name, &series, &mean, &covariance);
     }
 }

@@ -53,7 +53,7 @@ impl Watch for Progress {
         self.bar.inc(1);
         let steps = self.bar.position();
         // A message is text to build: not at every step.
-        if steps % 16 != 0 {
+        if !steps.is_multiple_of(16) {
             return;
         }
         #[expect(clippy::cast_precision_loss, reason = "a percentage for the eye")]

@@ -1,6 +1,7 @@
 //! Runs the real program in a temporary folder.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use std::path::Path;
 use std::process::{Command, Stdio};
