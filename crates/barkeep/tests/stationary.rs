@@ -4,6 +4,8 @@
 //! Kernels run through the curator's gate on a budget that charges nothing, so that chains are long enough to tell.
 //! Each comparison allows five standard errors (level 6e-7 a side under the normal law); seeds are fixed.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
 use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling};
 use barkeep::curator::{Budget, Curator, Level, NoiseRng, Premises, Tab, Temper};
 use barkeep::data::{Schema, Table, TableBuilder};
