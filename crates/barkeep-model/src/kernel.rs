@@ -2,70 +2,136 @@
 
 use barkeep_data::Block;
 
-/// How many columns one pass over the records adds up: enough to spare `out` most of its traffic, few enough
-/// for the registers.
+/// How many columns one pass over the records adds up: enough to spare the sums most of their traffic, few
+/// enough for the registers.
 const FUSED: usize = 4;
 
-/// Writes out_i = start + Σ_j term(w_j, x_ij − m_j), where (w_j, m_j) = `terms(j)` for each of `columns`.
+/// A column with its weights in each sum and its centre.
+type Weighted<'a, const N: usize> = (&'a [f64], [f64; N], f64);
+
+/// Writes N sums over columns, reading each column once: out_n[i] = start_n + Σ_j term(w_nj, x_ij − m_j), where
+/// (w_j, m_j) = `weights(j)` for each of the first `columns` columns.
 ///
-/// A column with w_j = 0 is not read: the caller's term must be zero there. Additions are in the order of the
+/// A column whose weights are all 0 is not read: the term must be 0 there. Additions are in the order of the
 /// columns, so the bits do not depend on how columns are grouped.
 #[inline(always)]
-pub(crate) fn sum_columns(
+pub(crate) fn sum_columns<const N: usize>(
     block: Block<'_>,
     columns: usize,
-    start: f64,
-    out: &mut [f64],
-    terms: impl Fn(usize) -> (f64, f64),
+    start: [f64; N],
+    mut outs: [&mut [f64]; N],
+    weights: impl Fn(usize) -> ([f64; N], f64),
     term: impl Fn(f64, f64) -> f64 + Copy,
 ) {
-    let mut active = (0..columns).map(|j| (block.column(j), terms(j))).filter(|(_, (w, _))| *w != 0.0);
-    let mut first = true;
+    let column = |j: usize| {
+        let (weights, centre) = weights(j);
+        (block.column(j), weights, centre)
+    };
+    let mut active = (0..columns).map(column).filter(|(_, weights, _)| weights.iter().any(|w| *w != 0.0));
+    let mut first = Some(start);
     loop {
-        let mut group = [(&[] as &[f64], (0.0, 0.0)); FUSED];
+        let mut group: [Weighted<'_, N>; FUSED] = [(&[], [0.0; N], 0.0); FUSED];
         let mut count = 0;
         for (slot, column) in group.iter_mut().zip(&mut active) {
             *slot = column;
             count += 1;
         }
+        let outs = outs.each_mut().map(|out| &mut **out);
         let [a, b, c, _] = group;
         match count {
-            0 if first => out.fill(start),
-            0 => {}
-            1 => add([a], first, start, out, term),
-            2 => add([a, b], first, start, out, term),
-            3 => add([a, b, c], first, start, out, term),
-            _ => add(group, first, start, out, term),
+            0 => outs.into_iter().zip(first.into_iter().flatten()).for_each(|(out, start)| out.fill(start)),
+            1 => vectorise(|| add([a], first, outs, term)),
+            2 => vectorise(|| add([a, b], first, outs, term)),
+            3 => vectorise(|| add([a, b, c], first, outs, term)),
+            _ => vectorise(|| add(group, first, outs, term)),
         }
         if count < FUSED {
             return;
         }
-        first = false;
+        first = None;
+    }
+}
+
+/// Adds one group of columns to the sums, which begin at `first` if this is the first group.
+#[inline(always)]
+fn add<const K: usize, const N: usize>(
+    group: [Weighted<'_, N>; K],
+    first: Option<[f64; N]>,
+    outs: [&mut [f64]; N],
+    term: impl Fn(f64, f64) -> f64 + Copy,
+) {
+    match first {
+        Some(start) => pass(group, outs, |_, n| start[n], term),
+        None => pass(group, outs, |sum, _| sum, term),
     }
 }
 
 #[inline(always)]
-fn add<const K: usize>(
-    group: [(&[f64], (f64, f64)); K],
-    first: bool,
-    start: f64,
-    out: &mut [f64],
-    term: impl Fn(f64, f64) -> f64 + Copy,
+fn pass<const K: usize, const N: usize>(
+    group: [Weighted<'_, N>; K],
+    outs: [&mut [f64]; N],
+    begin: impl Fn(f64, usize) -> f64,
+    term: impl Fn(f64, f64) -> f64,
 ) {
-    // Equal lengths, visible to the compiler: no bounds check survives in the loops.
-    let length = group.iter().fold(out.len(), |length, (column, _)| length.min(column.len()));
-    let out = &mut out[..length];
-    let columns = group.map(|(column, _)| &column[..length]);
-    let weights = group.map(|(_, (weight, _))| weight);
-    let centres = group.map(|(_, (_, centre))| centre);
-    if first {
-        out.fill(start);
-    }
+    // Equal lengths, cut where the loop can see them: no bounds check survives.
+    let shortest = outs.iter().map(|out| out.len()).min().unwrap_or(0);
+    let length = group.iter().fold(shortest, |length, (column, ..)| length.min(column.len()));
+    let mut outs = outs.map(|out| &mut out[..length]);
+    let columns = group.map(|(column, ..)| &column[..length]);
     for i in 0..length {
-        let mut sum = out[i];
-        for k in 0..K {
-            sum += term(weights[k], columns[k][i] - centres[k]);
+        let deviations: [f64; K] = std::array::from_fn(|k| columns[k][i] - group[k].2);
+        for (n, out) in outs.iter_mut().enumerate() {
+            let mut sum = begin(out[i], n);
+            for k in 0..K {
+                sum += term(group[k].1[n], deviations[k]);
+            }
+            out[i] = sum;
         }
-        out[i] = sum;
     }
+}
+
+/// Runs `work`, compiled once for each vector width and chosen at run time.
+///
+/// **Precision.** Every width does the same IEEE operations per record, and Rust never contracts them to fused
+/// ones: the bits are the same on every machine. Loops must get their slices by an inlined function's arguments
+/// (not by capture alone), else the compiler fears that they overlap.
+#[inline(always)]
+pub(crate) fn vectorise(work: impl FnOnce()) {
+    pulp::Arch::new().dispatch(work);
+}
+
+/// Writes out_i = value(x_i) over a column.
+#[inline(always)]
+pub(crate) fn map_column(column: &[f64], out: &mut [f64], value: impl Fn(f64) -> f64 + Copy) {
+    #[inline(always)]
+    fn run(column: &[f64], out: &mut [f64], value: impl Fn(f64) -> f64) {
+        for (out, x) in out.iter_mut().zip(column) {
+            *out = value(*x);
+        }
+    }
+    vectorise(|| run(column, out, value));
+}
+
+/// Writes out_i = value(out_i, x_i) over a column.
+#[inline(always)]
+pub(crate) fn fold_column(column: &[f64], out: &mut [f64], value: impl Fn(f64, f64) -> f64 + Copy) {
+    #[inline(always)]
+    fn run(column: &[f64], out: &mut [f64], value: impl Fn(f64, f64) -> f64) {
+        for (out, x) in out.iter_mut().zip(column) {
+            *out = value(*out, *x);
+        }
+    }
+    vectorise(|| run(column, out, value));
+}
+
+/// Replaces each value by value(x_i).
+#[inline(always)]
+pub(crate) fn map_in_place(values: &mut [f64], value: impl Fn(f64) -> f64 + Copy) {
+    #[inline(always)]
+    fn run(values: &mut [f64], value: impl Fn(f64) -> f64) {
+        for x in values {
+            *x = value(*x);
+        }
+    }
+    vectorise(|| run(values, value));
 }

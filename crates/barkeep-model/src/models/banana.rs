@@ -133,17 +133,17 @@ impl Model for Banana {
     }
 
     fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let term = |j: usize| (-0.5 * self.precisions[j], self.centre(at, j));
-        sum_columns(block, self.dimension(), self.normaliser, out, term, |weight, z| weight * z * z);
+        let term = |j: usize| ([-0.5 * self.precisions[j]], self.centre(at, j));
+        sum_columns(block, self.dimension(), [self.normaliser], [out], term, |weight, z| weight * z * z);
     }
 
     /// Σ_j (x_j − ½(u_j+u'_j))·(u'_j−u_j)/σ_j²: linear in x, and only moved coordinates are read.
     fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let term = |j: usize| {
             let middle = 0.5 * (self.centre(from, j) + self.centre(to, j));
-            (self.precisions[j] * self.shift(from, to, j), middle)
+            ([self.precisions[j] * self.shift(from, to, j)], middle)
         };
-        sum_columns(block, self.dimension(), 0.0, out, term, |weight, z| weight * z);
+        sum_columns(block, self.dimension(), [0.0], [out], term, |weight, z| weight * z);
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
@@ -156,9 +156,9 @@ impl Model for Banana {
                     _ if j == k => self.precisions[j],
                     _ => 0.0,
                 };
-                (weight, self.centre(at, k))
+                ([weight], self.centre(at, k))
             };
-            sum_columns(block, d, 0.0, out, term, |weight, z| weight * z);
+            sum_columns(block, d, [0.0], [out], term, |weight, z| weight * z);
         }
     }
 

@@ -6,6 +6,7 @@
 use barkeep_data::Block;
 
 use crate::error::require_positive;
+use crate::kernel::map_column;
 use crate::variates::normal;
 use crate::{Error, Model, Scratch};
 
@@ -44,10 +45,10 @@ impl Model for Circle {
 
     fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let (a, centre) = (self.a, squared_radius(at));
-        for (out, r) in out.iter_mut().zip(block.column(0)) {
+        map_column(block.column(0), out, |r| {
             let miss = centre - r * r;
-            *out = -a * miss * miss;
-        }
+            -a * miss * miss
+        });
     }
 
     /// −a(s'−s)(s'+s−2r²) with s = x² + y²: the squares never meet.
@@ -55,18 +56,14 @@ impl Model for Circle {
         let difference = (to[0] - from[0]) * (to[0] + from[0]) + (to[1] - from[1]) * (to[1] + from[1]);
         let weight = 2.0 * self.a * difference;
         let middle = 0.5 * (squared_radius(from) + squared_radius(to));
-        for (out, r) in out.iter_mut().zip(block.column(0)) {
-            *out = weight * (r * r - middle);
-        }
+        map_column(block.column(0), out, |r| weight * (r * r - middle));
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let centre = squared_radius(at);
         for (out, at) in out.chunks_exact_mut(block.len().max(1)).zip(at) {
             let weight = 4.0 * self.a * at;
-            for (out, r) in out.iter_mut().zip(block.column(0)) {
-                *out = weight * (r * r - centre);
-            }
+            map_column(block.column(0), out, |r| weight * (r * r - centre));
         }
     }
 

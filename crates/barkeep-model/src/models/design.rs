@@ -4,7 +4,7 @@ use barkeep_data::Block;
 
 use crate::cholesky::Cholesky;
 use crate::error::require_length;
-use crate::kernel::sum_columns;
+use crate::kernel::{fold_column, sum_columns};
 use crate::variates::normal;
 use crate::{Belief, Error, Prior, Transform};
 
@@ -92,32 +92,29 @@ impl Design {
         &self.moments
     }
 
-    /// Writes `response`·y + `weight`·(α + Σ_j β_j·x_j), the coefficients given by `coefficient`.
+    /// Writes N sums r_n·y + α_n + Σ_j β_nj·x_j in one pass, where r = `response` and `coefficients(j)` are the
+    /// N sums' coefficients in the order of the parameters.
     #[inline(always)]
-    pub(crate) fn combine(
+    pub(crate) fn combine<const N: usize>(
         &self,
         block: Block<'_>,
-        response: f64,
-        weight: f64,
-        coefficient: impl Fn(usize) -> f64,
-        out: &mut [f64],
+        response: [f64; N],
+        coefficients: impl Fn(usize) -> [f64; N],
+        outs: [&mut [f64]; N],
     ) {
         let skip = usize::from(self.intercept);
-        let start = if self.intercept { weight * coefficient(0) } else { 0.0 };
-        let term = |j: usize| (if j == 0 { response } else { weight * coefficient(j - 1 + skip) }, 0.0);
-        sum_columns(block, self.columns.len(), start, out, term, |weight, x| weight * x);
+        let start = if self.intercept { coefficients(0) } else { [0.0; N] };
+        let weights = |j: usize| (if j == 0 { response } else { coefficients(j - 1 + skip) }, 0.0);
+        sum_columns(block, self.columns.len(), start, outs, weights, |weight, x| weight * x);
     }
 
     /// Writes residual·x_j for each coefficient, coordinate by coordinate.
     pub(crate) fn scores(&self, block: Block<'_>, residual: &[f64], out: &mut [f64]) {
         let skip = usize::from(self.intercept);
         for (j, out) in out.chunks_exact_mut(block.len().max(1)).enumerate().take(self.coefficients()) {
-            if j < skip {
-                out.copy_from_slice(residual);
-            } else {
-                for ((out, x), residual) in out.iter_mut().zip(block.column(j - skip + 1)).zip(residual) {
-                    *out = residual * x;
-                }
+            out.copy_from_slice(residual);
+            if j >= skip {
+                fold_column(block.column(j - skip + 1), out, |residual, x| residual * x);
             }
         }
     }

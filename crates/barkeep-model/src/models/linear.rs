@@ -5,6 +5,7 @@
 use barkeep_data::Block;
 
 use crate::error::require_positive;
+use crate::kernel::{fold_column, map_column, map_in_place};
 use crate::variates::normal;
 use crate::{Belief, Design, Error, Model, Prior, Scratch, Transform};
 
@@ -77,10 +78,8 @@ impl Model for LinearRegression {
         let log_sd = self.log_sd(at);
         let weight = -0.5 * libm::exp(-2.0 * log_sd);
         let start = -log_sd - 0.5 * libm::log(std::f64::consts::TAU);
-        self.design.combine(block, 1.0, -1.0, |j| at[j], out);
-        for out in out {
-            *out = weight * *out * *out + start;
-        }
+        self.design.combine(block, [1.0], |j| [-at[j]], [out]);
+        map_in_place(out, |residual| weight * residual * residual + start);
     }
 
     /// D·m/σ'² + ½(1/σ² − 1/σ'²)e² + ln σ/σ', where D = η'−η, m = y − ½(η+η') and e = y − η = m + ½D: squares
@@ -91,25 +90,23 @@ impl Model for LinearRegression {
         let excess = 0.5 * precision * libm::expm1(2.0 * (log_to - log_from));
         let start = log_from - log_to;
         let [shift] = scratch.buffers(out.len());
-        self.design.combine(block, 0.0, 1.0, |j| to[j] - from[j], shift);
-        self.design.combine(block, 1.0, -1.0, |j| 0.5 * (from[j] + to[j]), out);
-        for (out, shift) in out.iter_mut().zip(shift) {
-            let residual = *out + 0.5 * *shift;
-            *out = precision * *shift * *out + (excess * residual * residual + start);
-        }
+        let coefficients = |j: usize| [to[j] - from[j], -0.5 * (from[j] + to[j])];
+        self.design.combine(block, [0.0, 1.0], coefficients, [shift, out]);
+        fold_column(shift, out, |middle, shift| {
+            let residual = middle + 0.5 * shift;
+            precision * shift * middle + (excess * residual * residual + start)
+        });
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let precision = libm::exp(-2.0 * self.log_sd(at));
         let [residual] = scratch.buffers(block.len());
-        self.design.combine(block, 1.0, -1.0, |j| at[j], residual);
+        self.design.combine(block, [1.0], |j| [-at[j]], [residual]);
         if let Spread::Unknown(_) = self.spread {
             let start = self.design.coefficients() * block.len();
-            for (out, residual) in out[start..].iter_mut().zip(&*residual) {
-                *out = precision * residual * residual - 1.0;
-            }
+            map_column(residual, &mut out[start..], |residual| precision * residual * residual - 1.0);
         }
-        residual.iter_mut().for_each(|residual| *residual *= precision);
+        map_in_place(residual, |residual| precision * residual);
         self.design.scores(block, residual, out);
     }
 

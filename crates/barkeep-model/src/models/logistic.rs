@@ -3,6 +3,7 @@
 use barkeep_data::{Block, Schema};
 use barkeep_num::up_by;
 
+use crate::kernel::fold_column;
 use crate::soft::{sigmoid, softplus, softplus_difference};
 use crate::{Design, Model, Scratch};
 
@@ -34,35 +35,29 @@ impl Model for LogisticRegression {
 
     fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [predictor] = scratch.buffers(out.len());
-        self.design.combine(block, 0.0, 1.0, |j| at[j], predictor);
+        self.design.combine(block, [0.0], |j| [at[j]], [predictor]);
         out.copy_from_slice(predictor);
         softplus(out);
-        for ((out, predictor), y) in out.iter_mut().zip(predictor).zip(block.column(0)) {
-            *out = y * *predictor - *out;
-        }
+        fold_column(block.column(0), predictor, |predictor, y| y * predictor);
+        fold_column(predictor, out, |softplus, linear| linear - softplus);
     }
 
     /// y·(η'−η) − (ln(1 + e^η') − ln(1 + e^η)), the first difference from moved coefficients alone.
     fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [shift, before] = scratch.buffers(out.len());
-        self.design.combine(block, 0.0, 1.0, |j| to[j] - from[j], shift);
-        self.design.combine(block, 0.0, 1.0, |j| from[j], before);
-        for ((out, before), shift) in out.iter_mut().zip(&*before).zip(&*shift) {
-            *out = before + shift;
-        }
+        self.design.combine(block, [0.0; 2], |j| [to[j] - from[j], from[j]], [shift, before]);
+        out.copy_from_slice(before);
+        fold_column(shift, out, |before, shift| before + shift);
         softplus_difference(out, before);
-        for ((out, shift), y) in out.iter_mut().zip(shift).zip(block.column(0)) {
-            *out = y * *shift - *out;
-        }
+        fold_column(block.column(0), shift, |shift, y| y * shift);
+        fold_column(shift, out, |softplus, linear| linear - softplus);
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [residual] = scratch.buffers(block.len());
-        self.design.combine(block, 0.0, 1.0, |j| at[j], residual);
+        self.design.combine(block, [0.0], |j| [at[j]], [residual]);
         sigmoid(residual);
-        for (residual, y) in residual.iter_mut().zip(block.column(0)) {
-            *residual = y - *residual;
-        }
+        fold_column(block.column(0), residual, |share, y| y - share);
         self.design.scores(block, residual, out);
     }
 

@@ -6,6 +6,7 @@
 use barkeep_data::Block;
 
 use crate::error::require_positive;
+use crate::kernel::{fold_column, map_column};
 use crate::soft::{sigmoid, softplus, softplus_difference};
 use crate::variates::normal;
 use crate::{Error, Model, Scratch};
@@ -38,9 +39,7 @@ impl Mixture {
     /// Writes the second component's log odds t of each record.
     fn log_odds(&self, column: &[f64], at: &[f64], out: &mut [f64]) {
         let (slope, middle) = (at[1] / self.variance, at[0] + 0.5 * at[1]);
-        for (out, x) in out.iter_mut().zip(column) {
-            *out = slope * (x - middle);
-        }
+        map_column(column, out, |x| slope * (x - middle));
     }
 
     /// The score (∂₁, ∂₂) of a record with residual z whose second component has share w.
@@ -68,10 +67,10 @@ impl Model for Mixture {
         softplus(out);
         let start = -std::f64::consts::LN_2 - 0.5 * libm::log(std::f64::consts::TAU * self.variance);
         let weight = -0.5 / self.variance;
-        for (out, x) in out.iter_mut().zip(block.column(0)) {
+        fold_column(block.column(0), out, |softplus, x| {
             let z = x - at[0];
-            *out += weight * z * z + start;
-        }
+            softplus + (weight * z * z + start)
+        });
     }
 
     /// (θ'₁−θ₁)(x − ½(θ₁+θ'₁))/σ² plus the difference of the softplus terms.
@@ -81,18 +80,16 @@ impl Model for Mixture {
         self.log_odds(block.column(0), to, out);
         softplus_difference(out, odds);
         let (slope, middle) = ((to[0] - from[0]) / self.variance, 0.5 * (from[0] + to[0]));
-        for (out, x) in out.iter_mut().zip(block.column(0)) {
-            *out += slope * (x - middle);
-        }
+        fold_column(block.column(0), out, |difference, x| difference + slope * (x - middle));
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [share] = scratch.buffers(block.len());
         self.log_odds(block.column(0), at, share);
         sigmoid(share);
-        let (first, second) = out.split_at_mut(block.len().min(out.len()));
-        for (((first, second), x), w) in first.iter_mut().zip(second).zip(block.column(0)).zip(share) {
-            [*first, *second] = self.score(x - at[0], *w, at);
+        for (j, out) in out.chunks_exact_mut(block.len().max(1)).enumerate().take(2) {
+            out.copy_from_slice(share);
+            fold_column(block.column(0), out, |share, x| self.score(x - at[0], share, at)[j]);
         }
     }
 

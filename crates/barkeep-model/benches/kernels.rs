@@ -1,0 +1,116 @@
+//! Times every model's kernels over a whole table against a plain streaming sum of the same columns.
+//!
+//! `cargo bench -p barkeep-model`; divide the bytes per second by those of `streaming_sum` of the same width.
+
+#![expect(clippy::disallowed_methods, reason = "a benchmark of the kernels plays the curator")]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot set up has failed")]
+
+use barkeep_data::{BLOCK, Table};
+use barkeep_model::{
+    Banana, Bend, Circle, Design, GaussianMean, LinearRegression, LogisticRegression, Mixture, Model, Noise,
+    Prior, Scratch, simulate,
+};
+use divan::Bencher;
+use divan::counter::BytesCount;
+
+fn main() {
+    divan::main();
+}
+
+const RECORDS: usize = 100_000;
+
+fn uniform() -> impl FnMut() -> f64 {
+    let mut state = 1_u64;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 12) as f64 + 0.5) * (-52f64).exp2()
+    }
+}
+
+const NAMES: [&str; 9] = [
+    "gaussian-2",
+    "gaussian-30",
+    "correlated-2",
+    "banana-2",
+    "banana-10",
+    "circle",
+    "mixture",
+    "linear-10",
+    "logistic-10",
+];
+
+fn build(name: &str) -> Box<dyn Model> {
+    let variances = |d: usize| {
+        let mut variances = vec![1.0; d];
+        variances[..2].copy_from_slice(&[20.0, 2.5]);
+        variances
+    };
+    let bend = Bend { a: 20.0, b: 0.0, m: 0.0 };
+    let design = || {
+        let features = (1..=9).map(|j| format!("x{j}")).collect();
+        Design::new("y", features, true, Prior::Normal { mean: 0.0, sd: 1.0 }).expect("a design")
+    };
+    match name {
+        "gaussian-2" => Box::new(GaussianMean::independent(&variances(2), 1000.0).expect("a model")),
+        "gaussian-30" => Box::new(GaussianMean::independent(&variances(30), 1000.0).expect("a model")),
+        "correlated-2" => {
+            let covariance = [1.0, 0.999, 0.999, 1.0];
+            Box::new(GaussianMean::new(&covariance, &[0.0; 2], &[100.0, 0.0, 0.0, 100.0]).expect("a model"))
+        }
+        "banana-2" => Box::new(Banana::new(bend, &variances(2), 1000.0).expect("a model")),
+        "banana-10" => Box::new(Banana::new(bend, &variances(10), 1000.0).expect("a model")),
+        "circle" => Box::new(Circle::new(1e-5).expect("a model")),
+        "mixture" => Box::new(Mixture::new(2.0, [10.0, 1.0]).expect("a model")),
+        "linear-10" => Box::new(LinearRegression::new(design(), Noise::Known { sd: 1.0 }).expect("a model")),
+        _ => Box::new(LogisticRegression::new(design())),
+    }
+}
+
+fn records(model: &dyn Model) -> (Table, Vec<f64>, Vec<f64>) {
+    let at: Vec<f64> = (0..model.dimension()).map(|j| if j == 1 { 3.0 } else { 0.25 }).collect();
+    let to = at.iter().map(|at| at + 0.01).collect();
+    (simulate(model, &at, RECORDS, &mut uniform()).expect("records"), at, to)
+}
+
+#[divan::bench(args = [1, 2, 10, 30])]
+fn streaming_sum(bencher: Bencher, width: usize) {
+    let model = GaussianMean::independent(&vec![1.0; width], 1.0).expect("a model");
+    let (table, ..) = records(&model);
+    bencher.counter(BytesCount::new(RECORDS * width * 8)).bench_local(|| {
+        let mut sums = [0.0; 32];
+        for block in table.blocks().iter() {
+            for j in 0..width {
+                for chunk in block.column(j).chunks_exact(32) {
+                    sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += x);
+                }
+            }
+        }
+        sums
+    });
+}
+
+#[divan::bench(args = NAMES)]
+fn log_ratio(bencher: Bencher, name: &str) {
+    let model = build(name);
+    let (table, from, to) = records(&*model);
+    let (mut out, mut scratch) = (vec![0.0; BLOCK], Scratch::new());
+    bencher.counter(BytesCount::new(RECORDS * model.columns() * 8)).bench_local(|| {
+        for block in table.blocks().iter() {
+            model.log_ratio(block, &from, &to, &mut out[..block.len()], &mut scratch);
+            divan::black_box(&mut out);
+        }
+    });
+}
+
+#[divan::bench(args = NAMES)]
+fn gradient(bencher: Bencher, name: &str) {
+    let model = build(name);
+    let (table, from, _) = records(&*model);
+    let (mut out, mut scratch) = (vec![0.0; BLOCK * model.dimension()], Scratch::new());
+    bencher.counter(BytesCount::new(RECORDS * model.columns() * 8)).bench_local(|| {
+        for block in table.blocks().iter() {
+            model.gradient(block, &from, &mut out[..block.len() * model.dimension()], &mut scratch);
+            divan::black_box(&mut out);
+        }
+    });
+}
