@@ -1,6 +1,11 @@
 //! Runs over whole columns of a block in loops the compiler turns into vector instructions.
+//!
+//! Two things keep a loop in the widest instructions: every closure on the way is `#[inline(always)]`, since only
+//! what is inlined is compiled for them; and slices are arguments of an inlined function inside the dispatched
+//! closure, since the compiler must fear that captured ones overlap.
 
 use barkeep_data::Block;
+use barkeep_num::vector::dispatch;
 
 /// How many columns one pass over the records adds up: enough to spare the sums most of their traffic, few
 /// enough for the registers.
@@ -8,6 +13,18 @@ const FUSED: usize = 4;
 
 /// A column with its weights in each sum and its centre.
 type Weighted<'a, const N: usize> = (&'a [f64], [f64; N], f64);
+
+/// w·z: the term of a linear form.
+#[inline(always)]
+pub(crate) fn linear(weight: f64, deviation: f64) -> f64 {
+    weight * deviation
+}
+
+/// w·z²: the term of a quadratic form.
+#[inline(always)]
+pub(crate) fn quadratic(weight: f64, deviation: f64) -> f64 {
+    weight * deviation * deviation
+}
 
 /// Writes N sums over columns, reading each column once: out_n[i] = start_n + Σ_j term(w_nj, x_ij − m_j), where
 /// (w_j, m_j) = `weights(j)` for each of the first `columns` columns.
@@ -40,10 +57,22 @@ pub(crate) fn sum_columns<const N: usize>(
         let [a, b, c, _] = group;
         match count {
             0 => outs.into_iter().zip(first.into_iter().flatten()).for_each(|(out, start)| out.fill(start)),
-            1 => vectorise(|| add([a], first, outs, term)),
-            2 => vectorise(|| add([a, b], first, outs, term)),
-            3 => vectorise(|| add([a, b, c], first, outs, term)),
-            _ => vectorise(|| add(group, first, outs, term)),
+            1 => dispatch(
+                #[inline(always)]
+                || add([a], first, outs, term),
+            ),
+            2 => dispatch(
+                #[inline(always)]
+                || add([a, b], first, outs, term),
+            ),
+            3 => dispatch(
+                #[inline(always)]
+                || add([a, b, c], first, outs, term),
+            ),
+            _ => dispatch(
+                #[inline(always)]
+                || add(group, first, outs, term),
+            ),
         }
         if count < FUSED {
             return;
@@ -61,8 +90,20 @@ fn add<const K: usize, const N: usize>(
     term: impl Fn(f64, f64) -> f64 + Copy,
 ) {
     match first {
-        Some(start) => pass(group, outs, |_, n| start[n], term),
-        None => pass(group, outs, |sum, _| sum, term),
+        Some(start) => pass(
+            group,
+            outs,
+            #[inline(always)]
+            |_, n| start[n],
+            term,
+        ),
+        None => pass(
+            group,
+            outs,
+            #[inline(always)]
+            |sum, _| sum,
+            term,
+        ),
     }
 }
 
@@ -90,16 +131,6 @@ fn pass<const K: usize, const N: usize>(
     }
 }
 
-/// Runs `work`, compiled once for each vector width and chosen at run time.
-///
-/// **Precision.** Every width does the same IEEE operations per record, and Rust never contracts them to fused
-/// ones: the bits are the same on every machine. Loops must get their slices by an inlined function's arguments
-/// (not by capture alone), else the compiler fears that they overlap.
-#[inline(always)]
-pub(crate) fn vectorise(work: impl FnOnce()) {
-    pulp::Arch::new().dispatch(work);
-}
-
 /// Writes out_i = value(x_i) over a column.
 #[inline(always)]
 pub(crate) fn map_column(column: &[f64], out: &mut [f64], value: impl Fn(f64) -> f64 + Copy) {
@@ -109,19 +140,42 @@ pub(crate) fn map_column(column: &[f64], out: &mut [f64], value: impl Fn(f64) ->
             *out = value(*x);
         }
     }
-    vectorise(|| run(column, out, value));
+    dispatch(
+        #[inline(always)]
+        || run(column, out, value),
+    );
 }
 
-/// Writes out_i = value(out_i, x_i) over a column.
+/// Replaces out_i by value(out_i, x_i) over a column.
 #[inline(always)]
 pub(crate) fn fold_column(column: &[f64], out: &mut [f64], value: impl Fn(f64, f64) -> f64 + Copy) {
+    fold_columns(
+        [column],
+        out,
+        #[inline(always)]
+        |out, [x]| value(out, x),
+    );
+}
+
+/// Replaces out_i by value(out_i, [x_i1, …, x_iK]) over K columns.
+#[inline(always)]
+pub(crate) fn fold_columns<const K: usize>(
+    columns: [&[f64]; K],
+    out: &mut [f64],
+    value: impl Fn(f64, [f64; K]) -> f64 + Copy,
+) {
     #[inline(always)]
-    fn run(column: &[f64], out: &mut [f64], value: impl Fn(f64, f64) -> f64) {
-        for (out, x) in out.iter_mut().zip(column) {
-            *out = value(*out, *x);
+    fn run<const K: usize>(columns: [&[f64]; K], out: &mut [f64], value: impl Fn(f64, [f64; K]) -> f64) {
+        let length = columns.iter().fold(out.len(), |length, column| length.min(column.len()));
+        let (out, columns) = (&mut out[..length], columns.map(|column| &column[..length]));
+        for i in 0..length {
+            out[i] = value(out[i], columns.map(|column| column[i]));
         }
     }
-    vectorise(|| run(column, out, value));
+    dispatch(
+        #[inline(always)]
+        || run(columns, out, value),
+    );
 }
 
 /// Replaces each value by value(x_i).
@@ -133,5 +187,8 @@ pub(crate) fn map_in_place(values: &mut [f64], value: impl Fn(f64) -> f64 + Copy
             *x = value(*x);
         }
     }
-    vectorise(|| run(values, value));
+    dispatch(
+        #[inline(always)]
+        || run(values, value),
+    );
 }

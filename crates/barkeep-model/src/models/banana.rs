@@ -6,7 +6,7 @@
 use barkeep_data::Block;
 
 use crate::error::{require_finite, require_positive};
-use crate::kernel::sum_columns;
+use crate::kernel::{linear, quadratic, sum_columns};
 use crate::variates::normal;
 use crate::{Error, Model, Scratch, numbered};
 
@@ -134,7 +134,7 @@ impl Model for Banana {
 
     fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let term = |j: usize| ([-0.5 * self.precisions[j]], self.centre(at, j));
-        sum_columns(block, self.dimension(), [self.normaliser], [out], term, |weight, z| weight * z * z);
+        sum_columns(block, self.dimension(), [self.normaliser], [out], term, quadratic);
     }
 
     /// Σ_j (x_j − ½(u_j+u'_j))·(u'_j−u_j)/σ_j²: linear in x, and only moved coordinates are read.
@@ -143,7 +143,7 @@ impl Model for Banana {
             let middle = 0.5 * (self.centre(from, j) + self.centre(to, j));
             ([self.precisions[j] * self.shift(from, to, j)], middle)
         };
-        sum_columns(block, self.dimension(), [0.0], [out], term, |weight, z| weight * z);
+        sum_columns(block, self.dimension(), [0.0], [out], term, linear);
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
@@ -158,7 +158,7 @@ impl Model for Banana {
                 };
                 ([weight], self.centre(at, k))
             };
-            sum_columns(block, d, [0.0], [out], term, |weight, z| weight * z);
+            sum_columns(block, d, [0.0], [out], term, linear);
         }
     }
 

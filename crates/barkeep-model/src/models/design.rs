@@ -4,7 +4,7 @@ use barkeep_data::Block;
 
 use crate::cholesky::Cholesky;
 use crate::error::require_length;
-use crate::kernel::{fold_column, sum_columns};
+use crate::kernel::{fold_column, linear, sum_columns};
 use crate::variates::normal;
 use crate::{Belief, Error, Prior, Transform};
 
@@ -105,7 +105,7 @@ impl Design {
         let skip = usize::from(self.intercept);
         let start = if self.intercept { coefficients(0) } else { [0.0; N] };
         let weights = |j: usize| (if j == 0 { response } else { coefficients(j - 1 + skip) }, 0.0);
-        sum_columns(block, self.columns.len(), start, outs, weights, |weight, x| weight * x);
+        sum_columns(block, self.columns.len(), start, outs, weights, linear);
     }
 
     /// Writes residual·x_j for each coefficient, coordinate by coordinate.

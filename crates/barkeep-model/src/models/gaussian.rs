@@ -6,7 +6,7 @@ use barkeep_data::Block;
 
 use crate::cholesky::{Cholesky, dot};
 use crate::error::{require_finite, require_length, require_positive};
-use crate::kernel::{fold_column, sum_columns};
+use crate::kernel::{fold_column, linear, quadratic, sum_columns};
 use crate::variates::normal;
 use crate::{Error, Model, Scratch, numbered};
 
@@ -113,14 +113,14 @@ impl Model for GaussianMean {
         let d = self.dimension();
         if self.diagonal {
             let half = |j: usize| ([-0.5 * self.precision[j * d + j]], at[j]);
-            sum_columns(block, d, [self.normaliser], [out], half, |weight, z| weight * z * z);
+            sum_columns(block, d, [self.normaliser], [out], half, quadratic);
             return;
         }
         // ½(x−θ)ᵀΣ⁻¹(x−θ) = ½‖L⁻¹(x−θ)‖², a coordinate of L⁻¹(x−θ) at a time.
         out.fill(self.normaliser);
         let [whitened] = scratch.buffers(out.len());
         for row in self.covariance.inverse_lower().chunks_exact(d) {
-            sum_columns(block, d, [0.0], [whitened], |j| ([row[j]], at[j]), |weight, z| weight * z);
+            sum_columns(block, d, [0.0], [whitened], |j| ([row[j]], at[j]), linear);
             fold_column(whitened, out, |out, z| out - 0.5 * z * z);
         }
     }
@@ -137,13 +137,13 @@ impl Model for GaussianMean {
             };
             ([weight], 0.5 * (from[j] + to[j]))
         };
-        sum_columns(block, d, [0.0], [out], term, |weight, z| weight * z);
+        sum_columns(block, d, [0.0], [out], term, linear);
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let d = self.dimension();
         for (row, out) in self.precision.chunks_exact(d).zip(out.chunks_exact_mut(block.len().max(1))) {
-            sum_columns(block, d, [0.0], [out], |k| ([row[k]], at[k]), |weight, z| weight * z);
+            sum_columns(block, d, [0.0], [out], |k| ([row[k]], at[k]), linear);
         }
     }
 

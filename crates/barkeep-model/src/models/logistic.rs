@@ -2,9 +2,10 @@
 
 use barkeep_data::{Block, Schema};
 use barkeep_num::up_by;
+use barkeep_num::vector::scalar::sigmoid;
 
-use crate::kernel::fold_column;
-use crate::soft::{sigmoid, softplus, softplus_difference};
+use crate::kernel::{fold_column, fold_columns};
+use crate::soft::{softplus, softplus_difference};
 use crate::{Design, Model, Scratch};
 
 /// y ~ Bernoulli(1/(1 + e^(−η))), y held as 0 or 1.
@@ -33,31 +34,37 @@ impl Model for LogisticRegression {
         self.design.columns()
     }
 
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let [predictor] = scratch.buffers(out.len());
-        self.design.combine(block, [0.0], |j| [at[j]], [predictor]);
-        out.copy_from_slice(predictor);
-        softplus(out);
-        fold_column(block.column(0), predictor, |predictor, y| y * predictor);
-        fold_column(predictor, out, |softplus, linear| linear - softplus);
+    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        self.design.combine(block, [0.0], |j| [at[j]], [out]);
+        fold_column(
+            block.column(0),
+            out,
+            #[inline(always)]
+            |predictor, y| y * predictor - softplus(predictor),
+        );
     }
 
     /// y·(η'−η) − (ln(1 + e^η') − ln(1 + e^η)), the first difference from moved coefficients alone.
     fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let [shift, before] = scratch.buffers(out.len());
-        self.design.combine(block, [0.0; 2], |j| [to[j] - from[j], from[j]], [shift, before]);
-        out.copy_from_slice(before);
-        fold_column(shift, out, |before, shift| before + shift);
-        softplus_difference(out, before);
-        fold_column(block.column(0), shift, |shift, y| y * shift);
-        fold_column(shift, out, |softplus, linear| linear - softplus);
+        let [shift] = scratch.buffers(out.len());
+        self.design.combine(block, [0.0; 2], |j| [to[j] - from[j], from[j]], [shift, out]);
+        fold_columns(
+            [shift, block.column(0)],
+            out,
+            #[inline(always)]
+            |before, [shift, y]| y * shift - softplus_difference(before + shift, before),
+        );
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [residual] = scratch.buffers(block.len());
         self.design.combine(block, [0.0], |j| [at[j]], [residual]);
-        sigmoid(residual);
-        fold_column(block.column(0), residual, |share, y| y - share);
+        fold_column(
+            block.column(0),
+            residual,
+            #[inline(always)]
+            |predictor, y| y - sigmoid(predictor),
+        );
         self.design.scores(block, residual, out);
     }
 
@@ -104,9 +111,8 @@ impl Model for LogisticRegression {
 
     /// Features are standard normal.
     fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        let mut share = [self.design.simulate_features(at, uniform, row)];
-        sigmoid(&mut share);
-        row[0] = f64::from(u8::from(uniform() < share[0]));
+        let share = sigmoid(self.design.simulate_features(at, uniform, row));
+        row[0] = f64::from(u8::from(uniform() < share));
     }
 }
 

@@ -4,10 +4,11 @@
 //! component's log odds t = (zθ₂ − ½θ₂²)/σ², ln p = −½z²/σ² + ln(1 + eᵗ) − ln 2 − ½ ln 2πσ².
 
 use barkeep_data::Block;
+use barkeep_num::vector::scalar::sigmoid;
 
 use crate::error::require_positive;
-use crate::kernel::{fold_column, map_column};
-use crate::soft::{sigmoid, softplus, softplus_difference};
+use crate::kernel::{fold_columns, map_column};
+use crate::soft::{softplus, softplus_difference};
 use crate::variates::normal;
 use crate::{Error, Model, Scratch};
 
@@ -36,17 +37,18 @@ impl Mixture {
         Ok(Self { names, columns: vec!["x".into()], variance, prior_variances })
     }
 
-    /// Writes the second component's log odds t of each record.
-    fn log_odds(&self, column: &[f64], at: &[f64], out: &mut [f64]) {
-        let (slope, middle) = (at[1] / self.variance, at[0] + 0.5 * at[1]);
-        map_column(column, out, |x| slope * (x - middle));
-    }
-
-    /// The score (∂₁, ∂₂) of a record with residual z whose second component has share w.
+    /// The second component's log odds t as a function of x: slope·(x − middle).
     #[inline(always)]
-    fn score(&self, z: f64, w: f64, at: &[f64]) -> [f64; 2] {
-        [(z - w * at[1]) / self.variance, w * (z - at[1]) / self.variance]
+    fn log_odds(&self, at: &[f64]) -> impl Fn(f64) -> f64 + Copy + use<> {
+        let (slope, middle) = (at[1] / self.variance, at[0] + 0.5 * at[1]);
+        move |x| slope * (x - middle)
     }
+}
+
+/// The score (∂₁, ∂₂) of a record with residual z whose second component, δ away, has share w.
+#[inline(always)]
+fn score(z: f64, w: f64, distance: f64, precision: f64) -> [f64; 2] {
+    [precision * (z - w * distance), precision * (w * (z - distance))]
 }
 
 impl Model for Mixture {
@@ -63,34 +65,48 @@ impl Model for Mixture {
     }
 
     fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        self.log_odds(block.column(0), at, out);
-        softplus(out);
         let start = -std::f64::consts::LN_2 - 0.5 * libm::log(std::f64::consts::TAU * self.variance);
-        let weight = -0.5 / self.variance;
-        fold_column(block.column(0), out, |softplus, x| {
-            let z = x - at[0];
-            softplus + (weight * z * z + start)
-        });
+        let (weight, centre, odds) = (-0.5 / self.variance, at[0], self.log_odds(at));
+        map_column(
+            block.column(0),
+            out,
+            #[inline(always)]
+            |x| {
+                let z = x - centre;
+                softplus(odds(x)) + (weight * z * z + start)
+            },
+        );
     }
 
     /// (θ'₁−θ₁)(x − ½(θ₁+θ'₁))/σ² plus the difference of the softplus terms.
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let [odds] = scratch.buffers(out.len());
-        self.log_odds(block.column(0), from, odds);
-        self.log_odds(block.column(0), to, out);
-        softplus_difference(out, odds);
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let (before, after) = (self.log_odds(from), self.log_odds(to));
         let (slope, middle) = ((to[0] - from[0]) / self.variance, 0.5 * (from[0] + to[0]));
-        fold_column(block.column(0), out, |difference, x| difference + slope * (x - middle));
+        map_column(
+            block.column(0),
+            out,
+            #[inline(always)]
+            |x| softplus_difference(after(x), before(x)) + slope * (x - middle),
+        );
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [share] = scratch.buffers(block.len());
-        self.log_odds(block.column(0), at, share);
-        sigmoid(share);
-        for (j, out) in out.chunks_exact_mut(block.len().max(1)).enumerate().take(2) {
-            out.copy_from_slice(share);
-            fold_column(block.column(0), out, |share, x| self.score(x - at[0], share, at)[j]);
-        }
+        let odds = self.log_odds(at);
+        map_column(
+            block.column(0),
+            share,
+            #[inline(always)]
+            |x| sigmoid(odds(x)),
+        );
+        let (precision, centre, distance) = (1.0 / self.variance, at[0], at[1]);
+        let (first, second) = out.split_at_mut(block.len());
+        fold_columns([block.column(0), share], first, |_, [x, w]| {
+            score(x - centre, w, distance, precision)[0]
+        });
+        fold_columns([block.column(0), share], second, |_, [x, w]| {
+            score(x - centre, w, distance, precision)[1]
+        });
     }
 
     fn log_prior(&self, at: &[f64]) -> f64 {
@@ -116,9 +132,8 @@ impl Model for Mixture {
                 let z = component + deviation;
                 let density = 0.5 * libm::exp(-0.5 * deviation * deviation / self.variance)
                     / (std::f64::consts::TAU * self.variance).sqrt();
-                let mut share = [at[1] / self.variance * (z - 0.5 * at[1])];
-                sigmoid(&mut share);
-                let score = self.score(z, share[0], at);
+                let share = sigmoid(at[1] / self.variance * (z - 0.5 * at[1]));
+                let score = score(z, share, at[1], 1.0 / self.variance);
                 for (entry, total) in total.iter_mut().enumerate() {
                     *total += density * step * score[entry / 2] * score[entry % 2];
                 }
