@@ -9,6 +9,9 @@ use crate::gaussian::ln_bracket;
 use crate::search::smallest_over_real_orders;
 use crate::{Bracket, Delta, Epsilon, Error, Gaussian, Mu, Order, Probability, Rho};
 
+/// No budget is translated into more than this ρ, so that conversions stay finite.
+const LARGEST_BUDGET: f64 = 1e300;
+
 /// A bound on the Rényi divergence of one order α: (α, ε(α))-RDP (Mironov 2017, Definition 4).
 ///
 /// ```
@@ -98,6 +101,9 @@ impl Rho {
     /// ε = ρ + 2√(ρ·ln(1/δ)), as the papers convert: thesis Theorem 2.5; Bun and Steinke 2016, Proposition 1.3.
     #[must_use]
     pub fn epsilon_classical(self, delta: Delta) -> Bracket {
+        if self.get() == 0.0 {
+            return Bracket::at_most(0.0);
+        }
         let root = (self.get() * -ln_bracket(delta).0).sqrt();
         Bracket::at_most(up_by(self.get() + 2.0 * root, 4))
     }
@@ -128,7 +134,7 @@ impl Rho {
     pub fn largest_within_classical(epsilon: Epsilon, delta: Delta) -> Self {
         let surprise = -ln_bracket(delta).0;
         let root = epsilon.get() / ((epsilon.get() + surprise).sqrt() + surprise.sqrt());
-        Self::trusted(down_by(root * root, 24).max(0.0))
+        Self::trusted(down_by(root * root, 24).clamp(0.0, LARGEST_BUDGET))
     }
 
     /// The largest ρ whose conversion through Rényi orders stays within (ε, δ).
@@ -136,8 +142,7 @@ impl Rho {
     pub fn largest_within(epsilon: Epsilon, delta: Delta) -> Self {
         let fits = |rho: f64| Self::trusted(rho).epsilon(delta).upper <= epsilon.get();
         let floor = Self::largest_within_classical(epsilon, delta).get();
-        // Far above any ρ of use; the bisection walks the exponents first.
-        largest_real(floor, 1e300, 1e-13, fits).map_or(Self::trusted(floor), Self::trusted)
+        largest_real(floor, LARGEST_BUDGET, 1e-13, fits).map_or(Self::trusted(floor), Self::trusted)
     }
 }
 

@@ -29,12 +29,14 @@ impl Curve for PoissonGaussian {
     }
 
     fn at(&self, order: Order) -> f64 {
-        if self.rate.get() == 1.0 {
-            return Linear::gaussian(self.ratio).at(order);
+        // What holds for all records holds for a batch, at every order.
+        let unsampled = Linear::gaussian(self.ratio).at(order);
+        if self.rate.get() == 1.0 || !has_sum(order) {
+            return unsampled;
         }
         let ratio = self.ratio.get();
         let terms = weighted_terms(self.rate.get(), order, |j| ln_expm1(exponent(j, ratio)));
-        amplified_divergence(0.0, terms, order).min(Linear::gaussian(self.ratio).at(order))
+        amplified_divergence(0.0, terms, order).min(unsampled)
     }
 }
 
@@ -68,8 +70,10 @@ impl Curve for WithoutReplacementGaussian {
     }
 
     fn at(&self, order: Order) -> f64 {
-        if self.rate.get() == 1.0 {
-            return Linear::gaussian(self.ratio).at(order);
+        // What holds for all records holds for a batch, at every order.
+        let unsampled = Linear::gaussian(self.ratio).at(order);
+        if self.rate.get() == 1.0 || !has_sum(order) {
+            return unsampled;
         }
         let ratio = self.ratio.get();
         let (above, below) = (normal_cdf(0.5 / ratio), normal_cdf(-0.5 / ratio));
@@ -89,7 +93,7 @@ impl Curve for WithoutReplacementGaussian {
         let mirrored = sum_up([up_by(libm::log(pairs * rate * rate), 4), upper_moment(2.0)]);
         let direct = weighted_terms(rate, order, upper_moment);
         let terms = direct.into_iter().chain([mirrored]).collect();
-        amplified_divergence(0.0, terms, order).min(Linear::gaussian(self.ratio).at(order))
+        amplified_divergence(0.0, terms, order).min(unsampled)
     }
 }
 
@@ -148,7 +152,7 @@ impl<C: Curve> Curve for Amplified<C> {
     fn at(&self, order: Order) -> f64 {
         let rate = self.rate.get();
         let unsampled = self.base.at(order);
-        if rate == 1.0 {
+        if rate == 1.0 || !has_sum(order) {
             return unsampled;
         }
         let alpha = order.get();
@@ -173,6 +177,12 @@ impl<C: Curve> Curve for Amplified<C> {
 /// Without sampling there is no sum to carry, so every real order is available.
 fn whole_orders(rate: Rate) -> Orders {
     if rate.get() == 1.0 { Orders::Real } else { Orders::Whole { largest: LARGEST_WHOLE_ORDER } }
+}
+
+/// Whether a sum over j = 2..α is defined for this order, and not too long.
+fn has_sum(order: Order) -> bool {
+    let alpha = order.get();
+    alpha == alpha.trunc() && alpha <= f64::from(LARGEST_WHOLE_ORDER)
 }
 
 /// j(j−1)/(2s²), rounded up.

@@ -1,0 +1,161 @@
+//! Feeds every public function any bits there are: an answer or a typed error, never a panic, a NaN or an endless loop.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use barkeep_accounting::rdp::{
+    Amplified, Bernoulli, Composition, Curve, Laplace, Linear, PoissonGaussian, Pure,
+    WithoutReplacementGaussian,
+};
+use barkeep_accounting::theorems::barker::BarkerTest;
+use barkeep_accounting::theorems::{gradients, posterior, thesis};
+use barkeep_accounting::{
+    BarkerBound, Delta, Epsilon, GdpFilter, Mu, Odometer, Order, Probability, Rate, Ratio, Renyi, Rho,
+    Sensitivity, Steps, TradeOff, ZcdpFilter, calibration,
+};
+use proptest::prelude::*;
+
+/// Half of all numbers from anywhere on the line of f64, half from where people's numbers are.
+fn any_number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<u64>().prop_map(f64::from_bits),
+        (-12.0..12.0_f64).prop_map(|exponent| 10_f64.powf(exponent)),
+        prop_oneof![
+            Just(0.0),
+            Just(1.0),
+            Just(-1.0),
+            Just(f64::MIN_POSITIVE),
+            Just(f64::MAX),
+            Just(1.0 - 1e-16)
+        ],
+    ]
+}
+
+fn any_count() -> impl Strategy<Value = u64> {
+    prop_oneof![any::<u64>(), 0..100_000_u64]
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn curves(x in any_number(), y in any_number(), alpha in any_number(), whole in 2..300_u32, batch in any_count()) {
+        let mut curves: Vec<Box<dyn Curve>> = Vec::new();
+        if let Ok(ratio) = Ratio::new(x) {
+            curves.push(Box::new(Linear::gaussian(ratio)));
+            curves.push(Box::new(Laplace(ratio)));
+            if let Ok(rate) = Rate::new(y) {
+                curves.push(Box::new(PoissonGaussian { rate, ratio }));
+                curves.push(Box::new(WithoutReplacementGaussian { rate, ratio }));
+                curves.push(Box::new(Amplified::new(rate, Linear::gaussian(ratio))));
+            }
+        }
+        if let (Ok(rate), Ok(epsilon)) = (Rate::new(y), Epsilon::new(x)) {
+            curves.push(Box::new(Amplified::with_supremum(rate, Pure(epsilon), epsilon)));
+        }
+        if let (Ok(p), Ok(q)) = (Probability::new(x), Probability::new(y)) {
+            curves.push(Box::new(Bernoulli { p, q }));
+        }
+        for bound in [BarkerBound::Paper, BarkerBound::Fixed] {
+            curves.push(Box::new(BarkerTest::new(batch, bound)));
+        }
+        for curve in &curves {
+            for alpha in [alpha, f64::from(whole)] {
+                if let Ok(order) = Order::new(alpha) {
+                    let divergence = curve.at(order);
+                    prop_assert!(divergence >= 0.0, "{divergence} at {alpha}");
+                }
+            }
+        }
+        let parts = curves.into_iter().map(|curve| (curve, Steps(batch))).collect();
+        let mut run = Composition::new(parts);
+        if let Ok(delta) = Delta::new(y)
+            && let Ok(epsilon) = run.epsilon(Steps(3), delta) {
+                prop_assert!(epsilon.upper >= 0.0);
+            }
+        if let Ok(epsilon) = Epsilon::new(x) {
+            let delta = run.delta(Steps(1), epsilon).upper;
+            prop_assert!((0.0..=1.0).contains(&delta));
+        }
+    }
+
+    #[test]
+    fn measures(x in any_number(), y in any_number(), z in any_number()) {
+        if let (Ok(rho), Ok(delta)) = (Rho::new(x), Delta::new(y)) {
+            prop_assert!(rho.epsilon(delta).upper <= rho.epsilon_classical(delta).upper);
+            prop_assert!(rho.epsilon(delta).upper >= 0.0);
+        }
+        if let (Ok(order), Ok(delta)) = (Order::new(x), Delta::new(y))
+            && let Ok(bound) = Renyi::new(order, z) {
+                prop_assert!(bound.epsilon(delta).upper >= 0.0);
+                prop_assert!(bound.epsilon_classical(delta).upper >= 0.0);
+            }
+        if let (Ok(epsilon), Ok(delta)) = (Epsilon::new(x), Delta::new(y)) {
+            let budget = Rho::largest_within(epsilon, delta);
+            prop_assert!(budget >= Rho::largest_within_classical(epsilon, delta));
+            prop_assert!(budget.epsilon(delta).upper <= epsilon.get());
+            prop_assert!(Mu::largest_within(epsilon, delta).get() >= 0.0);
+            prop_assert!(epsilon.pure_mu().get() >= 0.0 && epsilon.pure_rho().get() >= 0.0);
+            if let Ok(error) = Probability::new(z) {
+                let power = TradeOff::Approximate(epsilon, delta).type_two(error);
+                prop_assert!((0.0..=1.0).contains(&power));
+            }
+        }
+        if let (Ok(mu), Ok(error)) = (Mu::new(x), Probability::new(y)) {
+            prop_assert!((0.0..=1.0).contains(&TradeOff::Gaussian(mu).type_two(error)));
+        }
+    }
+
+    #[test]
+    fn filters(budget in any_number(), costs in proptest::collection::vec(any_number(), 1..20), delta in any_number()) {
+        let (rho, mu) = (Rho::new(budget), Mu::new(budget));
+        if let (Ok(rho), Ok(mu)) = (rho, mu) {
+            let (mut zcdp, mut gdp) = (ZcdpFilter::new(rho), GdpFilter::new(mu));
+            for cost in &costs {
+                if let (Ok(rho), Ok(mu)) = (Rho::new(*cost), Mu::new(*cost)) {
+                    let _ = zcdp.charge(rho);
+                    let _ = gdp.charge(mu);
+                }
+                prop_assert!(zcdp.spent() <= zcdp.budget());
+                prop_assert!(gdp.spent().get() <= mu.get());
+            }
+            if let Ok(delta) = Delta::new(delta) {
+                let mut odometer = Odometer::new(rho, delta);
+                for cost in costs {
+                    if let Ok(mu) = Mu::new(cost) {
+                        odometer.add_mu(mu);
+                    }
+                    prop_assert!(odometer.epsilon().upper >= 0.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn theorems(x in any_number(), y in any_number(), z in any_number(), n in any_count(), b in any_count()) {
+        if let (Ok(epsilon), Ok(delta)) = (Epsilon::new(x), Delta::new(y)) {
+            let _ = thesis::theorem_3_1(z, n, epsilon, delta);
+            let _ = thesis::algorithm_2(z, n, epsilon, delta);
+            // Where the count of gradients stays below 2⁶⁴ the exact bound is never behind.
+            let hmc = thesis::Hmc { tau: z, tau_gradient: x, leapfrog: b.min(1000), records: n };
+            if let (Ok(simple), Ok(exact)) = (hmc.theorem_4_2(epsilon, delta), hmc.largest_steps(epsilon, delta)) {
+                prop_assert!(simple <= exact || exact.0 >= u64::MAX / 1001, "{simple:?} {exact:?}");
+            }
+            if let Ok(passes) = gradients::Passes::new(n, b, z) {
+                let _ = (passes.published_ratio(epsilon, delta), passes.published_fisher_sigma(epsilon, delta));
+            }
+            for answer in [calibration::largest_time(z, z, epsilon, delta), calibration::largest_clip(z, z, epsilon, delta)] {
+                prop_assert!(answer.is_err() || answer.unwrap() >= 0.0);
+            }
+            if let Ok(bound) = Sensitivity::new(z) {
+                prop_assert!((0.0..=1.0).contains(&posterior::likelihood_scale(bound, epsilon)));
+            }
+        }
+        let _ = (gradients::langevin_ratio(x, y, z), gradients::underdamped_ratio(x, y, z, x));
+        let _ = (gradients::fisher_ratio(x, b), gradients::update_ratio(x, y, z, x));
+        let _ = (thesis::theorem_3_5(x, b, n).is_ok(), thesis::theorem_3_3(b, n).is_ok());
+    }
+}
