@@ -77,15 +77,11 @@ fn race(rounds: usize, competitors: &mut [&mut dyn FnMut()]) -> Vec<f64> {
 }
 
 fn report(name: &str, records: usize, times: &[f64]) {
-    let each = |time: f64| time * 1e9 / records as f64;
-    println!(
-        "{name:<28} {:7.3} ns/record   plain {:7.3}, ratio {:5.2}   wide {:7.3}, ratio {:5.2}",
-        each(times[0]),
-        each(times[1]),
-        times[0] / times[1],
-        each(times[2]),
-        times[0] / times[2],
-    );
+    print!("{name:<28} {:8.3} ns/record", times[0] * 1e9 / records as f64);
+    for (name, time) in ["plain", "wide"].iter().zip(&times[1..]) {
+        print!("   {name} {:8.3}, ratio {:5.2}", time * 1e9 / records as f64, times[0] / time);
+    }
+    println!();
 }
 
 fn decide(records: usize) {
@@ -110,6 +106,34 @@ fn decide(records: usize) {
         ],
     );
     report(&format!("decide, d = 2, n = {records}"), records, &times);
+}
+
+fn decide_on_batch(records: usize, batch: usize) {
+    let (columns, mut tab) = setting(records, 2);
+    let (from, to) = ([0.1, -0.2], [0.11, -0.19]);
+    let question = Decide {
+        from: &from,
+        to: &to,
+        offset: 0.3,
+        temper: Temper::new(1e-4).unwrap(),
+        clip: Clip::new(0.01).unwrap(),
+        batch: Sampling::WithoutReplacement { batch: batch as u64, records: records as u64 },
+        rule: &Rule::Penalty { sigma: 1.0 },
+    };
+    // As many positions as a batch holds, spread out, in order, the same every time: kinder than drawing them.
+    let positions: Vec<usize> = (0..batch).map(|k| k * (records / batch) + k % 7).collect();
+    let mut plain = || {
+        let (mut sum, mut square) = (0.0, 0.0);
+        for &position in black_box(&positions) {
+            let ratio = 0.005 * (columns[0][position] - 0.105) + 0.005 * (columns[1][position] + 0.195);
+            sum += ratio;
+            square += ratio * ratio;
+        }
+        black_box((sum, square));
+    };
+    let mut ours = || drop(black_box(tab.decide(black_box(&question))));
+    let times = race(2000, &mut [&mut ours, &mut plain]);
+    report(&format!("decide, b = {batch} of {records}"), batch, &times);
 }
 
 fn sum(records: usize, dimension: usize) {
@@ -139,6 +163,7 @@ fn main() {
     single.install(|| {
         decide(100_000);
         decide(1_000_000);
+        decide_on_batch(1_000_000, 1000);
         sum(100_000, 2);
         sum(200_000, 2);
         sum(200_000, 30);

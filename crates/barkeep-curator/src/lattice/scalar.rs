@@ -1,8 +1,9 @@
 //! Adds clipped log-ratios as integers, and carries the sum to the number a coin is thrown for.
 
-use super::unit::{CLAMP, RECORD};
+use super::unit::RECORD;
 use super::{number_or_zero, rounded_bits, rounder_bits};
 use crate::{Clip, Secret};
+use barkeep_accounting::CLAMP;
 
 /// Σu and Σu² over the contributions u of some records, integers within ±2^30.
 ///

@@ -6,7 +6,7 @@
 
 use crate::Refused;
 use crate::error::question;
-use barkeep_accounting::{Neighbours, Ratio, Sampling, Sensitivity};
+use barkeep_accounting::{CLAMP, Neighbours, Ratio, Sampling, Sensitivity};
 use barkeep_num::{down, up_by};
 
 /// One record contributes an integer of size at most 2^30, or an integer vector of at most that norm.
@@ -14,9 +14,6 @@ pub(crate) const RECORD: i64 = 1 << 30;
 
 /// The most records a table may hold: 2^32 contributions of 2^30 stay within 2^62, inside an i64.
 pub const MOST_RECORDS: u64 = 1 << 32;
-
-/// λ_max: log-ratios are clamped to ±64 before the coin.
-pub(crate) const CLAMP: f64 = 64.0;
 
 /// η, a bound on |λ̂ − cK|, the one rounding between the integers and the coin.
 ///
@@ -173,7 +170,7 @@ pub fn sum_sensitivity(temper: Temper, clip: Clip, neighbours: Neighbours) -> Re
 /// rounded down, cannot fall below `ratio`.
 #[must_use]
 pub fn sigma_for(ratio: Ratio, sensitivity: Sensitivity) -> f64 {
-    up_by(ratio.get() * sensitivity.get(), 4)
+    up_by(ratio.get() * sensitivity.get(), 8)
 }
 
 /// A batch holds at least one record and at most all of them, of which there are at most [`MOST_RECORDS`].
