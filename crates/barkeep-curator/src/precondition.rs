@@ -44,28 +44,43 @@ const TILE: usize = 128;
 ///
 /// A coordinate's products are added in the order of the columns, one rounding each, on every machine.
 pub(crate) fn mix(matrix: &[f64], terms: &[f64], mixed: &mut [f64], records: usize) {
-    let dimension = terms.len() / records.max(1);
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for start in (0..records).step_by(TILE) {
-                let tile = start..(start + TILE).min(records);
-                let rows = matrix.chunks_exact(dimension.max(1));
-                for (row, out) in rows.zip(mixed.chunks_exact_mut(records)) {
-                    let out = &mut out[tile.clone()];
-                    out.fill(0.0);
-                    let columns = terms.chunks_exact(FUSED * records).zip(row.chunks_exact(FUSED));
-                    for (group, weights) in columns {
-                        add([0, 1, 2, 3].map(|k| (&group[k * records..][tile.clone()], weights[k])), out);
-                    }
-                    let rest = dimension - dimension % FUSED;
-                    for (column, &weight) in terms.chunks_exact(records).zip(row).skip(rest) {
-                        add([(&column[tile.clone()], weight)], out);
-                    }
+    pulp::Arch::new().dispatch(Mix { matrix, terms, mixed, records });
+}
+
+/// The loop of [`mix`], compiled once per instruction set.
+struct Mix<'a> {
+    matrix: &'a [f64],
+    terms: &'a [f64],
+    mixed: &'a mut [f64],
+    records: usize,
+}
+
+impl pulp::WithSimd for Mix<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _instructions: S) {
+        let records = self.records.max(1);
+        let dimension = (self.terms.len() / records).max(1);
+        for start in (0..records).step_by(TILE) {
+            let tile = start..(start + TILE).min(records);
+            let rows = self.matrix.chunks_exact(dimension);
+            for (row, out) in rows.zip(self.mixed.chunks_exact_mut(records)) {
+                let out = &mut out[tile.clone()];
+                out.fill(0.0);
+                let mut columns = self.terms.chunks_exact(FUSED * records);
+                let mut weights = row.chunks_exact(FUSED);
+                for (group, weights) in (&mut columns).zip(&mut weights) {
+                    let column = |k: usize| (&group[k * records..][tile.clone()], weights[k]);
+                    add([column(0), column(1), column(2), column(3)], out);
+                }
+                let rest = columns.remainder().chunks_exact(records).zip(weights.remainder());
+                for (column, &weight) in rest {
+                    add([(&column[tile.clone()], weight)], out);
                 }
             }
-        },
-    );
+        }
+    }
 }
 
 /// Adds weighted columns to `out`, in order.

@@ -22,41 +22,17 @@ impl Moments {
     /// In f64, per record: y = r·fl(2^30/B); not-a-number becomes 0; y is cut to ±2^30 and rounded to the nearest
     /// integer, ties to even. The same IEEE operations on every machine; no branch depends on a record.
     pub(crate) fn add(&mut self, terms: &[f64], clip: Clip) {
-        let steps = clip.steps_per_one();
-        let arch = pulp::Arch::new();
-        let bits = arch.dispatch(
-            #[inline(always)]
-            || {
-                terms
-                    .iter()
-                    .fold(0_i64, |sum, &term| sum.wrapping_add(rounded_bits(contribution(term, steps))))
-            },
-        );
-        // Wrapping sums agree with the true one modulo 2^64, and the true one fits.
-        self.sum += bits.wrapping_sub(rounder_bits().wrapping_mul(terms.len() as i64));
+        self.sum += pulp::Arch::new().dispatch(Contributions { terms, steps: clip.steps_per_one() });
     }
 
     /// As [`Moments::add`], and the squares as well.
     pub(crate) fn add_with_squares(&mut self, terms: &[f64], clip: Clip) {
-        let steps = clip.steps_per_one();
         // 2^20 records a time keep the halves of the squares, below 2^32 each, within a u64.
         for terms in terms.chunks(1 << 20) {
-            let (sum, low, high) = pulp::Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    let (mut sum, mut low, mut high) = (0_i64, 0_u64, 0_u64);
-                    for &term in terms {
-                        let integer = rounded_bits(contribution(term, steps)).wrapping_sub(rounder_bits());
-                        let square = integer.unsigned_abs() * integer.unsigned_abs();
-                        sum += integer;
-                        low += square & u64::from(u32::MAX);
-                        high += square >> 32;
-                    }
-                    (sum, low, high)
-                },
-            );
+            let steps = clip.steps_per_one();
+            let (sum, squares) = pulp::Arch::new().dispatch(Squares(Contributions { terms, steps }));
             self.sum += sum;
-            self.squares += u128::from(low) + (u128::from(high) << 32);
+            self.squares += squares;
         }
     }
 
@@ -81,6 +57,46 @@ impl Moments {
     fn variance(&self, batch: u64) -> u128 {
         (u128::from(batch) * self.squares)
             .saturating_sub(self.sum.unsigned_abs() as u128 * self.sum.unsigned_abs() as u128)
+    }
+}
+
+/// The loop of [`Moments::add`], compiled once per instruction set.
+struct Contributions<'a> {
+    terms: &'a [f64],
+    steps: f64,
+}
+
+impl pulp::WithSimd for Contributions<'_> {
+    type Output = i64;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _instructions: S) -> i64 {
+        let mut bits = 0_i64;
+        for &term in self.terms {
+            bits = bits.wrapping_add(rounded_bits(contribution(term, self.steps)));
+        }
+        // Wrapping sums agree with the true one modulo 2^64, and the true one fits.
+        bits.wrapping_sub(rounder_bits().wrapping_mul(self.terms.len() as i64))
+    }
+}
+
+/// The loop of [`Moments::add_with_squares`], compiled once per instruction set.
+struct Squares<'a>(Contributions<'a>);
+
+impl pulp::WithSimd for Squares<'_> {
+    type Output = (i64, u128);
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _instructions: S) -> (i64, u128) {
+        let (mut sum, mut low, mut high) = (0_i64, 0_u64, 0_u64);
+        for &term in self.0.terms {
+            let integer = rounded_bits(contribution(term, self.0.steps)).wrapping_sub(rounder_bits());
+            let square = integer.unsigned_abs() * integer.unsigned_abs();
+            sum += integer;
+            low += square & u64::from(u32::MAX);
+            high += square >> 32;
+        }
+        (sum, u128::from(low) + (u128::from(high) << 32))
     }
 }
 

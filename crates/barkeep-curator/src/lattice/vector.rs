@@ -25,33 +25,55 @@ const BOUND: f64 = RECORD as f64 * (1.0 - 1.0 / (1_u64 << 40) as f64);
 /// q ≤ R(1+u)(1+8u)/√N and ‖z‖ ≤ R(1+u)³(1+8u)(1−u)^-(d+2)/2·(1 + 2^-500), which for d ≤ 2^12 is below
 /// R(1 + 2^-41) < 2^30. ∎
 pub(crate) fn add_clipped(terms: &[f64], factors: &mut [f64], sums: &mut [i64], clip: Clip) {
-    let steps = clip.steps_per_one();
-    let records = factors.len();
-    if records == 0 {
-        return;
+    pulp::Arch::new().dispatch(AddClipped { terms, factors, sums, steps: clip.steps_per_one() });
+}
+
+/// The loop of [`add_clipped`], compiled once per instruction set.
+struct AddClipped<'a> {
+    terms: &'a [f64],
+    factors: &'a mut [f64],
+    sums: &'a mut [i64],
+    steps: f64,
+}
+
+impl pulp::WithSimd for AddClipped<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _instructions: S) {
+        let Self { terms, factors, sums, steps } = self;
+        let records = factors.len().max(1);
+        factors.fill(0.0);
+        for coordinate in terms.chunks_exact(records) {
+            add_squares(coordinate, steps, factors);
+        }
+        for factor in factors.iter_mut() {
+            *factor = shrink(*factor) * steps;
+        }
+        for (coordinate, sum) in terms.chunks_exact(records).zip(sums) {
+            *sum += truncated_sum(coordinate, factors);
+        }
     }
-    factors.fill(0.0);
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for coordinate in terms.chunks_exact(records) {
-                for (square, &term) in factors.iter_mut().zip(coordinate) {
-                    let scaled = term * steps;
-                    *square += scaled * scaled;
-                }
-            }
-            for factor in factors.iter_mut() {
-                *factor = shrink(*factor) * steps;
-            }
-            for (coordinate, sum) in terms.chunks_exact(records).zip(sums) {
-                let bits = coordinate.iter().zip(&*factors).fold(0_i64, |bits, (&term, &factor)| {
-                    bits.wrapping_add(rounded_bits(number_or_zero(term * factor).trunc()))
-                });
-                // Wrapping sums agree with the true one modulo 2^64, and the true one fits.
-                *sum += bits.wrapping_sub(rounder_bits().wrapping_mul(records as i64));
-            }
-        },
-    );
+}
+
+/// Adds each term's square, in lattice steps.
+#[inline(always)]
+fn add_squares(terms: &[f64], steps: f64, squares: &mut [f64]) {
+    for (square, &term) in squares.iter_mut().zip(terms) {
+        let scaled = term * steps;
+        *square += scaled * scaled;
+    }
+}
+
+/// Σ trunc(term·factor), exactly.
+#[inline(always)]
+fn truncated_sum(terms: &[f64], factors: &[f64]) -> i64 {
+    let mut bits = 0_i64;
+    for (&term, &factor) in terms.iter().zip(factors) {
+        bits = bits.wrapping_add(rounded_bits(number_or_zero(term * factor).trunc()));
+    }
+    // Wrapping sums agree with the true one modulo 2^64, and the true one fits.
+    bits.wrapping_sub(rounder_bits().wrapping_mul(terms.len() as i64))
 }
 
 /// What a vector of squared norm `square`, in lattice steps, is multiplied by to be no longer than [`BOUND`].
