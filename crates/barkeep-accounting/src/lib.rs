@@ -28,6 +28,7 @@
 //!
 //! # The accountants
 //! * [`gaussian`]: the closed form, exact for any mixture of Gaussian mechanisms.
+//! * [`pld`]: privacy-loss distributions, composed by FFT and bracketed from both sides; for anything with a privacy curve.
 //! * [`rdp`]: Rényi divergences, order by order; upper bounds for everything.
 //! * [`theorems`]: what the papers prove, by name and equation, mended where they err.
 //!
@@ -50,6 +51,7 @@ mod error;
 mod filters;
 pub mod gaussian;
 mod measures;
+pub mod pld;
 mod query;
 pub mod rdp;
 mod rule;

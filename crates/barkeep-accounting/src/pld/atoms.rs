@@ -1,0 +1,69 @@
+//! Holds privacy losses as finitely many atoms, the common form in which every mechanism reaches the lattice.
+
+use std::fmt::Debug;
+
+/// Mass at one privacy loss ℓ = ln(P/Q), as seen under P; under Q it is e^(−ℓ) times that.
+///
+/// The true logarithm of the mass is within `log_slack` of `log_mass`, the true loss within `loss_slack` of `loss`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Atom {
+    pub(super) loss: f64,
+    pub(super) log_mass: f64,
+    pub(super) loss_slack: f64,
+    pub(super) log_slack: f64,
+}
+
+impl Atom {
+    /// An atom known up to the rounding of its two numbers.
+    pub(super) fn rounded(loss: f64, log_mass: f64) -> Self {
+        let unit = 8.0 * f64::EPSILON;
+        Self { loss, log_mass, loss_slack: unit * loss.abs(), log_slack: unit * (1.0 + log_mass.abs()) }
+    }
+}
+
+/// A privacy-loss distribution: atoms by ascending loss, and what lies outside them.
+#[derive(Debug, Clone)]
+pub(super) struct Atoms {
+    pub(super) atoms: Vec<Atom>,
+    /// ln of at least the mass at losses below the atoms.
+    pub(super) below: f64,
+    /// ln of at least the mass at losses above the atoms, infinity included.
+    pub(super) above: f64,
+    /// ln of at most the mass at infinity.
+    pub(super) infinite: f64,
+}
+
+/// The atoms from which upper and lower bounds are made.
+#[derive(Debug, Clone)]
+pub(super) enum Sides {
+    /// The same for both: each atom is the barycentre of the part of the distribution between two boundaries.
+    Both(Atoms),
+    /// A distribution that dominates the true one, and one that it dominates, where known.
+    Apart { upper: Atoms, lower: Option<Atoms> },
+}
+
+/// Losses that all atoms of a distribution have: `offset` plus multiples of `spacing`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Anchor {
+    pub(super) offset: f64,
+    pub(super) spacing: f64,
+    /// Whether the distribution consists of nothing else.
+    pub(super) exact: bool,
+}
+
+/// One direction of a mechanism's dominating pair (P, Q), as the distribution of its privacy loss under P.
+pub(super) trait Losses: Debug + Send + Sync {
+    /// A few hundred atoms down to masses of about e^(−depth), ascending: enough to plan by, without a guarantee.
+    fn outline(&self, depth: f64) -> Vec<Atom>;
+
+    /// Cuts the distribution at the boundaries (ascending losses).
+    ///
+    /// For [`Sides::Both`] every atom stands for mass that lies between two neighbouring boundaries, so that splitting the
+    /// atom between them, or merging it with others, is the same as splitting or merging that mass.
+    fn atoms(&self, boundaries: &[f64]) -> Sides;
+
+    /// Where the atoms are, if there are any besides one at loss 0.
+    fn anchor(&self) -> Option<Anchor> {
+        None
+    }
+}

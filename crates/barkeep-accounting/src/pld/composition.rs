@@ -1,0 +1,206 @@
+//! Answers what a composition of mechanisms costs, always from both sides.
+
+use std::sync::Arc;
+
+use super::atoms::Losses;
+use super::composer::Step;
+use super::curve::Curve;
+use super::normal::{Kind, NormalPair};
+use super::query::Query;
+use crate::{Bracket, Delta, Epsilon, Error, Steps};
+
+/// Directions of mechanisms that need not agree, at most.
+const MOST_DIRECTIONS: u32 = 4;
+
+/// How close the two ends of a bracket must be.
+///
+/// A bracket of ε is close enough if its ends differ by this much, relative, or if δ at its upper end is known that well; a
+/// bracket of δ if its ends differ by this much, relative.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Accuracy(f64);
+
+impl Accuracy {
+    /// Checks the range.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] outside 1e-9 to 0.1.
+    pub fn new(relative: f64) -> Result<Self, Error> {
+        if (1e-9..=0.1).contains(&relative) {
+            Ok(Self(relative))
+        } else {
+            Err(Error::Argument { name: "accuracy", requirement: "between 1e-9 and 0.1", value: relative })
+        }
+    }
+
+    /// The number itself.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Default for Accuracy {
+    /// 1e-5.
+    fn default() -> Self {
+        Self(1e-5)
+    }
+}
+
+/// Mechanisms used one after another, each chosen in view of the answers before, all fixed beforehand.
+///
+/// ```
+/// use barkeep_accounting::pld::{Accuracy, Composition, Curve};
+/// use barkeep_accounting::{Delta, Neighbours, Rate, Ratio, Sampling, Steps};
+/// // A thousand noisy batch gradients, each record in a batch with probability 0.01, noise equal to the sensitivity.
+/// let sampling = Sampling::Poisson { rate: Rate::new(0.01)? };
+/// let step = Curve::subsampled_gaussian(Ratio::new(1.0)?, sampling, Neighbours::AddRemove)?;
+/// let run = Composition::new().and(&step, Steps(1000));
+/// let epsilon = run.epsilon(Delta::new(1e-6)?, Accuracy::default())?;
+/// assert!(epsilon.lower <= Some(2.124_515_171) && 2.124_515_171 <= epsilon.upper);
+/// assert!(epsilon.upper - epsilon.lower.unwrap_or(0.0) < 3e-5);
+/// # Ok::<(), barkeep_accounting::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Composition {
+    parts: Vec<(Curve, u64)>,
+    /// Σk/ratio² of the Gaussian mechanisms, which compose to one.
+    gaussian: f64,
+}
+
+impl Composition {
+    /// Nothing yet: δ(ε) = 0.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds so many steps of one mechanism.
+    #[must_use]
+    pub fn and(mut self, curve: &Curve, steps: Steps) -> Self {
+        match curve.gaussian {
+            _ if steps.0 == 0 => {}
+            Some(square) => self.gaussian += steps.0 as f64 * square,
+            None => {
+                match self.parts.iter_mut().find(|(known, _)| Arc::ptr_eq(&known.forward, &curve.forward)) {
+                    Some((_, known)) => *known = known.saturating_add(steps.0),
+                    None => self.parts.push((curve.clone(), steps.0)),
+                }
+            }
+        }
+        self
+    }
+
+    /// ε at a given δ.
+    ///
+    /// # Errors
+    /// [`Error::Unbounded`] if δ is below the mass at infinite loss; [`Error::Unresolved`] if the bracket cannot be made as
+    /// narrow as asked for within the limits on work and memory.
+    pub fn epsilon(&self, delta: Delta, accuracy: Accuracy) -> Result<Bracket, Error> {
+        let log_delta = libm::log(delta.get());
+        self.worst(|steps| Query::new(steps)?.epsilon(log_delta, accuracy))
+    }
+
+    /// δ at a given ε.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] as for [`Composition::epsilon`].
+    pub fn delta(&self, epsilon: Epsilon, accuracy: Accuracy) -> Result<Bracket, Error> {
+        self.worst(|steps| Query::new(steps)?.delta(epsilon.get(), accuracy))
+    }
+
+    /// How often all of this can be repeated within (ε, δ): never once too often, and at most a fraction `accuracy` too seldom.
+    ///
+    /// Exact wherever the brackets of δ after n and after n + 1 repetitions can be told from δ, and refined until they can be
+    /// or the limits on work are met.
+    ///
+    /// ```
+    /// use barkeep_accounting::pld::{Accuracy, Composition, Curve};
+    /// use barkeep_accounting::{Delta, Epsilon, Neighbours, Rate, Ratio, Sampling, Steps};
+    /// let sampling = Sampling::Poisson { rate: Rate::new(0.01)? };
+    /// let step = Curve::subsampled_gaussian(Ratio::new(1.0)?, sampling, Neighbours::AddRemove)?;
+    /// let once = Composition::new().and(&step, Steps(1));
+    /// let most = once.largest_repetitions(Epsilon::new(1.0)?, Delta::new(1e-6)?, Accuracy::default())?;
+    /// assert_eq!(most, Steps(120));
+    /// # Ok::<(), barkeep_accounting::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unbounded`] if it costs nothing, [`Error::Unresolved`] as for [`Composition::epsilon`].
+    pub fn largest_repetitions(
+        &self,
+        epsilon: Epsilon,
+        delta: Delta,
+        accuracy: Accuracy,
+    ) -> Result<Steps, Error> {
+        let log_delta = libm::log(delta.get());
+        let mut fewest: Option<u64> = None;
+        for direction in self.directions()? {
+            let query = Query::new(&direction)?;
+            // Often another direction allows more: then one look is enough.
+            if let Some(times) = fewest
+                && times > 0
+                && query.fits(times, epsilon.get(), log_delta, accuracy)?
+            {
+                continue;
+            }
+            let times = query.largest_repetitions(epsilon.get(), log_delta, accuracy)?;
+            fewest = Some(fewest.map_or(times, |fewest| fewest.min(times)));
+        }
+        fewest.map(Steps).ok_or(Error::Unbounded("nothing is asked: it can be repeated without end"))
+    }
+
+    /// The worst over all directions.
+    fn worst(&self, answer: impl Fn(&[Step]) -> Result<Bracket, Error>) -> Result<Bracket, Error> {
+        let mut worst = Bracket { lower: Some(0.0), upper: 0.0 };
+        for direction in self.directions()? {
+            if direction.is_empty() {
+                continue;
+            }
+            let Bracket { lower, upper } = answer(&direction)?;
+            worst.lower = worst.lower.zip(lower).map(|(a, b)| a.max(b));
+            worst.upper = worst.upper.max(upper);
+        }
+        Ok(worst)
+    }
+
+    /// All steps in each combination of directions that may occur.
+    fn directions(&self) -> Result<Vec<Vec<Step>>, Error> {
+        // Aligned mechanisms turn together; every other asymmetric one turns by itself.
+        let mut turns: Vec<Option<u32>> = Vec::new();
+        let mut free = 0;
+        let mut aligned = None;
+        for (curve, _) in &self.parts {
+            let turn = match (&curve.backward, curve.aligned) {
+                (None, _) => None,
+                (Some(_), true) => Some(*aligned.get_or_insert_with(|| {
+                    free += 1;
+                    free - 1
+                })),
+                (Some(_), false) => {
+                    free += 1;
+                    Some(free - 1)
+                }
+            };
+            turns.push(turn);
+        }
+        if free > MOST_DIRECTIONS {
+            return Err(Error::Mismatch("too many different asymmetric mechanisms in one composition"));
+        }
+        let direction = |choice: u32| {
+            let mut steps: Vec<Step> = (self.parts.iter().zip(&turns))
+                .map(|((curve, steps), turn)| {
+                    let turned = turn.is_some_and(|turn| choice >> turn & 1 == 1);
+                    let losses = curve.backward.as_ref().filter(|_| turned).unwrap_or(&curve.forward);
+                    Step { losses: Arc::clone(losses), steps: *steps }
+                })
+                .collect();
+            if self.gaussian > 0.0 {
+                let pair: Arc<dyn Losses> =
+                    Arc::new(NormalPair::new(Kind::Remove, self.gaussian.sqrt(), 1.0));
+                steps.push(Step { losses: pair, steps: 1 });
+            }
+            steps
+        };
+        Ok((0..1_u32 << free).map(direction).collect())
+    }
+}

@@ -1,0 +1,237 @@
+//! Names mechanisms by their dominating pairs: what the composition composes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::atoms::Losses;
+use super::discrete::{Coin, DiscreteGaussian, Laplace};
+use super::knots::{dominated, dominating};
+use super::normal::{Kind, NormalPair, WithoutReplacement};
+use super::tabulated::{Function, Sampled, Tabulated, added, removed, without_replacement};
+use crate::{Error, Neighbours, Probability, Rate, Ratio, Sampling, Variance};
+
+/// Shifts (1/ratio) that the arithmetic is made for.
+const SHIFTS: std::ops::RangeInclusive<f64> = 1e-100..=1e3;
+
+/// One use of a mechanism, as a pair of distributions that dominates it: no test tells its outputs on neighbouring data apart better
+/// than it tells P from Q.
+///
+/// Made by the constructors below, composed by [`Composition`](super::Composition).
+#[derive(Clone)]
+pub struct Curve {
+    pub(super) forward: Arc<dyn Losses>,
+    /// The pair with P and Q exchanged, where that is another curve.
+    pub(super) backward: Option<Arc<dyn Losses>>,
+    /// 1/ratio², if this is a Gaussian mechanism on all records: such steps are composed exactly beforehand.
+    pub(super) gaussian: Option<f64>,
+    /// Whether forward is "one record more" for all steps at once.
+    pub(super) aligned: bool,
+}
+
+impl fmt::Debug for Curve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Curve").field("forward", &self.forward).field("backward", &self.backward).finish()
+    }
+}
+
+impl Curve {
+    fn symmetric(losses: impl Losses + 'static) -> Self {
+        Self { forward: Arc::new(losses), backward: None, gaussian: None, aligned: false }
+    }
+
+    fn directed(forward: impl Losses + 'static, backward: impl Losses + 'static, aligned: bool) -> Self {
+        Self { forward: Arc::new(forward), backward: Some(Arc::new(backward)), gaussian: None, aligned }
+    }
+
+    /// The Gaussian mechanism on all records: N(1, s²) against N(0, s²), s = noise over sensitivity.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] for ratios outside 1e-3 to 1e100.
+    pub fn gaussian(ratio: Ratio) -> Result<Self, Error> {
+        let shift = shift(ratio)?;
+        let pair = NormalPair::new(Kind::Remove, shift, 1.0);
+        Ok(Self { gaussian: Some(shift * shift), ..Self::symmetric(pair) })
+    }
+
+    /// The Gaussian mechanism on a random batch.
+    ///
+    /// With q the sampling rate and s the ratio of noise to sensitivity *under the neighbouring relation*:
+    ///
+    /// - **Poisson, add/remove**: (1−q)N(0, s²)+qN(1, s²) against N(0, s²), and the reverse. Each direction is composed over
+    ///   all steps; the worse one counts.
+    /// - **Poisson, substitute**: (1−q)N(0)+qN(½) against (1−q)N(0)+qN(−½), noise s. The sensitivity 1 is that of exchanging
+    ///   a record for another, each of norm at most ½.
+    /// - **Without replacement, substitute**: the curve of two branches of Zhu, Dong and Wang (2022, Proposition 30):
+    ///   H_a((1−q)Q+qP ‖ Q) for a ≥ 1, H_a(P ‖ (1−q)P+qQ) for a < 1, with P = N(1, s²), Q = N(0, s²).
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for batches without replacement under add/remove; [`Error::Argument`] for an impossible batch;
+    /// [`Error::Unresolved`] for ratios outside 1e-3 to 1e100.
+    pub fn subsampled_gaussian(
+        ratio: Ratio,
+        sampling: Sampling,
+        neighbours: Neighbours,
+    ) -> Result<Self, Error> {
+        let shift = shift(ratio)?;
+        match (sampling, neighbours) {
+            (Sampling::Full, _) => Self::gaussian(ratio),
+            (Sampling::Poisson { rate }, _) if rate.get() == 1.0 => Self::gaussian(ratio),
+            (Sampling::Poisson { rate }, Neighbours::AddRemove) => {
+                let pair = |kind| NormalPair::new(kind, shift, rate.get());
+                Ok(Self::directed(pair(Kind::Remove), pair(Kind::Add), true))
+            }
+            (Sampling::Poisson { rate }, Neighbours::Substitute) => {
+                Ok(Self::symmetric(NormalPair::new(Kind::Substitute, 0.5 * shift, rate.get())))
+            }
+            (Sampling::WithoutReplacement { batch, records }, Neighbours::Substitute) => {
+                if batch == 0 || batch > records {
+                    return Err(Error::Argument {
+                        name: "batch",
+                        requirement: "at least 1 and at most the number of records",
+                        value: batch as f64,
+                    });
+                }
+                if batch == records {
+                    return Self::gaussian(ratio);
+                }
+                // Rounded, like the shift; the slack of the losses covers either way.
+                let rate = batch as f64 / records as f64;
+                Ok(Self::symmetric(WithoutReplacement::new(shift, rate)))
+            }
+            (Sampling::WithoutReplacement { .. }, Neighbours::AddRemove) => Err(Error::Mismatch(
+                "batches of fixed size drawn without replacement need neighbours = substitute: \
+                 their size would reveal the number of records",
+            )),
+        }
+    }
+
+    /// Discrete Gaussian noise of parameter σ² on an integer of this sensitivity.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for sensitivity 0; [`Error::Unresolved`] for a variance outside 1e-6 to 1e9 or a
+    /// sensitivity above a million standard deviations.
+    pub fn discrete_gaussian(variance: Variance, sensitivity: u64) -> Result<Self, Error> {
+        if sensitivity == 0 {
+            return Err(Error::Argument {
+                name: "sensitivity",
+                requirement: "a whole number of at least 1",
+                value: 0.0,
+            });
+        }
+        let (variance, sensitivity) = (variance.get(), sensitivity as f64);
+        if !((1e-6..=1e9).contains(&variance) && sensitivity <= 1e6 * variance.sqrt()) {
+            return Err(Error::Unresolved {
+                what: "the discrete Gaussian mechanism",
+                reason: "its variance is outside 1e-6 to 1e9 or its sensitivity above a million standard deviations",
+            });
+        }
+        Ok(Self::symmetric(DiscreteGaussian::new(variance, sensitivity)))
+    }
+
+    /// Laplace noise, scale over sensitivity given.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] for ratios outside 1e-3 to 1e100.
+    pub fn laplace(ratio: Ratio) -> Result<Self, Error> {
+        Ok(Self::symmetric(Laplace::new(shift(ratio)?)))
+    }
+
+    /// One bit that is 1 with probability p on one data set and q on its neighbour.
+    ///
+    /// Composed with itself it keeps its direction: all p against all q, or the reverse, whichever is worse.
+    #[must_use]
+    pub fn bernoulli(p: Probability, q: Probability) -> Self {
+        let (p, q) = (p.get(), q.get());
+        if p == 1.0 - q && q == 1.0 - p {
+            return Self::symmetric(Coin::new(p, q));
+        }
+        Self::directed(Coin::new(p, q), Coin::new(q, p), false)
+    }
+}
+
+impl Curve {
+    /// A mechanism of which only dots (ε, δ) above its privacy curve are known, in ascending order of ε.
+    ///
+    /// The curve must bound both directions. Connecting the dots (linearly in e^ε, from δ = 1 at e^ε = 0, and level
+    /// after the last) gives a pair that dominates it, so dots on both sides of ε = 0 are wanted. Without a lower curve brackets
+    /// have no lower end.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if there are no dots, an ε is not between −700 and 700, they are out of order, or a δ is not a number.
+    pub fn from_dots(upper: &[(f64, f64)]) -> Result<Self, Error> {
+        let atoms = dominating(upper).filter(|_| !upper.is_empty()).ok_or_else(|| bad_dots(upper.len()))?;
+        Ok(Self::symmetric(Tabulated { upper: atoms, lower: None }))
+    }
+
+    /// As [`Curve::from_dots`], with dots (ε, lower δ, upper δ) between which the curve passes.
+    ///
+    /// # Errors
+    /// As there, and if a lower δ is above the upper.
+    pub fn from_dots_between(dots: &[(f64, f64, f64)]) -> Result<Self, Error> {
+        let above: Vec<(f64, f64)> = dots.iter().map(|(epsilon, _, upper)| (*epsilon, *upper)).collect();
+        let upper = dominating(&above).filter(|_| !dots.is_empty()).ok_or_else(|| bad_dots(dots.len()))?;
+        let lower = Some(dominated(dots).ok_or_else(|| bad_dots(dots.len()))?);
+        Ok(Self::symmetric(Tabulated { upper, lower }))
+    }
+
+    /// A mechanism given by its privacy curve: a function that returns a lower and an upper bound of δ(ε), for any ε
+    /// of either sign.
+    ///
+    /// As a function of e^ε the curve must be convex, 1 at e^ε = 0 and at least 1 − e^ε, as every privacy curve is; and it must
+    /// bound both directions of the mechanism.
+    pub fn from_function(delta: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static) -> Self {
+        Self::symmetric(Sampled { function: Arc::new(delta) })
+    }
+
+    /// The same for a mechanism whose directions differ: H(P ‖ Q) and H(Q ‖ P), P the data set with the record where one is
+    /// added or removed.
+    pub fn from_functions(
+        forward: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static,
+        backward: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static,
+    ) -> Self {
+        Self::directed(
+            Sampled { function: Arc::new(forward) },
+            Sampled { function: Arc::new(backward) },
+            false,
+        )
+    }
+
+    /// Any mechanism on a Poisson batch, given the curve δ(ε) that bounds both of its directions under add/remove.
+    ///
+    /// Remove: q·δ at b = (a−1+q)/q, a = e^ε. Add: (1−a(1−q))·δ at b = aq/(1−a(1−q)).
+    /// (Zhu, Dong, Wang 2022, Theorem 11; Li, Qardaji, Su 2012.)
+    pub fn poisson(delta: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static, rate: Rate) -> Self {
+        let base: Function = Arc::new(delta);
+        let (forward, backward) = (removed(&base, rate.get()), added(&base, rate.get()));
+        Self::directed(Sampled { function: forward }, Sampled { function: backward }, true)
+    }
+
+    /// Any mechanism on a batch drawn without replacement, given the curve δ(ε) that bounds both of its directions under substitution.
+    ///
+    /// Two branches: q·δ at b = (a−1+q)/q for a = e^ε ≥ 1, (1−a(1−q))·δ at b = aq/(1−a(1−q)) for a < 1
+    /// (Zhu, Dong, Wang 2022, Proposition 30).
+    pub fn without_replacement(
+        delta: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static,
+        rate: Rate,
+    ) -> Self {
+        let base: Function = Arc::new(delta);
+        Self::symmetric(Sampled { function: without_replacement(&base, rate.get()) })
+    }
+}
+
+fn bad_dots(count: usize) -> Error {
+    Error::Argument {
+        name: "dots",
+        requirement: "at least one, ascending in ε between −700 and 700, with 0 ≤ lower δ ≤ upper δ",
+        value: count as f64,
+    }
+}
+
+fn shift(ratio: Ratio) -> Result<f64, Error> {
+    let shift = 1.0 / ratio.get();
+    if SHIFTS.contains(&shift) {
+        Ok(shift)
+    } else {
+        Err(Error::Unresolved { what: "the mechanism", reason: "its ratio is outside 1e-3 to 1e100" })
+    }
+}

@@ -1,0 +1,18 @@
+//! Composes any mechanisms by their privacy-loss distributions and brackets ε and δ from both sides.
+
+mod atoms;
+mod composer;
+mod composition;
+mod curve;
+mod discrete;
+mod engine;
+mod knots;
+mod lattice;
+mod normal;
+mod plan;
+mod quadrature;
+mod query;
+mod tabulated;
+
+pub use composition::{Accuracy, Composition};
+pub use curve::Curve;

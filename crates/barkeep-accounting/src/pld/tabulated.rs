@@ -1,0 +1,135 @@
+//! Takes mechanisms that are known by their privacy curve alone: as dots, or as a function.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::atoms::{Atom, Atoms, Losses, Sides};
+use super::knots::{dominated, dominating};
+
+/// Atoms of an outline, at most.
+const OUTLINE_ATOMS: usize = 1000;
+
+/// |ε| at which a function is outlined: from the first, each so many times the last, up to the largest.
+const OUTLINE_GRID: (f64, f64, f64) = (1e-12, 1.05, 700.0);
+
+/// A curve bounded by dots.
+#[derive(Debug, Clone)]
+pub(super) struct Tabulated {
+    pub(super) upper: Atoms,
+    pub(super) lower: Option<Atoms>,
+}
+
+impl Losses for Tabulated {
+    fn outline(&self, _: f64) -> Vec<Atom> {
+        thinned(&self.upper.atoms)
+    }
+
+    fn atoms(&self, _: &[f64]) -> Sides {
+        Sides::Apart { upper: self.upper.clone(), lower: self.lower.clone() }
+    }
+}
+
+/// A function of ε that returns a lower and an upper bound of δ(ε), for ε of either sign.
+pub(super) type Function = Arc<dyn Fn(f64) -> (f64, f64) + Send + Sync>;
+
+/// A curve given by a function.
+#[derive(Clone)]
+pub(super) struct Sampled {
+    pub(super) function: Function,
+}
+
+impl fmt::Debug for Sampled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sampled")
+    }
+}
+
+impl Sampled {
+    /// (ε, lower, upper), made consistent; trivial bounds where the function has none.
+    fn dot(&self, epsilon: f64) -> (f64, f64, f64) {
+        let (lower, upper) = (self.function)(epsilon);
+        let trivial = (1.0 - libm::exp(epsilon)).max(0.0);
+        let lower = if lower.is_nan() { trivial } else { lower.clamp(trivial, 1.0) };
+        let upper = if upper.is_nan() { 1.0 } else { upper.clamp(0.0, 1.0) };
+        (epsilon, lower, upper.max(lower))
+    }
+}
+
+impl Losses for Sampled {
+    fn outline(&self, _: f64) -> Vec<Atom> {
+        let (first, factor, last) = OUTLINE_GRID;
+        let mut sizes = vec![first];
+        while let Some(size) = sizes.last().map(|size| size * factor).filter(|size| *size < last) {
+            sizes.push(size);
+        }
+        let dots: Vec<(f64, f64)> = (sizes.iter().rev().map(|size| -size))
+            .chain(sizes.iter().copied())
+            .map(|epsilon| self.dot(epsilon))
+            .map(|(epsilon, _, upper)| (epsilon, upper))
+            .collect();
+        dominating(&dots).map_or_else(Vec::new, |atoms| atoms.atoms)
+    }
+
+    fn atoms(&self, boundaries: &[f64]) -> Sides {
+        let dots: Vec<(f64, f64, f64)> = boundaries.iter().map(|epsilon| self.dot(*epsilon)).collect();
+        let above: Vec<(f64, f64)> = dots.iter().map(|(epsilon, _, upper)| (*epsilon, *upper)).collect();
+        // No dots: everything at infinity.
+        let nothing =
+            Atoms { atoms: Vec::new(), below: f64::NEG_INFINITY, above: 0.0, infinite: f64::NEG_INFINITY };
+        Sides::Apart { upper: dominating(&above).unwrap_or_else(|| nothing.clone()), lower: dominated(&dots) }
+    }
+}
+
+/// Neighbouring atoms put together until few are left.
+fn thinned(atoms: &[Atom]) -> Vec<Atom> {
+    let together = atoms.len().div_ceil(OUTLINE_ATOMS).max(1);
+    let barycentre = |group: &[Atom]| {
+        let first: Vec<f64> = group.iter().map(|atom| atom.log_mass).collect();
+        let second: Vec<f64> = group.iter().map(|atom| atom.log_mass - atom.loss).collect();
+        let log_mass = barkeep_num::log_sum_exp(&first);
+        Atom::rounded(log_mass - barkeep_num::log_sum_exp(&second), log_mass)
+    };
+    atoms.chunks(together).map(barycentre).collect()
+}
+
+/// Poisson sampling at rate q of a pair (P, Q) for one record more against one less.
+///
+/// Remove: H_a((1−q)Q+qP ‖ Q) = q·H_b(P ‖ Q), b = (a−1+q)/q, and 1 − a for a ≤ 1 − q.
+pub(super) fn removed(base: &Function, rate: f64) -> Function {
+    let base = Arc::clone(base);
+    Arc::new(move |epsilon| {
+        let excess = libm::expm1(epsilon) / rate;
+        if excess <= -1.0 {
+            let certain = -libm::expm1(epsilon);
+            return (certain * (1.0 - 1e-15), certain * (1.0 + 1e-15));
+        }
+        let inner = libm::log1p(excess);
+        widened(rate, inner, &base)
+    })
+}
+
+/// Add: H_a(P ‖ (1−q)P+qQ) = (1−a(1−q))·H_b(P ‖ Q), b = aq/(1−a(1−q)), and 0 for a ≥ 1/(1−q).
+pub(super) fn added(base: &Function, rate: f64) -> Function {
+    let base = Arc::clone(base);
+    Arc::new(move |epsilon| {
+        let rest = rate * libm::exp(epsilon) - libm::expm1(epsilon);
+        if rest <= 1e-300 {
+            return (0.0, 1e-300);
+        }
+        let inner = epsilon + libm::log(rate) - libm::log(rest);
+        widened(rest, inner, &base)
+    })
+}
+
+/// `factor` times the base at an inner ε that is known to a few units in the last place only.
+fn widened(factor: f64, inner: f64, base: &Function) -> (f64, f64) {
+    let slack = 16.0 * f64::EPSILON * (1.0 + inner.abs());
+    let (lower, upper) = (base(inner + slack).0, base(inner - slack).1);
+    (factor * lower * (1.0 - 1e-14), factor * upper * (1.0 + 1e-14))
+}
+
+/// Batches without replacement under substitution: [`removed`] for ε ≥ 0, [`added`] for ε < 0.
+pub(super) fn without_replacement(base: &Function, rate: f64) -> Function {
+    let (above, below) = (removed(base, rate), added(base, rate));
+    Arc::new(move |epsilon| if epsilon >= 0.0 { above(epsilon) } else { below(epsilon) })
+}
