@@ -95,3 +95,40 @@ fn add<const K: usize>(columns: [(&[f64], f64); K], out: &mut [f64]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Products added one by one in the order of the columns, compiled for the baseline: the same bits.
+    #[test]
+    fn mixing_gives_the_bits_of_the_plain_loop() {
+        for dimension in 1..10 {
+            for records in [1, 7, 127, 128, 129, 300] {
+                let value = |k: usize| ((k * k + 3 * k) as f64).sin() * 10_f64.powi((k % 7) as i32);
+                let matrix: Vec<f64> = (0..dimension * dimension).map(value).collect();
+                let terms: Vec<f64> = (0..dimension * records).map(|k| value(k + 50)).collect();
+                let mut mixed = vec![f64::NAN; dimension * records];
+                mix(&matrix, &terms, &mut mixed, records);
+                for (k, row) in matrix.chunks_exact(dimension).enumerate() {
+                    for i in 0..records {
+                        let columns = row.iter().enumerate();
+                        let plain =
+                            columns.fold(0.0, |sum, (j, weight)| sum + weight * terms[j * records + i]);
+                        assert_eq!(mixed[k * records + i].to_bits(), plain.to_bits());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn maps_of_the_wrong_size_or_without_an_end_do_not_fit() {
+        assert!(Precondition::Identity.fits(3));
+        assert!(Precondition::Diagonal(&[1.0; 3]).fits(3) && !Precondition::Diagonal(&[1.0; 2]).fits(3));
+        assert!(Precondition::Dense(&[1.0; 9]).fits(3) && !Precondition::Dense(&[1.0; 3]).fits(3));
+        assert!(
+            !Precondition::Diagonal(&[f64::INFINITY]).fits(1) && !Precondition::Dense(&[f64::NAN]).fits(1)
+        );
+    }
+}

@@ -41,7 +41,32 @@ fn any_rows() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Clip)> {
     })
 }
 
+/// A record's contribution by the documented operations, one after the other, compiled for the baseline.
+fn contribution(row: &[f64], clip: Clip) -> Vec<i64> {
+    let steps = 2_f64.powi(30) / clip.get();
+    let square: f64 = row.iter().fold(0.0, |sum, x| sum + (x * steps) * (x * steps));
+    let (x, mut root) = (square.max(1.0), 0.0);
+    for step in 0..4 {
+        root = match step {
+            0 => f64::from_bits(0x5fe6_eb50_c7b5_37a9 - (x.to_bits() >> 1)),
+            _ => root * (1.5 - 0.5 * x * root * root),
+        };
+    }
+    let factor = (2_f64.powi(30) * (1.0 - 2_f64.powi(-40)) * root).min(1.0) * steps;
+    // A conversion to an integer truncates, and makes 0 of what is not a number.
+    row.iter().map(|x| if square < f64::INFINITY { (x * factor) as i64 } else { 0 }).collect()
+}
+
 proptest! {
+    #[test]
+    fn every_instruction_set_gives_the_bits_of_the_plain_operations((rows, _, clip) in any_rows()) {
+        let mut expected = vec![0; rows[0].len()];
+        for row in &rows {
+            expected.iter_mut().zip(contribution(row, clip)).for_each(|(sum, z)| *sum += z);
+        }
+        prop_assert_eq!(sums(&rows, clip), expected);
+    }
+
     #[test]
     fn a_contribution_is_never_longer_than_the_bound((rows, _, clip) in any_rows()) {
         for row in rows {
