@@ -14,8 +14,11 @@ use crate::{BarkerBound, Delta, Epsilon, Error, Gaussian, Rate, Ratio, Rho, Step
 /// The ratio σ/c = τ√n of DP penalty (Theorem 3.1 with α = ½), rounded down.
 ///
 /// # Errors
-/// [`Error::Argument`] if the product is not a positive number.
+/// [`Error::Argument`] if there are no records or the product is not a positive number.
 pub fn penalty_ratio(tau: f64, records: u64) -> Result<Ratio, Error> {
+    if records == 0 {
+        return Err(Error::Argument { name: "records", requirement: "at least 1", value: 0.0 });
+    }
     Ratio::new(down_by(tau * (records as f64).sqrt(), 2)).map_err(|_| Error::Argument {
         name: "tau",
         requirement: "a finite number above 0",
