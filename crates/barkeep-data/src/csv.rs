@@ -1,11 +1,12 @@
-//! Reads records from a CSV file into blocks, so that no message tells what a record says.
+//! Reads records from a CSV file, plain or gzipped, into blocks, so that no message tells what a record says.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
+use flate2::read::MultiGzDecoder;
 
 use crate::{Error, Schema, Table, TableBuilder};
 
@@ -29,7 +30,7 @@ impl Default for CsvOptions {
 ///
 /// A cell that is missing, unparsable, not UTF-8 or undeclared becomes its column's `invalid` value; a number
 /// outside the bounds is clamped. Columns the schema does not name are skipped unread. Blank lines are not
-/// records. Memory is the table's plus one block and one row.
+/// records. A gzipped file is known by its first bytes and unpacked on the way. Memory is the table's plus one row.
 ///
 /// **Privacy.** Refusals depend on the file's structure only and name the file, the header's columns or a
 /// spec key. Errors of the CSV reader are replaced, because they carry row numbers.
@@ -63,15 +64,43 @@ pub fn read_csv_with(
     builder.finish().map_err(|_| count())
 }
 
+/// Reads the column names from the header alone, to draft a schema from; no record is looked at.
+///
+/// **Privacy.** Shows what the first row says. A first row with an empty cell or a number is refused, because it
+/// is a record rather than a header; that any other first row is a header is the caller's word.
+///
+/// **Errors** if the file is missing, unreadable or empty, or its first row is not a header.
+pub fn read_header(path: impl AsRef<Path>, options: CsvOptions) -> Result<Vec<String>, Error> {
+    let path = path.as_ref();
+    let header = header(path, &mut open(path, options)?)?;
+    if header.iter().any(|cell| looks_like_a_value(cell)) {
+        return Err(Error::Headless { path: path.to_path_buf() });
+    }
+    Ok(header)
+}
+
 type Source = Reader<Box<dyn Read>>;
 
+/// The first bytes of every gzip file (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 fn open(path: &Path, options: CsvOptions) -> Result<Source, Error> {
-    let file = File::open(path).map_err(|error| match error.kind() {
+    let CsvOptions { delimiter, quote } = options;
+    if delimiter == quote || [delimiter, quote].iter().any(|byte| b"\r\n".contains(byte)) {
+        let requirement = "must differ from the quote and from line breaks";
+        return Err(Error::Data { key: "delimiter", requirement });
+    }
+    let unreadable = || Error::Unreadable { path: path.to_path_buf() };
+    let mut file = File::open(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Error::Missing { path: path.to_path_buf() },
-        _ => Error::Unreadable { path: path.to_path_buf() },
+        _ => unreadable(),
     })?;
-    let bytes: Box<dyn Read> = Box::new(BufReader::with_capacity(1 << 16, file));
-    Ok(ReaderBuilder::new().delimiter(options.delimiter).quote(options.quote).from_reader(bytes))
+    let mut start = Vec::new();
+    file.by_ref().take(2).read_to_end(&mut start).map_err(|_| unreadable())?;
+    file.rewind().map_err(|_| unreadable())?;
+    let bytes: Box<dyn Read> =
+        if start == GZIP { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    Ok(ReaderBuilder::new().delimiter(delimiter).quote(quote).buffer_capacity(1 << 16).from_reader(bytes))
 }
 
 fn replace(path: &Path, error: &::csv::Error) -> Error {

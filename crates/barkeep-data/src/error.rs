@@ -76,6 +76,12 @@ pub enum Error {
         /// The first declared column that was not found.
         column: String,
     },
+    /// The first row holds numbers or empty cells instead of column names.
+    #[error("{}: the first row is not a header; a row with the column names is required", path.display())]
+    Headless {
+        /// The file asked for.
+        path: PathBuf,
+    },
     /// The header does not hold a declared column.
     #[error(
         "data.columns.{column}: the header of {} has no such column{}",

@@ -15,7 +15,7 @@ mod schema;
 mod table;
 
 pub use block::{BLOCK, Block};
-pub use csv::{CsvOptions, read_csv, read_csv_with};
+pub use csv::{CsvOptions, read_csv, read_csv_with, read_header};
 pub use error::Error;
 pub use schema::{Column, Kind, Scale, Schema};
 pub use table::{Blocks, Table, TableBuilder};

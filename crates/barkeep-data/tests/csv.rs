@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use barkeep_data::{BLOCK, Column, CsvOptions, Error, Schema, Table, read_csv, read_csv_with};
+use barkeep_data::{BLOCK, Column, CsvOptions, Error, Schema, Table, read_csv, read_csv_with, read_header};
 
 fn file(folder: &tempfile::TempDir, content: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.path().join("people.csv");
@@ -137,6 +137,70 @@ fn another_count_than_declared_is_refused_without_saying_which() {
     assert_eq!(refused(&path, 0).to_string(), "data.records must be at least 1");
     let path = file(&folder, "income,age,city\n");
     assert_eq!(refused(&path, 1), Error::Count { path, declared: 1 });
+}
+
+#[test]
+fn a_gzipped_file_reads_like_the_plain_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = "income,age,city\n1.5,2,Oslo\n3,4,Rome\n";
+    let pack = |text: &str| {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packer.write_all(text.as_bytes()).unwrap();
+        packer.finish().unwrap()
+    };
+    let whole = pack(plain);
+    let table = read_csv(file(&folder, &whole), &schema(), 2).unwrap();
+    assert_eq!(column(&table, 0), [1.5, 3.0]);
+    // Concatenated members are one file.
+    let (first, second) = plain.split_at(20);
+    let table = read_csv(file(&folder, [pack(first), pack(second)].concat()), &schema(), 2).unwrap();
+    assert_eq!(column(&table, 1), [2.0, 4.0]);
+    // A truncated or damaged one is refused.
+    let path = file(&folder, &whole[..whole.len() - 9]);
+    assert_eq!(refused(&path, 2), Error::Unreadable { path });
+    let mut damaged = whole.clone();
+    let checksum = damaged.len() - 8;
+    damaged[checksum] ^= 1;
+    let path = file(&folder, damaged);
+    assert_eq!(refused(&path, 2), Error::Unreadable { path });
+}
+
+#[test]
+fn a_header_is_read_without_a_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, " income ,\"age, in years\",city\n71234,ragged\n");
+    let names = read_header(&path, CsvOptions::default()).unwrap();
+    assert_eq!(names, ["income", "age, in years", "city"]);
+    for content in ["71234,Oslo\n", "income,,city\n", "income,-1e3\n"] {
+        let path = file(&folder, content);
+        let error = read_header(&path, CsvOptions::default()).unwrap_err();
+        assert_eq!(error, Error::Headless { path });
+    }
+    let path = file(&folder, "");
+    assert_eq!(read_header(&path, CsvOptions::default()), Err(Error::Empty { path }));
+}
+
+#[test]
+fn a_delimiter_that_cannot_delimit_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "income,age,city\n1.5,2,Oslo\n");
+    for delimiter in [b'"', b'\n', b'\r'] {
+        let options = CsvOptions { delimiter, ..CsvOptions::default() };
+        let error = read_csv_with(&path, &schema(), 1, options).map(|_| ()).unwrap_err();
+        assert_eq!(error.to_string(), "data.delimiter must differ from the quote and from line breaks");
+    }
+}
+
+#[test]
+fn a_million_columns_are_searched_in_no_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let names: String = (0..1_000_000).map(|j| format!("c{j},")).collect();
+    let path = file(&folder, format!("{names}income,age,city\n"));
+    assert_eq!(refused(&path, 1), Error::Count { path, declared: 1 });
+    let path = file(&folder, format!("{names}incomes,age,city\n"));
+    assert!(
+        matches!(refused(&path, 1), Error::UnknownColumn { nearest: Some(name), .. } if name == "incomes")
+    );
 }
 
 #[test]
