@@ -63,6 +63,12 @@ impl Coins {
         Self { relative: sum(self.relative, other.relative), absolute: sum(self.absolute, other.absolute) }
     }
 
+    /// Whether these coins may be at least as far from the ideal ones as `other`.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        self.relative >= other.relative && self.absolute >= other.absolute
+    }
+
     /// ε at δ with these coins, from that with ideal ones.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::Refused;
 use barkeep_accounting::{
-    Contract, Cost, Error, Gaussian, GdpFilter, Mechanism, Mu, Rho, Sampling, Steps, ZcdpFilter,
+    Coins, Contract, Cost, Error, Gaussian, GdpFilter, Mechanism, Mu, Rho, Sampling, Steps, ZcdpFilter,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -24,9 +24,16 @@ pub struct Budget(Arc<Mutex<Account>>);
 /// What is left.
 enum Account {
     Permits(Vec<Line>),
-    Zcdp { filter: ZcdpFilter, coins: u64 },
-    Gdp { filter: GdpFilter, coins: u64 },
+    Zcdp { filter: ZcdpFilter, flips: Flips },
+    Gdp { filter: GdpFilter, flips: Flips },
     NotPrivate,
+}
+
+/// The coins a filter's questions may still flip, and how far from ideal each of them may be.
+#[derive(Clone, Copy)]
+struct Flips {
+    coin: Coins,
+    left: u64,
 }
 
 /// One line of a contract.
@@ -60,23 +67,23 @@ impl Budget {
         Self::of(Account::Permits(lines.collect()))
     }
 
-    /// Buys questions to be chosen as the run goes, while their ρ add up to the filter's, at most `coins` of them
-    /// decisions.
+    /// Buys questions to be chosen as the run goes, while their ρ add up to the filter's, at most `flips` of them
+    /// decisions, none with a coin further from the ideal one than `coin`.
     ///
-    /// **Privacy.** With k = `coins`, β and ρ_coin of the rules that will be used, the run is what
-    /// [`ZcdpFilter`] says of ideal coins, (ε, δ), made into (ε + 2kρ_coin, e^(kρ_coin)(δ + kβ(1 + e^(ε+2kρ_coin)))).
+    /// **Privacy.** What [`ZcdpFilter::epsilon`] says of the filter with `coin` so many times.
     #[must_use]
-    pub fn zcdp(filter: ZcdpFilter, coins: Steps) -> Self {
-        Self::of(Account::Zcdp { filter, coins: coins.0 })
+    pub fn zcdp(filter: ZcdpFilter, coin: Coins, flips: Steps) -> Self {
+        Self::of(Account::Zcdp { filter, flips: Flips { coin, left: flips.0 } })
     }
 
     /// Buys questions to be chosen as the run goes, all of them Gaussian mechanisms on full batches, while their μ²
-    /// add up to the filter's, at most `coins` of them decisions.
+    /// add up to the filter's, at most `flips` of them decisions, none with a coin further from the ideal one than
+    /// `coin`.
     ///
-    /// **Privacy.** As [`Budget::zcdp`], with [`GdpFilter`].
+    /// **Privacy.** What [`GdpFilter::epsilon`] says of the filter with `coin` so many times.
     #[must_use]
-    pub fn gdp(filter: GdpFilter, coins: Steps) -> Self {
-        Self::of(Account::Gdp { filter, coins: coins.0 })
+    pub fn gdp(filter: GdpFilter, coin: Coins, flips: Steps) -> Self {
+        Self::of(Account::Gdp { filter, flips: Flips { coin, left: flips.0 } })
     }
 
     /// Buys nothing and answers everything, for baselines.
@@ -114,13 +121,13 @@ impl Budget {
                 lines[index].left -= 1;
                 Ok(())
             }
-            Account::Zcdp { filter, coins } => {
+            Account::Zcdp { filter, flips } => {
                 let rho = concentrated(cost)?;
-                charge_filter(coins, cost, || filter.charge(rho).is_ok())
+                flips.charge_with(cost, || filter.charge(rho).is_ok())
             }
-            Account::Gdp { filter, coins } => {
+            Account::Gdp { filter, flips } => {
                 let mu = Mu::new(gaussian(cost)?.mu().upper)?;
-                charge_filter(coins, cost, || filter.charge(mu).is_ok())
+                flips.charge_with(cost, || filter.charge(mu).is_ok())
             }
             Account::NotPrivate => Ok(()),
         }
@@ -145,15 +152,18 @@ impl Budget {
     }
 }
 
-/// Charges a filter, and a coin if the question flips one; neither if one of them refuses.
-fn charge_filter(coins: &mut u64, cost: &Cost, charge: impl FnOnce() -> bool) -> Result<(), Refused> {
-    let flips = matches!(cost.mechanism(), Mechanism::Decision { .. } | Mechanism::NoisyDecision { .. });
-    let left = coins.checked_sub(u64::from(flips)).ok_or(Refused::Exhausted)?;
-    if !charge() {
-        return Err(Refused::Exhausted);
+impl Flips {
+    /// Charges a filter, and a coin if the question flips one; neither if one of them refuses.
+    fn charge_with(&mut self, cost: &Cost, charge: impl FnOnce() -> bool) -> Result<(), Refused> {
+        let coin = Coins::of(cost);
+        let flips = u64::from(coin != Coins::NONE);
+        let left = self.left.checked_sub(flips).ok_or(Refused::Exhausted)?;
+        if !self.coin.covers(&coin) || !charge() {
+            return Err(Refused::Exhausted);
+        }
+        self.left = left;
+        Ok(())
     }
-    *coins = left;
-    Ok(())
 }
 
 /// The question as a Gaussian mechanism, if it is one on all records.

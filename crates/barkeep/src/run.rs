@@ -4,7 +4,7 @@ use crate::Error;
 use crate::draws::{Chain, Draws, Outcome};
 use crate::plan::{Bill, Plan};
 use crate::public_rng::PublicRng;
-use barkeep_accounting::{Rho, Steps, ZcdpFilter};
+use barkeep_accounting::{Coins, Rho, Steps, ZcdpFilter};
 use barkeep_curator::{Budget, Curator, NoiseRng, Refused, Tab};
 use barkeep_data::Table;
 use barkeep_num::down;
@@ -101,10 +101,10 @@ fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
     match &plan.bill {
         None => Ok(vec![Budget::not_private(); chains]),
         Some(Bill::Contract(contract)) => Ok(vec![Budget::permits(contract); chains]),
-        Some(Bill::Filter { rho, coins, .. }) => {
+        Some(Bill::Filter { rho, coins, decision }) => {
             let share = Rho::new(down(rho.get() / chains as f64))?;
-            let coins = Steps(coins.0 / chains as u64);
-            Ok((0..chains).map(|_| Budget::zcdp(ZcdpFilter::new(share), coins)).collect())
+            let (coin, flips) = (Coins::of(decision), Steps(coins.0 / chains as u64));
+            Ok((0..chains).map(|_| Budget::zcdp(ZcdpFilter::new(share), coin, flips)).collect())
         }
     }
 }
