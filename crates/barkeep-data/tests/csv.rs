@@ -192,7 +192,7 @@ fn a_delimiter_that_cannot_delimit_is_refused() {
 }
 
 #[test]
-fn a_million_columns_are_searched_in_no_time() {
+fn a_million_columns_are_no_obstacle() {
     let folder = tempfile::tempdir().unwrap();
     let names: String = (0..1_000_000).map(|j| format!("c{j},")).collect();
     let path = file(&folder, format!("{names}income,age,city\n"));

@@ -57,22 +57,10 @@ pub(crate) fn sum_columns<const N: usize>(
         let [a, b, c, _] = group;
         match count {
             0 => outs.into_iter().zip(first.into_iter().flatten()).for_each(|(out, start)| out.fill(start)),
-            1 => dispatch(
-                #[inline(always)]
-                || add([a], first, outs, term),
-            ),
-            2 => dispatch(
-                #[inline(always)]
-                || add([a, b], first, outs, term),
-            ),
-            3 => dispatch(
-                #[inline(always)]
-                || add([a, b, c], first, outs, term),
-            ),
-            _ => dispatch(
-                #[inline(always)]
-                || add(group, first, outs, term),
-            ),
+            1 => add([a], first, outs, term),
+            2 => add([a, b], first, outs, term),
+            3 => add([a, b, c], first, outs, term),
+            _ => add(group, first, outs, term),
         }
         if count < FUSED {
             return;
@@ -89,29 +77,20 @@ fn add<const K: usize, const N: usize>(
     outs: [&mut [f64]; N],
     term: impl Fn(f64, f64) -> f64 + Copy,
 ) {
-    match first {
-        Some(start) => pass(
-            group,
-            outs,
-            #[inline(always)]
-            |_, n| start[n],
-            term,
-        ),
-        None => pass(
-            group,
-            outs,
-            #[inline(always)]
-            |sum, _| sum,
-            term,
-        ),
-    }
+    dispatch(
+        #[inline(always)]
+        || match first {
+            Some(start) => pass::<K, N, true>(group, start, outs, term),
+            None => pass::<K, N, false>(group, [0.0; N], outs, term),
+        },
+    );
 }
 
 #[inline(always)]
-fn pass<const K: usize, const N: usize>(
+fn pass<const K: usize, const N: usize, const FIRST: bool>(
     group: [Weighted<'_, N>; K],
+    start: [f64; N],
     outs: [&mut [f64]; N],
-    begin: impl Fn(f64, usize) -> f64,
     term: impl Fn(f64, f64) -> f64,
 ) {
     // Equal lengths, cut where the loop can see them: no bounds check survives.
@@ -122,7 +101,7 @@ fn pass<const K: usize, const N: usize>(
     for i in 0..length {
         let deviations: [f64; K] = std::array::from_fn(|k| columns[k][i] - group[k].2);
         for (n, out) in outs.iter_mut().enumerate() {
-            let mut sum = begin(out[i], n);
+            let mut sum = if FIRST { start[n] } else { out[i] };
             for k in 0..K {
                 sum += term(group[k].1[n], deviations[k]);
             }

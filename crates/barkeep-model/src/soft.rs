@@ -10,7 +10,7 @@ pub(crate) fn softplus(t: f64) -> f64 {
 
 /// ln(1 + eᵗ) − ln(1 + eˢ), with one logarithm for both: exactly 0 if t = s.
 ///
-/// **Precision.** The absolute error is at most 2⁻⁵¹, and one rounding of max(t, 0) − max(s, 0).
+/// **Precision.** The absolute error is at most 2⁻⁵⁰, and one rounding of max(t, 0) − max(s, 0).
 #[inline(always)]
 pub(crate) fn softplus_difference(t: f64, s: f64) -> f64 {
     // The quotient lies in [½, 2].
