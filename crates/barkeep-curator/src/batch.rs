@@ -2,11 +2,8 @@
 
 use crate::rng::Bits;
 use crate::skip::Skips;
-use crate::{NoiseRng, Refused};
+use crate::{MOST_RECORDS, NoiseRng, Refused};
 use barkeep_accounting::Rate;
-
-/// The most records a batch can be drawn from.
-const MOST_RECORDS: u64 = 1 << 32;
 
 /// The records one question touches, in increasing order. Drawing reuses the buffers.
 ///
@@ -63,8 +60,8 @@ impl Batch {
 
     /// Draws each of `records` records independently with probability exactly `rate`, a dyadic number.
     ///
-    /// The number of records passed over before the next member is geometric; see the source of `skip` for how
-    /// it is drawn exactly. Expected time in proportion to the batch, not to the records.
+    /// The number of records passed over before the next member is geometric, and is drawn exactly: integers decide.
+    /// Expected time in proportion to the batch, not to the records.
     ///
     /// **Privacy.** The work depends on the size of the batch, which under add/remove neighbours says something
     /// about the number of records.
@@ -78,7 +75,7 @@ impl Batch {
     }
 
     fn draw_each(&mut self, bits: &mut impl Bits, rate: Rate, records: u64) {
-        let skips = Skips::new(rate);
+        let skips = Skips::new(rate, records);
         self.members.clear();
         let mut next = skips.draw(records, bits);
         while next < records {

@@ -13,7 +13,7 @@ use crate::{LatticeSigma, NoiseRng};
 /// so the time of a single draw must not be shown.
 ///
 /// **Precision.** Exact: integers and lazily drawn random digits throughout, no floating point, nothing longer
-/// than 128 bits. About 23 words of 64 bits a draw on average for σ an integer, up to twice that below 1.
+/// than 128 bits. On average 18 words of 64 bits a draw for σ ≥ 10, at most 29 (σ = ½).
 ///
 /// Karney 2016, algorithm D with centre 0: it needs σ only, where the sampler of Canonne, Kamath and Steinke
 /// needs fractions of some 300 bits for σ = 2⁵².

