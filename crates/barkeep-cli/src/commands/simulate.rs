@@ -17,7 +17,7 @@ pub(crate) struct Simulate {
     /// The parameters, separated by commas.
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, required = true)]
     theta: Vec<f64>,
-    /// Settings of the model as in a spec's [model] section, such as a=20; may be repeated.
+    /// Settings of the model as in the model section of a spec, such as a=20; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// Seed.
