@@ -8,9 +8,12 @@ use crate::{LatticeSigma, NoiseRng};
 /// An integer z with probability exactly e^(−z²/(2σ²)) / Σⱼ e^(−j²/(2σ²)), in lattice units.
 ///
 /// **Privacy.** Added independently to each coordinate of a secret lattice vector of ℓ2 sensitivity Δ it is
-/// Δ²/(2σ²)-zCDP (Canonne, Kamath, Steinke 2020, theorem 14). Its variance is below σ². The work varies with
-/// the randomness and with the public σ, never with the secret; but it is not independent of the number drawn,
-/// so the time of a single draw must not be shown.
+/// Δ²/(2σ²)-zCDP (Canonne, Kamath, Steinke 2020). For a shift by the integer s in one coordinate and an order α > 1,
+/// completing the square gives e^((α−1)·D_α) = e^(α(α−1)s²/(2σ²))·θ(αs)/θ(0) with θ(c) = Σ_z e^(−(z−c)²/(2σ²)). The
+/// Fourier coefficients of θ are positive (Poisson summation), so θ(c) ≤ θ(0), and D_α ≤ α·s²/(2σ²); coordinates add.
+///
+/// The work varies with the randomness and with the public σ, never with the secret; but it is not independent of
+/// the number drawn, so the time of a single draw must not be shown.
 ///
 /// **Precision.** Exact: integers and lazily drawn random digits throughout, no floating point, nothing longer
 /// than 128 bits. On average 18 words of 64 bits a draw for σ ≥ 10, at most 29 (σ = ½).
