@@ -29,6 +29,7 @@
 //! # The accountants
 //! * [`gaussian`]: the closed form, exact for any mixture of Gaussian mechanisms.
 //! * [`pld`]: privacy-loss distributions, composed by FFT and bracketed from both sides; for anything with a privacy curve.
+//! * [`decision`]: bits of acceptance tests, by the optimal adaptive attack on them.
 //! * [`rdp`]: Rényi divergences, order by order; upper bounds for everything.
 //! * [`theorems`]: what the papers prove, by name and equation, mended where they err.
 //!
@@ -46,6 +47,7 @@ pub mod calibration;
 mod coins;
 mod contract;
 mod cost;
+pub mod decision;
 mod double;
 mod error;
 mod filters;

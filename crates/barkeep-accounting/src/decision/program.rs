@@ -1,0 +1,154 @@
+//! Runs the two dynamic programs side by side, on a grid as fine as a counted budget of work allows.
+
+use super::acceptance::Acceptance;
+use super::envelope::{Envelope, Fineness};
+use super::lower::Lower;
+use super::pair::Pair;
+use super::profile::Profile;
+use super::upper::{LEVELLING, Upper};
+use crate::{Delta, Error, Gaussian, Mu};
+
+/// Nodes per standard deviation of one step's privacy loss, finest first, and the evaluations a plan may cost for it: the
+/// coarsest some tenths of a second. The chords of a grid with n nodes add about 1/(3n²) of the loss variance, and as
+/// much is allowed to the envelope: 0.5 % of the variance at n = 8, 0.01 % at n = 64.
+const FINENESS: [(f64, f64); 5] = [(256.0, 2e7), (64.0, 2e8), (32.0, 4e8), (16.0, 8e8), (8.0, 2.5e9)];
+
+/// Evaluations after which a run that was planned too optimistically is given up.
+const MOST_WORK: u64 = 4_000_000_000;
+
+/// Nodes after which the grid is not prolonged.
+const MOST_NODES: usize = 1 << 21;
+
+/// Part of the smallest δ of interest that may be lost to cut-off tails.
+const CUT: f64 = 1e-4;
+
+/// A dynamic program ready to run.
+pub(super) struct Program {
+    upper: Upper,
+    lower: Option<Lower>,
+    step: f64,
+    /// Steps taken.
+    pub(super) steps: u64,
+    work: u64,
+}
+
+/// The standard deviation of a step's privacy loss squared, at its largest, for planning only.
+pub(super) fn information(rule: &dyn Acceptance, sensitivity: f64) -> Result<f64, Error> {
+    Ok(Envelope::new(rule, sensitivity, Fineness { excess: 1e-2, decay: 2.0, tail: 1e-12 })?.information)
+}
+
+/// About how far the privacy loss of so many steps reaches at probability `floor`, for planning only.
+fn window(steps: f64, information: f64, floor: f64) -> f64 {
+    let gaussian = Mu::new((steps * information).sqrt()).and_then(Gaussian::from_mu);
+    let reach = gaussian.and_then(|gaussian| Ok(gaussian.epsilon(Delta::new(floor)?).upper));
+    reach.unwrap_or(f64::INFINITY)
+}
+
+impl Program {
+    /// Plans `steps` steps with an eye on δ ≥ `smallest`. None if they are too many for the budget.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] if the acceptance function cannot be enclosed.
+    pub(super) fn plan(
+        rule: &dyn Acceptance,
+        sensitivity: f64,
+        steps: f64,
+        smallest: f64,
+    ) -> Result<Option<Self>, Error> {
+        Self::plan_with(rule, sensitivity, steps, smallest, true)
+    }
+
+    /// The same without a lower bound, for half the work.
+    pub(super) fn plan_upper(
+        rule: &dyn Acceptance,
+        sensitivity: f64,
+        steps: f64,
+        smallest: f64,
+    ) -> Result<Option<Self>, Error> {
+        Self::plan_with(rule, sensitivity, steps, smallest, false)
+    }
+
+    fn plan_with(
+        rule: &dyn Acceptance,
+        sensitivity: f64,
+        steps: f64,
+        smallest: f64,
+        attacked: bool,
+    ) -> Result<Option<Self>, Error> {
+        let floor = (CUT * smallest / (1.0 + steps / LEVELLING)).max(1e-284);
+        // Measured: cells of this size cost as much as a grid of 64 nodes per deviation, or less.
+        let decay = (0.1 * (1.0 + steps / 50.0)).min(2.0);
+        let mut failure = None;
+        for (fineness, most_work) in FINENESS {
+            let excess = 1.0 / (3.0 * fineness * fineness);
+            let aim = Fineness { excess, decay, tail: floor / 64.0 };
+            // At small sensitivities rounding may forbid the finest envelopes.
+            let envelope = match Envelope::new(rule, sensitivity, aim) {
+                Ok(envelope) => envelope,
+                Err(error) => {
+                    failure = Some(error);
+                    continue;
+                }
+            };
+            failure = None;
+            let step = envelope.information.sqrt() / fineness;
+            let furthest = envelope.outer.iter().map(|pair| pair.toward).fold(0.0, f64::max);
+            let nodes = window(steps, envelope.information, floor).min(steps * furthest) / step;
+            let moves = if attacked { attacks(&envelope, steps) } else { Vec::new() };
+            let work = 0.7 * steps * nodes * (envelope.outer.len() + 2 * moves.len()) as f64;
+            if work <= most_work {
+                let upper = Upper::new(&envelope.outer, step, floor, MOST_NODES);
+                let lower = attacked.then(|| Lower::new(&moves, step));
+                return Ok(Some(Self { upper, lower, step, steps: 0, work: 0 }));
+            }
+        }
+        failure.map_or(Ok(None), Err)
+    }
+
+    /// Takes one more step.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] when the work limit is reached.
+    pub(super) fn advance(&mut self) -> Result<(), Error> {
+        if self.work > MOST_WORK {
+            return Err(Error::Unresolved { what: "a composition of decisions", reason: "too many steps" });
+        }
+        self.work += self.upper.advance();
+        if let Some(lower) = &mut self.lower {
+            self.work += lower.advance(self.upper.nodes().0.len());
+        }
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// F_j(e^ε) from above.
+    pub(super) fn delta(&self, epsilon: f64) -> f64 {
+        self.upper.delta(epsilon)
+    }
+
+    /// Both bounds after the steps taken.
+    pub(super) fn profile(&self) -> Profile {
+        let (upper, flat) = self.upper.nodes();
+        let tests = self.lower.as_ref().map(Lower::tests);
+        let (hits, alarms) =
+            tests.map_or((Vec::new(), Vec::new()), |(hits, alarms)| (hits.to_vec(), alarms.to_vec()));
+        Profile { step: self.step, upper: upper.to_vec(), flat, hits, alarms }
+    }
+}
+
+/// The reachable pairs worth trying: for few steps nearly all of them, for many some near the strongest.
+fn attacks(envelope: &Envelope, steps: f64) -> Vec<Pair> {
+    let (weakest, apart) = if steps <= 64.0 { (0.0, 0.02) } else { (0.02, 0.15) };
+    let mut pairs: Vec<Pair> = Vec::new();
+    let mut last = f64::NEG_INFINITY;
+    for pair in &envelope.inner {
+        // The log-odds of the two ratios move about as t does.
+        let place = libm::log(pair.toward / pair.away);
+        let strong = pair.moments().1 >= weakest * envelope.information;
+        if place.is_finite() && strong && (place - last).abs() >= apart {
+            pairs.push(*pair);
+            last = place;
+        }
+    }
+    pairs
+}

@@ -1,0 +1,241 @@
+//! Checks the pieces: the polygon encloses, the two programs bracket each other, blocks stay above the whole.
+
+use super::envelope::{Envelope, Fineness};
+use super::*;
+use crate::{Component, Correction, Ratio, Rule};
+
+fn correction() -> Correction {
+    let atom = |weight, mean| Component { weight, mean, sd: 0.0 };
+    Correction::new(vec![
+        atom(0.866, 0.0),
+        atom(0.0659, 2.951),
+        atom(0.0659, -2.951),
+        atom(0.0011, 9.221),
+        atom(0.0011, -9.221),
+    ])
+    .unwrap()
+}
+
+fn rules() -> Vec<Rule> {
+    let lazy = |keep, rule| Rule::Lazy { keep, rule: Box::new(rule) };
+    let normal = Component { weight: 1.0, mean: 0.0, sd: 1.0 };
+    vec![
+        Rule::Barker,
+        Rule::Penalty { sigma: 0.3 },
+        Rule::Penalty { sigma: 1.0 },
+        Rule::Penalty { sigma: 5.0 },
+        Rule::Corrected { variance: 2.0, correction: correction() },
+        Rule::Corrected { variance: 1.0, correction: Correction::new(vec![normal]).unwrap() },
+        lazy(0.4, Rule::Barker),
+        lazy(0.9, Rule::Penalty { sigma: 1.0 }),
+        lazy(0.5, Rule::Metropolis),
+        lazy(0.5, Rule::Corrected { variance: 2.0, correction: correction() }),
+    ]
+}
+
+/// H_x of N(μ, 1) against N(0, 1): a convex F with a known formula, unrelated to decisions.
+fn gaussian_curve(mu: f64, x: f64) -> f64 {
+    if x <= 0.0 {
+        return 1.0;
+    }
+    let shift = libm::log(x) / mu;
+    barkeep_num::normal_cdf(0.5 * mu - shift) - x * barkeep_num::normal_cdf(-0.5 * mu - shift)
+}
+
+/// p·F(xq/p) + (1−p)·F(x(1−q)/(1−p)) for a pair given by its log-ratios.
+fn bracket(pair: pair::Pair, mu: f64, x: f64) -> f64 {
+    let (toward, away) = pair.masses();
+    toward * gaussian_curve(mu, x * libm::exp(-pair.toward))
+        + away * gaussian_curve(mu, x * libm::exp(pair.away))
+}
+
+#[test]
+fn the_polygon_encloses_every_pair_and_not_much_more() {
+    for rule in rules() {
+        for sensitivity in [0.01, 0.1, 1.0] {
+            let aim = Fineness { excess: 1e-4, decay: 0.2, tail: 1e-14 };
+            let envelope = Envelope::new(&rule, sensitivity, aim).unwrap();
+            for (mu, log_x) in [(0.5, 0.0), (0.5, 0.7), (1.5, 2.0), (0.2, 0.6), (3.0, -1.0)] {
+                let x = libm::exp(log_x);
+                let corners = envelope.outer.iter().map(|pair| bracket(*pair, mu, x)).fold(0.0, f64::max);
+                let mut reached: f64 = gaussian_curve(mu, x);
+                for i in -4_000..=4_000 {
+                    let t = 5e-3 * f64::from(i);
+                    let (p, not_p) = (rule.accept(t), rule.reject(t));
+                    for s in [-sensitivity, 0.5 * sensitivity, sensitivity] {
+                        let (q, not_q) = (rule.accept(t + s), rule.reject(t + s));
+                        let term = |p: f64, q: f64| {
+                            if p == 0.0 { 0.0 } else { p * gaussian_curve(mu, x * q / p) }
+                        };
+                        reached = reached.max(term(p, q) + term(not_p, not_q));
+                    }
+                }
+                assert!(
+                    reached <= corners * (1.0 + 1e-12),
+                    "{rule:?} {sensitivity} {log_x}: {reached} > {corners}"
+                );
+                let gain = corners - gaussian_curve(mu, x);
+                let real = reached - gaussian_curve(mu, x);
+                assert!(
+                    gain <= real * 1.02 + 1e-9,
+                    "{rule:?} {sensitivity} {log_x}: {gain:e} against {real:e}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn small_steps_approach_their_gaussian_limits() {
+    // sup a'²/(a(1−a)), as given in the mathematics of the project.
+    for (rule, limit) in
+        [(Rule::Barker, 0.25), (Rule::Penalty { sigma: 1.0 }, 0.403), (Rule::Penalty { sigma: 2.0 }, 0.133)]
+    {
+        let found = program::information(&rule, 1e-3).unwrap() / 1e-6;
+        assert!((found - limit).abs() < 1e-3, "{rule:?}: {found}");
+    }
+}
+
+#[test]
+fn the_two_programs_bracket_each_other() {
+    for rule in rules() {
+        for (sensitivity, steps) in [(0.02, 30), (0.3, 3), (1.0, 8)] {
+            let smallest = 1e-7;
+            let Composed::Whole(profile) = Composed::new(&rule, sensitivity, Steps(steps), smallest).unwrap()
+            else {
+                panic!("{rule:?} needed blocks");
+            };
+            for share in [0.0, 0.1, 0.3, 0.6] {
+                let epsilon = Epsilon::new(share * sensitivity * steps as f64).unwrap();
+                let Bracket { lower, upper } = profile.delta(epsilon);
+                let lower = lower.unwrap();
+                assert!(lower <= upper, "{rule:?} {sensitivity} {steps} {share}: {lower} > {upper}");
+                if upper > 1e-5 {
+                    assert!(
+                        lower > 0.93 * upper,
+                        "{rule:?} {sensitivity} {steps} {share}: {lower} << {upper}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_stay_above_the_whole_and_near_it() {
+    let (sensitivity, steps, smallest) = (0.1, Steps(200), 1e-6);
+    let delta = Delta::new(smallest).unwrap();
+    for rule in [Rule::Barker, Rule::Penalty { sigma: 1.5 }] {
+        let whole = Composed::new(&rule, sensitivity, steps, smallest).unwrap().epsilon(delta).unwrap();
+        let blocks = Blocks::new(&rule, sensitivity, 200.0, smallest).unwrap().compose(steps);
+        let upper = blocks.epsilon(delta, Accuracy::default()).unwrap().upper;
+        assert!(upper >= whole.lower.unwrap(), "{rule:?}");
+        assert!(upper <= 1.03 * whole.upper, "{rule:?}: {upper} against {}", whole.upper);
+        let attack = Attack::new(&rule, sensitivity, 200.0).unwrap().epsilon(smallest, 10.0);
+        assert!(attack <= whole.upper && attack >= 0.95 * whole.upper, "{rule:?}: {attack}");
+    }
+}
+
+#[test]
+fn a_decision_mixed_with_a_release_costs_the_mean_over_the_release() {
+    // One bit after one Gaussian release: δ = E over the release of F_1, by the trapezoidal rule.
+    let (rule, sensitivity, mu) = (Rule::Barker, Sensitivity::new(0.5).unwrap(), 0.3);
+    let epsilon = Epsilon::new(0.6).unwrap();
+    let single = |x: f64| {
+        let best = |x: f64| {
+            (-4000..=4000)
+                .map(|i| 2e-3 * f64::from(i))
+                .map(|t| (rule.accept(t) - x * rule.accept(t - 0.5)).max(0.0))
+                .fold(0.0, f64::max)
+        };
+        if x < 1.0 { 1.0 - x + x * best(1.0 / x) } else { best(x) }
+    };
+    let step = 0.02;
+    let mean: f64 = (-400..=400)
+        .map(|i| step * f64::from(i))
+        .map(|z| {
+            // Under P the release is N(μ, 1); its loss at z + μ is μz + μ²/2.
+            let density = libm::exp(-0.5 * z * z) / libm::sqrt(2.0 * std::f64::consts::PI);
+            step * density * single(libm::exp(epsilon.get() - mu * z - 0.5 * mu * mu))
+        })
+        .sum();
+    let release = crate::pld::Curve::gaussian(Ratio::new(1.0 / mu).unwrap()).unwrap();
+    let both =
+        composition(&rule, sensitivity, Steps(1), Delta::new(1e-8).unwrap()).unwrap().and(&release, Steps(1));
+    let upper = both.delta(epsilon, Accuracy::default()).unwrap().upper;
+    assert!(upper >= mean * (1.0 - 1e-4), "{upper} below {mean}");
+    assert!(upper <= mean * 1.01, "{upper} far above {mean}");
+}
+
+#[test]
+fn divergences_enclose_a_search_over_log_ratios() {
+    for rule in rules() {
+        for sensitivity in [0.05, 0.5] {
+            for order in [1.5, 4.0, 20.0] {
+                let bound = divergence(
+                    &rule,
+                    Sensitivity::new(sensitivity).unwrap(),
+                    crate::Order::new(order).unwrap(),
+                )
+                .unwrap();
+                let mut found: f64 = 0.0;
+                for i in -6_000..=6_000 {
+                    let t = 5e-3 * f64::from(i);
+                    for s in [-sensitivity, sensitivity] {
+                        let term = |p: f64, q: f64| {
+                            if p < 1e-280 {
+                                0.0
+                            } else {
+                                libm::exp(order * libm::log(p) + (1.0 - order) * libm::log(q))
+                            }
+                        };
+                        let sum = term(rule.accept(t), rule.accept(t + s))
+                            + term(rule.reject(t), rule.reject(t + s));
+                        found = found.max(libm::log(sum) / (order - 1.0));
+                    }
+                }
+                assert!(found <= bound * (1.0 + 1e-9), "{rule:?} {sensitivity} {order}: {found} > {bound}");
+                // Where the worst log-ratio lies beyond what f64 can hold, the release behind the bit is the bound.
+                let deviation = rule.smoothing().map_or(f64::INFINITY, f64::sqrt);
+                if (order - 1.0) * sensitivity / deviation < 25.0 {
+                    assert!(bound <= found * 1.001, "{rule:?} {sensitivity} {order}: {bound} >> {found}");
+                }
+                let rho = zcdp(&rule, Sensitivity::new(sensitivity).unwrap()).unwrap().get();
+                assert!(found <= rho * order * (1.0 + 1e-9), "{rule:?} {sensitivity} {order}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bounded_range_is_never_below_barkers_divergence() {
+    for sensitivity in [1e-3, 9e-3, 1.1e-2, 0.1, 1.0, 5.0] {
+        for order in [1.001, 2.0, 8.0, 100.0] {
+            let (step, order) = (Sensitivity::new(sensitivity).unwrap(), crate::Order::new(order).unwrap());
+            let (closed, found) =
+                (bounded_range(step, order), divergence(&Rule::Barker, step, order).unwrap());
+            assert!(found <= closed * (1.0 + 1e-9));
+            assert!(closed <= sensitivity * (1.0 + 1e-15));
+        }
+    }
+    // At order 1 the quadratic bound is the largest divergence of two coins in range: at Δ = 1, by hand.
+    let at_one = bounded_range(Sensitivity::new(1.0).unwrap(), crate::Order::new(1.0 + 1e-9).unwrap());
+    let largest = (1..1000)
+        .map(|i| f64::from(i) / 1000.0)
+        .map(|r| {
+            let p = -libm::expm1(r - 1.0) / -libm::expm1(-1.0);
+            p * r - (1.0 - p) * (1.0 - r)
+        })
+        .fold(0.0, f64::max);
+    assert!((at_one - largest).abs() < 1e-6, "{at_one} {largest}");
+}
+
+#[test]
+fn metropolis_and_invalid_rules_are_refused() {
+    let (step, delta) = (Sensitivity::new(0.1).unwrap(), Delta::new(1e-6).unwrap());
+    assert!(matches!(epsilon(&Rule::Metropolis, step, Steps(3), delta), Err(Error::Mismatch(_))));
+    assert!(matches!(
+        epsilon(&Rule::Penalty { sigma: -1.0 }, step, Steps(3), delta),
+        Err(Error::Argument { .. })
+    ));
+}
