@@ -60,6 +60,7 @@ mod rule;
 mod search;
 pub mod theorems;
 mod units;
+pub mod vcor;
 
 pub use coins::Coins;
 pub use contract::Contract;
