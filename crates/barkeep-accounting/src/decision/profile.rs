@@ -112,7 +112,7 @@ impl Profile {
             0.0
         } else {
             let (left, right) = (self.node(below - 1), self.node(below));
-            let share = ((left - delta) / (left - right) * INFLATION).min(1.0);
+            let share = ((left - delta) / (left - right) * INFLATION).clamp(0.0, 1.0);
             ((below - 1) as f64 * self.step + libm::log1p(share * libm::expm1(self.step))) * INFLATION
         };
         Ok(Bracket { lower: self.epsilon_attacked(delta).map(|lower| lower.min(upper)), upper })

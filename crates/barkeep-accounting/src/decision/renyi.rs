@@ -146,7 +146,7 @@ fn supremum(rule: &dyn Acceptance, sensitivity: f64, order: f64) -> Option<f64> 
         let inside = corners.map(|pair| pair.divergence(order)).fold(0.0, f64::max);
         let beyond = envelope.ends.iter().map(|end| {
             let ln_term = libm::log(end.p) + (order - 1.0) * libm::log(end.p / end.q);
-            let term = libm::exp(ln_term + 1e-14 * (1.0 + (order - 1.0)));
+            let term = libm::exp(ln_term + 1e-12 * order);
             libm::log1p(term) / (order - 1.0)
         });
         return Some(beyond.fold(inside, f64::max) * (1.0 + 4.0 * f64::EPSILON));
