@@ -1,9 +1,11 @@
 //! Keeps the privacy budget: every question is paid for before it is answered, and never more than was bought.
 
 use crate::Refused;
+use crate::question::innermost;
 use barkeep_accounting::{
-    Coins, Contract, Cost, Error, Gaussian, GdpFilter, Mechanism, Mu, Rho, Sampling, Steps, ZcdpFilter,
+    Coins, Contract, Cost, Error, Gaussian, GdpFilter, Mechanism, Mu, Rho, Rule, Sampling, Steps, ZcdpFilter,
 };
+use barkeep_num::up_by;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A privacy budget, shared by all its clones and by every chain that charges it.
@@ -176,9 +178,23 @@ fn gaussian(cost: &Cost) -> Result<Gaussian, Refused> {
     }
 }
 
-/// The question's ρ of zero-concentrated privacy.
+/// The question's ρ of zero-concentrated privacy, rounded up.
+///
+/// The bit of a Barker coin is the exponential mechanism on two outcomes: its privacy loss has a range of at most Δ, hence
+/// ρ = Δ²/8 (Cesar and Rogers 2021, by Hoeffding's lemma). That of a rule with normal noise of standard deviation σ is a
+/// post-processing of the log-ratio plus that noise: ρ = Δ²/(2σ²). A lazy rule post-processes the bit of the rule inside.
 fn concentrated(cost: &Cost) -> Result<Rho, Refused> {
-    Ok(Rho::new(gaussian(cost)?.rho().upper)?)
+    let (Mechanism::Decision { rule, sensitivity }, Sampling::Full) = (cost.mechanism(), cost.sampling())
+    else {
+        return Ok(Rho::new(gaussian(cost)?.rho().upper)?);
+    };
+    let divisor = match innermost(rule) {
+        Rule::Barker => 8.0,
+        Rule::Penalty { sigma } => 2.0 * sigma * sigma,
+        Rule::Corrected { variance, .. } => 2.0 * variance,
+        _ => return Err(Error::Mismatch("a filter charges rules that are concentrated only").into()),
+    };
+    Ok(Rho::new(up_by(sensitivity.get() * sensitivity.get() / divisor, 4))?)
 }
 
 #[cfg(test)]

@@ -189,7 +189,7 @@ fn noise(rule: &Rule) -> Result<f64, Refused> {
 }
 
 /// The rule inside a lazy one.
-fn innermost(rule: &Rule) -> &Rule {
+pub(crate) fn innermost(rule: &Rule) -> &Rule {
     match rule {
         Rule::Lazy { rule, .. } => innermost(rule),
         rule => rule,
