@@ -70,16 +70,26 @@ pub struct Spectrum {
     error: f64,
 }
 
-impl Cyclic {
-    /// Plans transforms of a length that must be a power of two from 2 to [`LONGEST`]; None otherwise.
-    #[must_use]
-    pub fn new(length: usize) -> Option<Self> {
+/// Plans transforms and remembers the plans, which take longer to make than to use.
+#[derive(Default)]
+pub struct Planner(RealFftPlanner<f64>);
+
+impl Planner {
+    /// Transforms of a length that must be a power of two from 2 to [`LONGEST`]; None otherwise.
+    pub fn cyclic(&mut self, length: usize) -> Option<Cyclic> {
         if !length.is_power_of_two() || !(2..=LONGEST).contains(&length) {
             return None;
         }
-        let mut planner = RealFftPlanner::new();
-        let (forward, inverse) = (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
-        Some(Self { length, forward, inverse })
+        let (forward, inverse) = (self.0.plan_fft_forward(length), self.0.plan_fft_inverse(length));
+        Some(Cyclic { length, forward, inverse })
+    }
+}
+
+impl Cyclic {
+    /// [`Planner::cyclic`] for a single use.
+    #[must_use]
+    pub fn new(length: usize) -> Option<Self> {
+        Planner::default().cyclic(length)
     }
 
     /// How many indices there are.

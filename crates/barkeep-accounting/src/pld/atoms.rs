@@ -33,6 +33,13 @@ pub(super) struct Atoms {
     pub(super) infinite: f64,
 }
 
+impl Atoms {
+    /// Atoms outside which there is nothing.
+    pub(super) fn complete(atoms: Vec<Atom>) -> Self {
+        Self { atoms, below: f64::NEG_INFINITY, above: f64::NEG_INFINITY, infinite: f64::NEG_INFINITY }
+    }
+}
+
 /// The atoms from which upper and lower bounds are made.
 #[derive(Debug, Clone)]
 pub(super) enum Sides {
@@ -58,8 +65,8 @@ pub(super) trait Losses: Debug + Send + Sync {
 
     /// Cuts the distribution at the boundaries (ascending losses).
     ///
-    /// For [`Sides::Both`] every atom stands for mass that lies between two neighbouring boundaries, so that splitting the
-    /// atom between them, or merging it with others, is the same as splitting or merging that mass.
+    /// For [`Sides::Both`] every atom stands for mass that lies between two neighbouring boundaries, or beyond the last, so that
+    /// splitting the atom between them, or merging it with others, is the same as splitting or merging that mass.
     fn atoms(&self, boundaries: &[f64]) -> Sides;
 
     /// Where the atoms are, if there are any besides one at loss 0.

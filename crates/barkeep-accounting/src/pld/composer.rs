@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use barkeep_num::convolution::Cyclic;
+use barkeep_num::convolution::Planner;
 
 use super::atoms::{Anchor, Atoms, Losses, Sides};
-use super::engine::{Composed, Engine, Part, Side};
+use super::composed::Composed;
+use super::engine::{Engine, Part, Side};
 use super::lattice::{self, Nodes, Tilt};
-use super::plan::{Model, Saddle, Sketch, Spread, Window};
+use super::plan::{Plan, Saddle, Window};
+use super::sketch::{Sketch, Spread};
 use crate::Error;
 
 /// The longest lattice: with its transforms it stays below 500 MB.
@@ -19,8 +21,8 @@ const SHORTEST_LATTICE: usize = 1 << 8;
 /// Relative error of a transform, per step composed: 6·2⁻⁵³ times the levels of a long one.
 const TRANSFORM_NOISE: f64 = 2e-14;
 
-/// ln of the mass of a step that is moved to infinity, relative to δ and to the number of steps.
-const TO_INFINITY: f64 = -25.0;
+/// ln of the tilted mass of all steps that is moved up to the lowest node.
+const RAISED: f64 = -25.0;
 
 /// The most atoms of one step.
 const MOST_ATOMS: f64 = 4e6;
@@ -38,6 +40,7 @@ pub(super) struct Composer {
     upper: Vec<Part>,
     lower: Vec<Part>,
     steps: Vec<u64>,
+    tilt: f64,
     /// Whether the lower side bounds the truth, and not just the upper curve.
     pub(super) certified: bool,
 }
@@ -92,7 +95,8 @@ impl Common {
             }
             return Ok(Self { step, length: length(step)?, natural: Some((leader.spacing, parts as i64)) });
         }
-        let length = length(fineness.step)?;
+        // A little coarser rather than twice as long.
+        let length = length(1.15 * fineness.step)?;
         // Few digits, so that multiples are exact; the whole length is used.
         let step = few_digits(width / (length as f64 - 2.0));
         Ok(Self { step, length, natural: None })
@@ -114,23 +118,25 @@ impl Composer {
     /// [`Error::Unresolved`] if the lattice would be too long.
     pub(super) fn new(
         steps: &[Step],
-        model: &Model,
-        saddle: &Saddle,
+        plan: &Plan,
         fineness: Fineness,
+        planner: &mut Planner,
     ) -> Result<Self, Error> {
-        let count: f64 = steps.iter().map(|step| step.steps as f64).sum();
-        let window = model.window(saddle, fineness.tolerance, TRANSFORM_NOISE * (count + 10.0));
+        let saddle = &plan.saddle;
+        let count: f64 = plan.model.sketches.iter().map(Sketch::steps).sum();
+        let window = plan.window(fineness.tolerance, TRANSFORM_NOISE * (count + 10.0));
         let unresolved = |reason: &'static str| Error::Unresolved { what: "the composition", reason };
         if !(window.low.is_finite() && window.high.is_finite() && window.high > window.low) {
             return Err(unresolved("its losses are out of the range of the arithmetic"));
         }
         let common = Common::choose(steps, &window, fineness)?;
-        let cyclic = Cyclic::new(common.length)
+        let cyclic = planner
+            .cyclic(common.length)
             .ok_or_else(|| unresolved("it needs a longer lattice than is allowed"))?;
         let engine =
             Engine { cyclic, step: common.step, window, rate: window.tilt, reference: saddle.epsilon };
         let (mut upper, mut lower, mut certified) = (Vec::new(), Vec::new(), true);
-        for (step, sketch) in steps.iter().zip(&model.sketches) {
+        for (step, sketch) in steps.iter().zip(&plan.model.sketches) {
             let tilt = Tilt { rate: window.tilt, log_scale: sketch.cumulants(window.tilt).value };
             let nodes = place(step, sketch, saddle, &common)
                 .ok_or_else(|| unresolved("one step needs more lattice points than are allowed"))?;
@@ -148,7 +154,19 @@ impl Composer {
                 tilt,
             ));
         }
-        Ok(Self { engine, upper, lower, steps: steps.iter().map(|step| step.steps).collect(), certified })
+        Ok(Self {
+            engine,
+            upper,
+            lower,
+            steps: steps.iter().map(|step| step.steps).collect(),
+            tilt: saddle.tilt,
+            certified,
+        })
+    }
+
+    /// The tilt of the saddle point it was made for.
+    pub(super) fn tilt(&self) -> f64 {
+        self.tilt
     }
 
     /// The composition of `times` repetitions of all steps.
@@ -168,9 +186,8 @@ impl Composer {
 /// The nodes one kind of step is put on.
 fn place(step: &Step, sketch: &Sketch, saddle: &Saddle, common: &Common) -> Option<Nodes> {
     let times = libm::log(sketch.steps().max(1.0));
-    let (least, most) = sketch.extent();
-    let high = sketch.reach(saddle.log_delta - times + TO_INFINITY).min(most);
-    let low = sketch.floor(saddle.tilt, TO_INFINITY - times).max(least);
+    let (least, high) = sketch.extent();
+    let low = sketch.floor(saddle.tilt, RAISED - times).max(least);
     let anchor = step.losses.anchor();
     if let (Some(anchor), Some((spacing, parts))) = (anchor, common.natural)
         && anchor.exact

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use barkeep_num::convolution::Planner;
+
 use super::atoms::Losses;
 use super::composer::Step;
 use super::curve::Curve;
 use super::normal::{Kind, NormalPair};
+use super::plan::Target;
 use super::query::Query;
 use crate::{Bracket, Delta, Epsilon, Error, Steps};
 
@@ -14,8 +17,9 @@ const MOST_DIRECTIONS: u32 = 4;
 
 /// How close the two ends of a bracket must be.
 ///
-/// A bracket of ε is close enough if its ends differ by this much, relative, or if δ at its upper end is known that well; a
-/// bracket of δ if its ends differ by this much, relative.
+/// A bracket of ε is close enough if its ends differ by this much, relative, or if δ at its upper end is known that well. A
+/// bracket of δ is if its ends differ by this much, relative; where that is more than can be done, as for very small δ, if they
+/// differ by no more than a change of ε by this much would make.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accuracy(f64);
 
@@ -97,7 +101,7 @@ impl Composition {
     /// narrow as asked for within the limits on work and memory.
     pub fn epsilon(&self, delta: Delta, accuracy: Accuracy) -> Result<Bracket, Error> {
         let log_delta = libm::log(delta.get());
-        self.worst(|steps| Query::new(steps)?.epsilon(log_delta, accuracy))
+        self.worst(Target::LogDelta(log_delta), accuracy)
     }
 
     /// δ at a given ε.
@@ -105,7 +109,7 @@ impl Composition {
     /// # Errors
     /// [`Error::Unresolved`] as for [`Composition::epsilon`].
     pub fn delta(&self, epsilon: Epsilon, accuracy: Accuracy) -> Result<Bracket, Error> {
-        self.worst(|steps| Query::new(steps)?.delta(epsilon.get(), accuracy))
+        self.worst(Target::Epsilon(epsilon.get()), accuracy)
     }
 
     /// How often all of this can be repeated within (ε, δ): never once too often, and at most a fraction `accuracy` too seldom.
@@ -133,34 +137,60 @@ impl Composition {
         accuracy: Accuracy,
     ) -> Result<Steps, Error> {
         let log_delta = libm::log(delta.get());
+        let mut planner = Planner::default();
         let mut fewest: Option<u64> = None;
         for direction in self.directions()? {
-            let query = Query::new(&direction)?;
+            let query = Query::new(&direction, log_delta)?;
             // Often another direction allows more: then one look is enough.
-            if let Some(times) = fewest
-                && times > 0
-                && query.fits(times, epsilon.get(), log_delta, accuracy)?
+            let seen = |times: &u64| *times > 0;
+            if fewest
+                .filter(seen)
+                .is_some_and(|times| query.fits(times, epsilon.get(), log_delta, &mut planner))
             {
                 continue;
             }
-            let times = query.largest_repetitions(epsilon.get(), log_delta, accuracy)?;
+            let times = query.largest_repetitions(epsilon.get(), log_delta, accuracy, &mut planner)?;
             fewest = Some(fewest.map_or(times, |fewest| fewest.min(times)));
         }
         fewest.map(Steps).ok_or(Error::Unbounded("nothing is asked: it can be repeated without end"))
     }
 
     /// The worst over all directions.
-    fn worst(&self, answer: impl Fn(&[Step]) -> Result<Bracket, Error>) -> Result<Bracket, Error> {
-        let mut worst = Bracket { lower: Some(0.0), upper: 0.0 };
-        for direction in self.directions()? {
-            if direction.is_empty() {
+    fn worst(&self, target: Target, accuracy: Accuracy) -> Result<Bracket, Error> {
+        let directions = self.directions()?;
+        let log_delta = match target {
+            Target::LogDelta(log_delta) => log_delta,
+            // δ may be anything that f64 can tell from 0.
+            Target::Epsilon(_) => -745.0,
+        };
+        let mut queries: Vec<Query<'_>> = (directions.iter().filter(|steps| !steps.is_empty()))
+            .map(|steps| Query::new(steps, log_delta))
+            .collect::<Result<_, Error>>()?;
+        if queries.len() > 1 {
+            queries.sort_by(|a, b| b.estimate(target).total_cmp(&a.estimate(target)));
+        }
+        let mut planner = Planner::default();
+        let mut worst: Option<Bracket> = None;
+        for query in queries {
+            // The first is probably the worst; of the others it is enough to know that they are not worse.
+            let known = worst.and_then(|worst| worst.lower).filter(|lower| *lower > 0.0);
+            let covered = known.is_some_and(|lower| match target {
+                Target::LogDelta(log_delta) => query.fits(1, lower, log_delta, &mut planner),
+                Target::Epsilon(epsilon) => query.fits(1, epsilon, libm::log(lower), &mut planner),
+            });
+            if covered {
                 continue;
             }
-            let Bracket { lower, upper } = answer(&direction)?;
-            worst.lower = worst.lower.zip(lower).map(|(a, b)| a.max(b));
-            worst.upper = worst.upper.max(upper);
+            let Bracket { lower, upper } = match target {
+                Target::LogDelta(log_delta) => query.epsilon(log_delta, accuracy, &mut planner)?,
+                Target::Epsilon(epsilon) => query.delta(epsilon, accuracy, &mut planner)?,
+            };
+            worst = Some(worst.map_or(Bracket { lower, upper }, |worst| Bracket {
+                lower: worst.lower.zip(lower).map(|(a, b)| a.max(b)),
+                upper: worst.upper.max(upper),
+            }));
         }
-        Ok(worst)
+        Ok(worst.unwrap_or(Bracket { lower: Some(0.0), upper: 0.0 }))
     }
 
     /// All steps in each combination of directions that may occur.

@@ -219,6 +219,21 @@ impl Curve {
     }
 }
 
+impl Curve {
+    /// P against Q alone, for those who know that only this direction can occur: one record is removed, never added.
+    #[must_use]
+    pub fn forward(&self) -> Self {
+        Self { backward: None, aligned: false, ..self.clone() }
+    }
+
+    /// Q against P alone.
+    #[must_use]
+    pub fn backward(&self) -> Self {
+        let forward = self.backward.as_ref().unwrap_or(&self.forward);
+        Self { forward: Arc::clone(forward), backward: None, aligned: false, gaussian: self.gaussian }
+    }
+}
+
 fn bad_dots(count: usize) -> Error {
     Error::Argument {
         name: "dots",

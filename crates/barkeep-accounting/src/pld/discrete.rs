@@ -9,6 +9,9 @@ use super::atoms::{Anchor, Atom, Atoms, Losses, Sides};
 /// Atoms of an outline, at most.
 const OUTLINE_ATOMS: u64 = 2000;
 
+/// Atoms lighter than e^(−this) are not listed.
+const FARTHEST: f64 = 1000.0;
+
 /// One bit, 1 with probability p under P and q under Q.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Coin {
@@ -41,7 +44,13 @@ impl Coin {
 
 impl Losses for Coin {
     fn outline(&self, _: f64) -> Vec<Atom> {
-        self.atoms.iter().map(|(loss, log_mass)| Atom::rounded(*loss, *log_mass)).collect()
+        // One of the two losses may be known to more digits than its place on their common lattice.
+        let largest = self.atoms.iter().map(|(loss, _)| loss.abs()).fold(0.0, f64::max);
+        let atom = |(loss, log_mass): &(f64, f64)| Atom {
+            loss_slack: 8.0 * f64::EPSILON * largest,
+            ..Atom::rounded(*loss, *log_mass)
+        };
+        self.atoms.iter().map(atom).collect()
     }
 
     fn atoms(&self, _: &[f64]) -> Sides {
@@ -118,8 +127,9 @@ impl Losses for DiscreteGaussian {
         let Anchor { offset, spacing, .. } = self.lattice();
         let index = |loss: &f64| (loss - offset) / spacing;
         let (low, high) = (boundaries.first().map_or(0.0, index), boundaries.last().map_or(0.0, index));
-        // Half a step of tolerance, so that atoms on the outermost boundaries are inside.
-        let (low, high) = ((low - 0.5).ceil(), (high + 0.5).floor());
+        // Half a step of tolerance, so that atoms on the lowest boundary are inside; above, all that f64 can tell from nothing.
+        let far = (2.0 * self.variance * FARTHEST).sqrt();
+        let (low, high) = ((low - 0.5).ceil(), high.max(far).ceil());
         let atoms = (low as i64..=high as i64).map(|index| self.atom(index as f64)).collect();
         let (below, above) = (self.log_tail(1.0 - low), self.log_tail(high + 1.0));
         Sides::Both(Atoms { atoms, below, above, infinite: f64::NEG_INFINITY })
@@ -173,12 +183,7 @@ impl Losses for Laplace {
         let cells = edges.windows(2).filter(|pair| pair[1] > pair[0]);
         atoms.extend(cells.map(|pair| self.between(pair[0], pair[1])));
         atoms.push(Atom::rounded(self.largest, -LN_2));
-        Sides::Both(Atoms {
-            atoms,
-            below: f64::NEG_INFINITY,
-            above: f64::NEG_INFINITY,
-            infinite: f64::NEG_INFINITY,
-        })
+        Sides::Both(Atoms::complete(atoms))
     }
 
     fn anchor(&self) -> Option<Anchor> {

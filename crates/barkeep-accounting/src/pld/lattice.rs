@@ -5,12 +5,17 @@
 //! - *raised* by moving an atom between two nodes a ≤ ℓ ≤ b to both of them, p and q kept: the share
 //!   (1 − e^(−(ℓ−a)))/(1 − e^(−(b−a))) of p goes to b. (The split pair can be merged back into the first, and merging is
 //!   post-processing.) This is connecting the dots at the nodes. Mass below the lowest node is moved up to it, which keeps
-//!   p and lowers q; mass above the highest is moved to infinity.
+//!   p and lowers q; mass above the highest, b, is split between b and infinity, where q is nothing: p·e^(b−ℓ) stays at b.
 //! - *lowered* by merging atoms whose barycentre ln(Σp/Σq) is a node. Going outward from the middle, each node takes what is
 //!   left on its inner side and then as much of the atoms on its outer side as balances them, the last one in part
 //!   (a random part of an atom is post-processing too). With atoms half a cell apart and thinning outward, as
 //!   on both sides of a mode, a disturbance shrinks to a third from node to node, and nearly every atom goes to the nearest node.
 //!   What cannot be balanced at the ends is moved down to a node, which lowers p.
+//!
+//! Above the highest node b a lower bound too is made by splitting, which raises the curve, but by next to nothing: p − x·q is linear, so as
+//! long as all other losses sum to at least ε − b, the positive part of the whole is the same whether a loss above b is split or not.
+//! The difference, at most the chance of a loss above b times that of such a low sum, is taken off at the end
+//! (one split step after the other, k of them). How large a rare loss is, is then no longer of interest, only that it is.
 //!
 //! Both survive composition, since they hold for the pair and not just for one curve. Weights are tilted from the start: the
 //! weight of a node at ℓ with mass p is p·e^(sℓ−κ).
@@ -21,7 +26,7 @@
 //! node; by how much its loss may then be wrong is returned and charged to ε for every step.
 
 use super::atoms::{Atom, Atoms};
-use barkeep_num::log_add_exp;
+use barkeep_num::{log_add_exp, log1m_exp};
 
 /// Relative error charged to a weight per unit of the terms in its exponent, 8·2⁻⁵³.
 const EXPONENT_ERROR: f64 = 4.0 * f64::EPSILON;
@@ -90,6 +95,8 @@ pub(super) struct Weights {
     pub(super) values: Vec<f64>,
     /// ln of the mass at infinity, bounded from the same side.
     pub(super) infinite: f64,
+    /// ln of the mass that was put at infinity besides, in [`merge`].
+    pub(super) capped: f64,
     /// By how much losses may be wrong.
     pub(super) shift: f64,
 }
@@ -124,7 +131,10 @@ pub(super) fn split(atoms: &Atoms, nodes: &Nodes, tilt: Tilt) -> Weights {
         } else if positions.first().is_some_and(|lowest| loss <= *lowest) {
             values[0] += tilt.weight(log_mass, positions[0], 1.0);
         } else if cell + 1 >= positions.len() {
-            infinite = log_add_exp(infinite, log_mass);
+            // Between the highest node and infinity.
+            let above = positions[cell] - loss;
+            values[cell] += tilt.weight(log_mass + above, positions[cell], 1.0);
+            infinite = log_add_exp(infinite, log_mass + log1m_exp(above));
         } else {
             let (low, high) = (positions[cell], positions[cell + 1]);
             let width = high - low;
@@ -137,7 +147,7 @@ pub(super) fn split(atoms: &Atoms, nodes: &Nodes, tilt: Tilt) -> Weights {
     // Two cells' atoms meet in a node.
     let rounding = 1.0 + SUM_ERROR * (8.0 + 2.0 * f64::from(longest));
     values.iter_mut().for_each(|value| *value *= rounding);
-    Weights { values, infinite: infinite + 1e-12, shift }
+    Weights { values, infinite: infinite + 1e-12, capped: f64::NEG_INFINITY, shift }
 }
 
 /// The lower bound: see the [module](self) documentation.
@@ -151,24 +161,35 @@ pub(super) fn merge(atoms: &Atoms, nodes: &Nodes, tilt: Tilt) -> Weights {
         _ => f64::INFINITY,
     };
     let start = atoms.atoms.partition_point(|atom| atom.loss < middle);
-    let mut merger =
-        Merger { tilt, values: vec![0.0; positions.len()], rests: Vec::new(), shift: 0.0, longest: 0 };
+    let mut merger = Merger {
+        tilt,
+        values: vec![0.0; positions.len()],
+        rests: Vec::new(),
+        capped: 0.0,
+        shift: 0.0,
+        longest: 0,
+    };
     merger.ascend(&atoms.atoms[start..], &positions, right);
     merger.descend(&atoms.atoms[..start], &positions, right);
     merger.place_rests(&positions);
     let rounding = (1.0 - SUM_ERROR * (16.0 + 4.0 * f64::from(merger.longest))).max(0.0);
     merger.values.iter_mut().for_each(|value| *value *= rounding);
-    Weights { values: merger.values, infinite: atoms.infinite - 1e-12, shift: merger.shift }
+    // Back from a weight at the highest node to a mass.
+    let highest = positions.last().copied().unwrap_or(0.0);
+    let capped = libm::log(merger.capped * rounding) + tilt.log_scale - tilt.rate * highest - 1e-12;
+    Weights { values: merger.values, infinite: atoms.infinite - 1e-12, capped, shift: merger.shift }
 }
 
-/// The loss around which atoms are heaviest for the room they have.
+/// About the loss around which atoms are heaviest for the room they have.
 fn densest(atoms: &[Atom]) -> f64 {
     let density = |index: usize| {
         let before = atoms[index.saturating_sub(1)].loss;
         let after = atoms[(index + 1).min(atoms.len() - 1)].loss;
         atoms[index].log_mass - libm::log(after - before)
     };
+    // Every few atoms will do where there are many.
     (0..atoms.len())
+        .step_by(1 + atoms.len() / 1000)
         .map(|index| (density(index), atoms[index].loss))
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map_or(0.0, |(_, loss)| loss)
@@ -179,6 +200,8 @@ struct Merger {
     values: Vec<f64>,
     /// What is left at the ends, with the number of the node it was weighed at.
     rests: Vec<(usize, Gathered)>,
+    /// What was put at infinity, as a weight at the highest node.
+    capped: f64,
     shift: f64,
     longest: u32,
 }
@@ -234,10 +257,11 @@ impl Merger {
                 (next, left) = (next + 1, 1.0);
             }
             if number + 1 == positions.len() {
-                // Beyond the highest node: down to it, which keeps q.
+                // Beyond the highest node: e^node·q there, and the rest of p at infinity.
                 while let Some(atom) = atoms.get(next) {
                     let (weight, excess) = self.pull(atom, node);
                     gathered.add((weight + excess) * left, 0.0);
+                    self.capped -= excess * left;
                     (next, left) = (next + 1, 1.0);
                 }
             }

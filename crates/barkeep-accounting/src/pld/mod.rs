@@ -1,6 +1,7 @@
 //! Composes any mechanisms by their privacy-loss distributions and brackets ε and δ from both sides.
 
 mod atoms;
+mod composed;
 mod composer;
 mod composition;
 mod curve;
@@ -12,6 +13,7 @@ mod normal;
 mod plan;
 mod quadrature;
 mod query;
+mod sketch;
 mod tabulated;
 
 pub use composition::{Accuracy, Composition};

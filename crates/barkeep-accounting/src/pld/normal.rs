@@ -20,6 +20,7 @@
 
 use std::f64::consts::PI;
 
+use barkeep_num::vector::scalar::exp;
 use barkeep_num::{ln_normal_cdf, log_add_exp};
 
 use super::atoms::{Atom, Atoms, Losses, Sides};
@@ -78,7 +79,7 @@ impl NormalPair {
                 let inverse = if log_size > 20.0 {
                     (log_size + std::f64::consts::LN_2).copysign(half)
                 } else {
-                    libm::asinh(libm::exp(log_factor) * libm::sinh(half))
+                    libm::asinh(exp(log_factor) * libm::sinh(half))
                 };
                 (half + inverse) / c
             }
@@ -89,7 +90,7 @@ impl NormalPair {
     fn mixed(&self, loss: f64) -> f64 {
         let q = self.rate;
         if loss > 30.0 {
-            return loss - libm::log(q) + libm::log1p(-(1.0 - q) * libm::exp(-loss));
+            return loss - libm::log(q) + libm::log1p(-(1.0 - q) * exp(-loss));
         }
         let excess = libm::expm1(loss) / q;
         if excess <= -1.0 { f64::NEG_INFINITY } else { libm::log1p(excess) }
@@ -100,31 +101,24 @@ impl NormalPair {
         self.kind != Kind::Add
     }
 
-    /// ln of the mass of P above (`upper`) or below a coordinate.
-    fn log_tail(&self, y: f64, upper: bool) -> f64 {
-        let sign = if upper { -1.0 } else { 1.0 };
-        let centred = ln_normal_cdf(sign * y);
-        match self.kind {
-            Kind::Add => centred,
-            Kind::Remove | Kind::Substitute => self.mixture(centred, ln_normal_cdf(sign * (y - self.shift))),
-        }
-    }
-
     /// ln((1−q)·e^a + q·e^b).
     fn mixture(&self, a: f64, b: f64) -> f64 {
         log_add_exp(libm::log1p(-self.rate) + a, libm::log(self.rate) + b)
     }
 
-    /// Everything below a coordinate as one atom.
-    fn end(&self, y: f64) -> Atom {
-        let (centred, shifted) = (ln_normal_cdf(y), ln_normal_cdf(y - self.shift));
+    /// Everything above (`upper`) or below a coordinate as one atom.
+    fn end(&self, y: f64, upper: bool) -> Atom {
+        let sign = if upper { -1.0 } else { 1.0 };
+        let log_normal = |centre: f64| ln_normal_cdf(sign * (y - centre));
+        let (centred, shifted) = (log_normal(0.0), log_normal(self.shift));
         let mixed = self.mixture(centred, shifted);
         let (log_p, log_q) = match self.kind {
             Kind::Remove => (mixed, centred),
             Kind::Add => (centred, mixed),
-            Kind::Substitute => (mixed, self.mixture(centred, ln_normal_cdf(y + self.shift))),
+            Kind::Substitute => (mixed, self.mixture(centred, log_normal(-self.shift))),
         };
-        let unit = 16.0 * f64::EPSILON * (1.0 + log_p.abs() + log_q.abs());
+        // ln Φ feels the rounding of y by y times as much.
+        let unit = 16.0 * f64::EPSILON * (1.0 + log_p.abs() + log_q.abs() + y * y);
         Atom { loss: log_p - log_q, log_mass: log_p, loss_slack: unit, log_slack: unit }
     }
 
@@ -138,7 +132,8 @@ impl NormalPair {
     fn panel(&self, y: f64, z: f64) -> Atom {
         let (c, q) = (self.shift, self.rate);
         let (middle, half) = (0.5 * (y + z), 0.5 * (z - y));
-        let log_reference = libm::log(half / (2.0 * PI).sqrt()) - 0.5 * middle * middle;
+        // Densities are relative to that in the middle.
+        let (scale, log_reference) = (half / (2.0 * PI).sqrt(), -0.5 * middle * middle);
         let nodes = rule(half * (middle.abs() + c + 1.0));
         let log_ratio = self.log_ratio(middle);
         let (log_mass, loss, steepness) = if self.kind == Kind::Substitute {
@@ -146,44 +141,45 @@ impl NormalPair {
             let (mut plain, mut up, mut down, mut difference) = (0.0, 0.0, 0.0, 0.0);
             for (node, weight) in nodes {
                 let step = half * node;
-                let density = weight * libm::exp(-step * (middle + 0.5 * step));
-                let rise = density * libm::exp(self.log_ratio(middle + step) - lift);
-                let fall = density * libm::exp(self.log_ratio(-middle - step) - lift);
+                let density = weight * exp(-step * (middle + 0.5 * step));
+                let rise = density * exp(self.log_ratio(middle + step) - lift);
+                let fall = density * exp(self.log_ratio(-middle - step) - lift);
                 plain += density;
                 up += rise;
                 down += fall;
                 // 1 − r(−y)/r(y) = 1 − e^(−2cy).
                 difference -= rise * libm::expm1(-2.0 * c * (middle + step));
             }
-            let rest = (1.0 - q) * libm::exp(-lift) * plain;
+            let rest = (1.0 - q) * exp(-lift) * plain;
             let (p, other) = (rest + q * up, rest + q * down);
             let loss = if (c * middle).abs() < 1.0 {
                 libm::log1p(q * difference / other)
             } else {
                 libm::log(p / other)
             };
-            (lift + libm::log(p), loss, q * (up / p + down / other))
+            (lift + libm::log(scale * p), loss, q * (up / p + down / other))
         } else {
-            let lift = log_ratio.max(0.0);
+            // Where the mixture is close to N(0), their difference; elsewhere each by itself, with its size taken out.
+            let near = log_ratio < 1.0 && (q < 0.5 || log_ratio > -0.5);
+            let lift = if near { 0.0 } else { log_ratio.max(libm::log1p(-q)) };
             let (mut plain, mut excess) = (0.0, 0.0);
-            let near = lift < 1.0;
             for (node, weight) in nodes {
                 let step = half * node;
-                let density = weight * libm::exp(-step * (middle + 0.5 * step));
+                let density = weight * exp(-step * (middle + 0.5 * step));
                 let exponent = self.log_ratio(middle + step);
                 plain += density;
-                excess += density * if near { libm::expm1(exponent) } else { libm::exp(exponent - lift) };
+                excess += density * if near { libm::expm1(exponent) } else { exp(exponent - lift) };
             }
-            let (log_mixed, loss, shifted) = if near {
+            let (mixed, loss, shifted) = if near {
                 let mixed = plain + q * excess;
-                (libm::log(mixed), libm::log1p(q * excess / plain), (plain + excess) / mixed)
+                (mixed, libm::log1p(q * excess / plain), (plain + excess) / mixed)
             } else {
-                let mixed = (1.0 - q) * libm::exp(-lift) * plain + q * excess;
-                (lift + libm::log(mixed), lift + libm::log(mixed / plain), excess / mixed)
+                let mixed = exp(libm::log1p(-q) - lift) * plain + q * excess;
+                (mixed, lift + libm::log(mixed / plain), excess / mixed)
             };
             match self.kind {
-                Kind::Add => (libm::log(plain), -loss, q * shifted),
-                Kind::Remove | Kind::Substitute => (log_mixed, loss, q * shifted),
+                Kind::Add => (libm::log(scale * plain), -loss, q * shifted),
+                Kind::Remove | Kind::Substitute => (lift + libm::log(scale * mixed), loss, q * shifted),
             }
         };
         let log_mass = log_reference + log_mass;
@@ -228,8 +224,8 @@ impl NormalPair {
         }
     }
 
-    /// The atoms between the boundaries, appended by ascending loss; returns ln of the mass below and above them.
-    pub(super) fn cut(&self, boundaries: &[f64], atoms: &mut Vec<Atom>) -> (f64, f64) {
+    /// The atoms between and beyond the boundaries, appended by ascending loss.
+    pub(super) fn cut(&self, boundaries: &[f64], atoms: &mut Vec<Atom>) {
         let mut coordinates: Vec<f64> =
             boundaries.iter().map(|loss| self.coordinate(*loss).max(self.start)).collect();
         if !self.ascending() {
@@ -239,32 +235,18 @@ impl NormalPair {
         for index in 1..coordinates.len() {
             coordinates[index] = coordinates[index].max(coordinates[index - 1]);
         }
-        let mut end = None;
-        if coordinates.first() == Some(&f64::NEG_INFINITY) {
-            let finite = coordinates.iter().position(|y| y.is_finite()).unwrap_or(coordinates.len());
+        let finite = coordinates.iter().position(|y| y.is_finite()).unwrap_or(coordinates.len());
+        if finite > 0 {
             let limit = coordinates.get(finite).map_or(-END, |y| y.min(-END));
             coordinates.splice(..finite, [limit]);
-            end = Some(self.end(limit));
         }
-        let (Some(&first), Some(&last)) = (coordinates.first(), coordinates.last()) else {
-            return (f64::NEG_INFINITY, 0.0);
-        };
-        let lower = if end.is_some() || first <= self.start {
-            f64::NEG_INFINITY
-        } else {
-            self.log_tail(first, false)
-        };
-        let upper = self.log_tail(last, true);
-        let tails = if self.ascending() {
-            atoms.extend(end);
-            self.between(&coordinates, |atom| atoms.push(atom));
-            (lower, upper)
-        } else {
-            self.between(&coordinates, |atom| atoms.push(atom));
-            atoms.extend(end);
-            (upper, lower)
-        };
-        (widened(tails.0), widened(tails.1))
+        let lower = coordinates.first().filter(|y| **y > self.start).map(|y| self.end(*y, false));
+        let upper = coordinates.last().map(|y| self.end(*y, true));
+        let (first, last) = if self.ascending() { (lower, upper) } else { (upper, lower) };
+        let real = |atom: &Atom| atom.log_mass > f64::NEG_INFINITY && atom.loss.is_finite();
+        atoms.extend(first.filter(real));
+        self.between(&coordinates, |atom| atoms.push(atom));
+        atoms.extend(last.filter(real));
     }
 
     /// The outline of [`Losses::outline`], appended by ascending loss.
@@ -282,18 +264,9 @@ impl NormalPair {
     }
 }
 
-/// At least the logarithm of a tail, given to 1e-13 relative or better.
-fn widened(log: f64) -> f64 {
-    if log.is_finite() { log + 1e-13 * (1.0 + log.abs()) } else { log }
-}
-
 /// ln sinh(x) for x ≥ 0.
 fn log_sinh(x: f64) -> f64 {
-    if x > 1.0 {
-        x - std::f64::consts::LN_2 + libm::log1p(-libm::exp(-2.0 * x))
-    } else {
-        libm::log(libm::sinh(x))
-    }
+    if x > 1.0 { x - std::f64::consts::LN_2 + libm::log1p(-exp(-2.0 * x)) } else { libm::log(libm::sinh(x)) }
 }
 
 impl Losses for NormalPair {
@@ -305,8 +278,8 @@ impl Losses for NormalPair {
 
     fn atoms(&self, boundaries: &[f64]) -> Sides {
         let mut atoms = Vec::with_capacity(boundaries.len());
-        let (below, above) = self.cut(boundaries, &mut atoms);
-        Sides::Both(Atoms { atoms, below, above, infinite: f64::NEG_INFINITY })
+        self.cut(boundaries, &mut atoms);
+        Sides::Both(Atoms::complete(atoms))
     }
 }
 
@@ -358,11 +331,11 @@ impl Losses for WithoutReplacement {
         let mut positive = vec![0.0];
         positive.extend(boundaries[split..].iter().filter(|loss| **loss > 0.0));
         let mut atoms = Vec::with_capacity(boundaries.len());
-        let (below, _) = self.branch(Kind::Add).cut(&negative, &mut atoms);
+        self.branch(Kind::Add).cut(&negative, &mut atoms);
         if self.rate < 1.0 {
             atoms.push(self.middle());
         }
-        let (_, above) = self.branch(Kind::Remove).cut(&positive, &mut atoms);
-        Sides::Both(Atoms { atoms, below, above, infinite: f64::NEG_INFINITY })
+        self.branch(Kind::Remove).cut(&positive, &mut atoms);
+        Sides::Both(Atoms::complete(atoms))
     }
 }

@@ -1,11 +1,13 @@
 //! Solves for ε, δ or the number of repetitions in one direction of a composition, refining the lattice until it is enough.
 
+use barkeep_num::convolution::Planner;
 use barkeep_num::{largest_real, smallest_real};
 
 use super::composer::{Bounds, Composer, Fineness, Step};
 use super::composition::Accuracy;
 use super::engine::Side;
-use super::plan::{Model, Saddle, Sketch, Target};
+use super::plan::{Model, Saddle, Target};
+use super::sketch::Sketch;
 use crate::{Bracket, Error};
 
 /// How often a lattice is refined before giving up.
@@ -14,8 +16,11 @@ const ATTEMPTS: usize = 5;
 /// More steps than these are not counted exactly by f64.
 const MOST_STEPS: f64 = 9e15;
 
+/// Width of ln δ with which a number of repetitions is looked for first.
+const COARSE: f64 = 0.03;
+
 /// Largest part of ln δ that is left to all errors but those of the lattice.
-const OTHER_ERRORS: f64 = 1e-2;
+const OTHER_ERRORS: f64 = 0.05;
 
 /// One direction of a composition, with its outline.
 pub(super) struct Query<'a> {
@@ -24,7 +29,8 @@ pub(super) struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    pub(super) fn new(steps: &'a [Step]) -> Result<Self, Error> {
+    /// Masses far below e^`log_delta` are left out of the outline.
+    pub(super) fn new(steps: &'a [Step], log_delta: f64) -> Result<Self, Error> {
         let total: f64 = steps.iter().map(|step| step.steps as f64).sum();
         if total > MOST_STEPS {
             return Err(Error::Unresolved {
@@ -32,7 +38,7 @@ impl<'a> Query<'a> {
                 reason: "it has too many steps to count",
             });
         }
-        let depth = 800.0 + libm::log(total);
+        let depth = 60.0 - log_delta + libm::log(total);
         let sketch = |step: &Step| Sketch::new(&step.losses.outline(depth), step.steps as f64);
         Ok(Self { steps, model: Model { sketches: steps.iter().map(sketch).collect() } })
     }
@@ -55,13 +61,19 @@ impl<'a> Query<'a> {
     }
 
     /// ε at ln δ.
-    pub(super) fn epsilon(&self, log_delta: f64, accuracy: Accuracy) -> Result<Bracket, Error> {
-        let mut saddle = self.model.saddle(Target::LogDelta(log_delta));
+    pub(super) fn epsilon(
+        &self,
+        log_delta: f64,
+        accuracy: Accuracy,
+        planner: &mut Planner,
+    ) -> Result<Bracket, Error> {
+        let mut plan = self.model.plan(Target::LogDelta(log_delta));
         let mut factor = 1.0;
         for _ in 0..ATTEMPTS {
+            let saddle = plan.saddle;
             let width = saddle.epsilon.max(1e-3 * saddle.deviation) * accuracy.get() * saddle.tilt * factor;
             let fineness = self.fineness(&saddle, 1.0, width);
-            let composer = Composer::new(self.steps, &self.model, &saddle, fineness)?;
+            let composer = Composer::new(self.steps, &plan, fineness, planner)?;
             let bounds = composer.compose(1);
             if bounds.lower.log_infinite() > log_delta {
                 return Err(Error::Unbounded("δ is below the chance of an infinite privacy loss"));
@@ -75,52 +87,89 @@ impl<'a> Query<'a> {
             if upper == 0.0 || excess <= 1.0 || spread <= accuracy.get() {
                 return Ok(Bracket { lower: composer.certified.then_some(lower), upper });
             }
-            factor *= (0.5 / excess.min(spread / accuracy.get())).clamp(0.003, 0.5);
-            let middle = if lower > 0.0 { 0.5 * (lower + upper) } else { upper };
-            saddle = self.model.saddle(Target::Epsilon(middle)).moved(middle, log_delta);
+            // Where the answer is not where it was expected, a better plan may be all that is missing.
+            if (upper - saddle.epsilon).abs() <= 1e-3 * saddle.epsilon {
+                factor *= (0.5 / excess.min(spread / accuracy.get())).clamp(0.003, 0.5);
+            }
+            let middle = if lower > 0.99 * upper { 0.5 * (lower + upper) } else { upper };
+            plan = self.model.plan(Target::Epsilon(middle));
+            plan.saddle.log_delta = log_delta;
         }
         Err(not_narrow("ε"))
     }
 
     /// δ at ε.
-    pub(super) fn delta(&self, epsilon: f64, accuracy: Accuracy) -> Result<Bracket, Error> {
-        let mut saddle = self.model.saddle(Target::Epsilon(epsilon));
-        saddle = saddle.moved(epsilon, saddle.log_delta);
+    pub(super) fn delta(
+        &self,
+        epsilon: f64,
+        accuracy: Accuracy,
+        planner: &mut Planner,
+    ) -> Result<Bracket, Error> {
+        let mut plan = self.model.plan(Target::Epsilon(epsilon));
+        // What ε itself would be known to; the best bracket that is at least as narrow.
+        let enough = accuracy.get() * (plan.saddle.tilt * epsilon).max(1.0);
+        let mut known: Option<(f64, f64, bool)> = None;
         let mut width = accuracy.get();
         for _ in 0..ATTEMPTS {
-            let composer =
-                Composer::new(self.steps, &self.model, &saddle, self.fineness(&saddle, 1.0, width))?;
+            let fineness = self.fineness(&plan.saddle, 1.0, width);
+            let composer = match Composer::new(self.steps, &plan, fineness, planner) {
+                Err(Error::Unresolved { .. }) if known.is_some() => break,
+                Err(Error::Unresolved { .. }) if width < 0.5 * enough => {
+                    width = 0.5 * enough;
+                    continue;
+                }
+                composer => composer?,
+            };
             let bounds = composer.compose(1);
             let (lower, upper) = (bounds.lower.log_delta(epsilon), bounds.upper.log_delta(epsilon));
             let spread = upper - lower;
+            if spread <= enough {
+                known = Some((lower, upper, composer.certified));
+            }
             // Below the smallest f64 only the upper end says anything.
             if spread <= accuracy.get() || upper < -745.0 {
-                let lower = composer.certified.then(|| libm::exp(lower) * (1.0 - 1e-13));
-                return Ok(Bracket { lower, upper: above(upper) });
+                known = Some((lower, upper, composer.certified));
+                break;
             }
             width *= (0.5 * accuracy.get() / spread).clamp(0.003, 0.5);
-            saddle = saddle.moved(epsilon, upper);
+            plan.saddle.log_delta = upper;
         }
-        Err(not_narrow("δ"))
+        let (lower, upper, certified) = known.ok_or_else(|| not_narrow("δ"))?;
+        let lower = certified.then(|| libm::exp(lower) * (1.0 - 1e-13));
+        Ok(Bracket { lower, upper: above(upper) })
     }
 
-    /// Whether so many repetitions are shown to stay within (ε, δ).
-    pub(super) fn fits(
+    /// Whether so many repetitions are shown, on a coarse lattice, to stay within (ε, δ).
+    pub(super) fn fits(&self, times: u64, epsilon: f64, log_delta: f64, planner: &mut Planner) -> bool {
+        self.for_repetitions(times, epsilon, log_delta, COARSE, planner)
+            .is_ok_and(|composer| composer.side(Side::Upper, times).log_delta(epsilon) <= below(log_delta))
+    }
+
+    /// About what the answer is: ε, or ln δ.
+    pub(super) fn estimate(&self, target: Target) -> f64 {
+        let saddle = self.model.saddle(target);
+        match target {
+            Target::LogDelta(_) => saddle.epsilon,
+            Target::Epsilon(_) => saddle.log_delta,
+        }
+    }
+
+    /// A composer for telling whether δ at ε is above or below e^`log_delta` after so many repetitions.
+    fn for_repetitions(
         &self,
         times: u64,
         epsilon: f64,
         log_delta: f64,
-        accuracy: Accuracy,
-    ) -> Result<bool, Error> {
-        let composer = self.for_repetitions(times, epsilon, accuracy.get())?;
-        Ok(composer.side(Side::Upper, times).log_delta(epsilon) <= below(log_delta))
-    }
-
-    fn for_repetitions(&self, times: u64, epsilon: f64, width: f64) -> Result<Composer, Error> {
+        width: f64,
+        planner: &mut Planner,
+    ) -> Result<Composer, Error> {
         let model = self.model.repeated(times as f64);
-        let saddle = model.saddle(Target::Epsilon(epsilon));
-        let saddle = saddle.moved(epsilon, saddle.log_delta);
-        Composer::new(self.steps, &model, &saddle, self.fineness(&saddle, times as f64, width))
+        let mut plan = model.plan(Target::Epsilon(epsilon));
+        if plan.saddle.log_delta < log_delta - 1.0 {
+            // Far below: it is enough to know that a smaller ε does.
+            plan = model.plan(Target::LogDelta(log_delta));
+        }
+        Composer::new(self.steps, &plan, self.fineness(&plan.saddle, times as f64, width), planner)
     }
 
     /// The most repetitions within (ε, δ).
@@ -129,11 +178,13 @@ impl<'a> Query<'a> {
         epsilon: f64,
         log_delta: f64,
         accuracy: Accuracy,
+        planner: &mut Planner,
     ) -> Result<u64, Error> {
-        let guess = self.model.repetitions(epsilon, log_delta);
-        if self.model.cumulants(0.0).variance == 0.0 && self.model.cumulants(0.0).mean == 0.0 {
+        let untilted = self.model.cumulants(0.0);
+        if untilted.variance == 0.0 && untilted.mean == 0.0 {
             return Err(Error::Unbounded("it costs nothing: it can be repeated without end"));
         }
+        let guess = self.model.repetitions(epsilon, log_delta);
         let most = MOST_STEPS / self.model.sketches.iter().map(Sketch::steps).sum::<f64>();
         if guess.is_nan() || guess > most {
             return Err(Error::Unresolved {
@@ -142,67 +193,75 @@ impl<'a> Query<'a> {
             });
         }
         let mut guess = guess.clamp(1.0, most) as u64;
-        // One repetition more changes ln δ by K(s) of one: that is what must be told apart.
-        let mut width = 0.0;
-        for attempt in 0..ATTEMPTS {
-            let saddle = self.model.repeated(guess as f64).saddle(Target::Epsilon(epsilon));
-            let once = self.model.cumulants(saddle.tilt).value;
-            if attempt == 0 {
-                width = (0.25 * once).clamp(0.1 * accuracy.get(), 0.05);
-            }
-            let composer = match self.for_repetitions(guess, epsilon, width) {
+        // A coarse lattice corrects the guess; a finer one tells apart what one repetition more changes, K(s) of one.
+        let mut width = COARSE;
+        let mut finest = 0;
+        for _ in 0..2 * ATTEMPTS {
+            let composer = match self.for_repetitions(guess, epsilon, log_delta, width, planner) {
                 // Finer than allowed: what is known must do.
-                Err(Error::Unresolved { .. }) if attempt > 0 => break,
+                Err(Error::Unresolved { .. }) if finest > 0 => break,
                 composer => composer?,
             };
-            let fits = |side: Side, times: u64| {
+            let miss = |side: Side, times: u64| {
                 let limit = if side == Side::Upper { below(log_delta) } else { log_delta };
-                let miss = composer.side(side, times).log_delta(epsilon) - limit;
-                (miss <= 0.0, miss)
+                composer.side(side, times).log_delta(epsilon) - limit
             };
-            let certain = turning_point(guess, most as u64, once, |times| fits(Side::Upper, times));
-            let possible = turning_point(certain, most as u64, once, |times| fits(Side::Lower, times));
+            let once = self.model.cumulants(composer.tilt()).value;
+            let (certain, slope) = turning_point(guess, most as u64, once, |times| miss(Side::Upper, times));
+            // Far beyond, the lower bound would fade with the window.
+            let beyond = certain.saturating_mul(2).saturating_add(10).min(most as u64);
+            let (possible, _) = turning_point(certain, beyond, slope, |times| miss(Side::Lower, times));
             // Far from the guess the lattice was not made for the answer.
-            let near = certain.abs_diff(guess) as f64 <= 1.0 + 0.02 * guess as f64;
+            let near = certain.abs_diff(guess) as f64 <= 1.0 + 0.1 * guess as f64;
             if near && (possible <= certain || (possible - certain) as f64 <= accuracy.get() * certain as f64)
             {
                 return Ok(certain);
             }
             if near {
-                width *= 0.2;
+                finest += 1;
+                if finest > ATTEMPTS {
+                    break;
+                }
+                width = (0.2 * width).min((0.25 * slope).max(0.1 * accuracy.get()));
             }
-            guess = certain.max(1);
+            guess = if near { u64::midpoint(certain, possible.max(certain)).max(1) } else { certain.max(1) };
         }
         Err(not_narrow("the number of steps"))
     }
 }
 
-/// The largest number at which a test holds, from a guess and about how much one more changes what it misses by.
+/// The largest number at which something is not missed by more than 0, from a guess and about how much one more changes the miss.
 ///
-/// The test is seen to hold at the result, or the result is 0.
-fn turning_point(guess: u64, most: u64, slope: f64, mut test: impl FnMut(u64) -> (bool, f64)) -> u64 {
-    let (mut holds, mut fails) = (0_u64, most.saturating_add(1));
+/// The miss is seen not to be above 0 at the result, or the result is 0. Also returns how much one more changes it there.
+fn turning_point(guess: u64, most: u64, slope: f64, mut miss: impl FnMut(u64) -> f64) -> (u64, f64) {
+    let (mut holds, mut fails) = ((0_u64, f64::NEG_INFINITY), (most.saturating_add(1), f64::INFINITY));
     let mut next = guess.clamp(1, most);
-    let mut stride = 1_u64;
-    while fails - holds > 1 {
-        let (held, miss) = test(next);
-        if held {
-            holds = holds.max(next);
-        } else {
-            fails = fails.min(next);
+    for round in 0_u32.. {
+        if fails.0 - holds.0 <= 1 {
+            break;
         }
-        // Where the straight line through this point meets zero, one off so as to end up on both sides.
-        let way = (miss / slope).abs();
-        let jump = if way.is_finite() { (way.min(1e15) as u64).max(1) } else { stride };
-        stride = stride.saturating_mul(2);
-        next = if held {
-            holds.saturating_add(jump.max(stride / 4))
+        let missed = miss(next);
+        if missed <= 0.0 {
+            holds = (next, missed);
         } else {
-            fails.saturating_sub(jump.max(stride / 4))
+            fails = (next, missed);
+        }
+        let (room, widening) = ((fails.0 - holds.0) as f64, f64::from(round + 1));
+        // Along the straight line through what is known, but every fourth time to the middle, whatever the shape.
+        let way = if holds.1.is_finite() && fails.1.is_finite() {
+            if round % 4 == 3 { 0.5 * room } else { room * (holds.1 / (holds.1 - fails.1)) }
+        } else if holds.1.is_finite() {
+            widening * (-holds.1 / slope)
+        } else if fails.1.is_finite() {
+            room - widening * (fails.1 / slope)
+        } else {
+            0.5 * room
         };
-        next = next.clamp(holds + 1, (fails - 1).max(holds + 1));
+        let way = if way.is_nan() { 0.5 * room } else { way.clamp(1.0, (room - 1.0).max(1.0)) };
+        next = holds.0.saturating_add(way as u64).clamp(holds.0 + 1, (fails.0 - 1).max(holds.0 + 1));
     }
-    holds
+    let change = fails.1 - holds.1;
+    (holds.0, if change.is_finite() { change } else { slope })
 }
 
 fn not_narrow(what: &'static str) -> Error {
