@@ -242,6 +242,8 @@ impl Half<'_> {
             Error::Unresolved { what: "a decision", reason: "its acceptance function is too rough" };
         let monotone = self.a.shape() == Shape::Monotone;
         let (mut right, mut cell) = (from, 0.125_f64);
+        // A kink is a feature of the size of the sensitivity; below that lies rounding.
+        let smallest = 1e-4 * self.sensitivity.min(0.01);
         let reached = |t: f64| self.pair(self.node(t).inner, -ROOM);
         envelope.inner.push(reached(right));
         envelope.outer.push(self.pair(self.node(right).outer, ROOM));
@@ -258,7 +260,7 @@ impl Half<'_> {
             let decay = libm::log(self.value(right) / self.value(left));
             // A corner without a finite ratio gains nothing from a smaller cell; it must only be rare.
             let loose = excess > allowed && corner.toward.is_finite();
-            if (loose || decay > fineness.decay) && cell > 1e-6 {
+            if (loose || decay > fineness.decay) && cell > smallest {
                 cell *= 0.5;
                 continue;
             }

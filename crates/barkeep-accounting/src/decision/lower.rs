@@ -13,7 +13,7 @@ use barkeep_num::vector;
 const ROOM: f64 = 1.0 / (1_u64 << 48) as f64;
 
 /// Outcomes further than this many nodes are not tried.
-const FURTHEST: f64 = 4096.0;
+const FURTHEST: f64 = 16_384.0;
 
 /// Nodes worked on together, so that a piece of every array stays in the first cache.
 const CHUNK: usize = 512;
@@ -71,9 +71,10 @@ struct Tests {
 
 /// The running bound: one attack of j steps for each node.
 pub(super) struct Lower {
-    step: f64,
     moves: Vec<Move>,
     reach: (usize, usize),
+    /// e^{−gh}, rounded up, for g = 0, 1, …, up to the reach to the left.
+    decays: Vec<f64>,
     /// α and b = x_i·β at the nodes kept.
     hits: Vec<f64>,
     alarms: Vec<f64>,
@@ -86,9 +87,11 @@ impl Lower {
         let moves: Vec<Move> = reachable.iter().filter_map(|&pair| Move::new(pair, step)).collect();
         let left = moves.iter().map(|m| m.left).max().unwrap_or(0);
         let right = moves.iter().map(|m| m.right).max().unwrap_or(0);
+        let rounded_up = |exponent: f64| libm::exp(-exponent) * (1.0 + ROOM * (1.0 + exponent));
+        let decays = (0..=left).map(|g| rounded_up(g as f64 * step)).collect();
         let (hits, alarms) = (vec![0.0], vec![0.0]);
         let (padded_hits, padded_alarms) = (Vec::new(), Vec::new());
-        Self { step, moves, reach: (left, right), hits, alarms, padded_hits, padded_alarms }
+        Self { moves, reach: (left, right), decays, hits, alarms, padded_hits, padded_alarms }
     }
 
     /// Takes one more step, keeping `nodes` nodes; returns the number of moves tried.
@@ -97,7 +100,7 @@ impl Lower {
         self.padded_hits.clear();
         self.padded_alarms.clear();
         for g in (1..=left).rev() {
-            let decay = libm::exp(-(g as f64) * self.step) * (1.0 + ROOM * (1.0 + g as f64 * self.step));
+            let decay = self.decays[g];
             let hit = self.hits.get(g).copied().unwrap_or(0.0);
             let alarm = self.alarms.get(g).copied().unwrap_or(0.0);
             // Absolute room for the subtractions, relative room for the products.

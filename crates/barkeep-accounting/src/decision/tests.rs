@@ -239,3 +239,35 @@ fn metropolis_and_invalid_rules_are_refused() {
         Err(Error::Argument { .. })
     ));
 }
+
+#[test]
+fn no_attack_beats_the_bound_at_any_node() {
+    // A fixed stream of numbers in [0, 1): xorshift, Marsaglia 2003.
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    for _ in 0..60 {
+        let inside = match (4.0 * next()) as u32 {
+            0 => Rule::Barker,
+            1 => Rule::Corrected { variance: 0.5 + 2.5 * next(), correction: correction() },
+            2 => Rule::Metropolis,
+            _ => Rule::Penalty { sigma: libm::exp(8.0 * next() - 4.0) },
+        };
+        let lazy = next() < 0.4 || inside == Rule::Metropolis;
+        let rule =
+            if lazy { Rule::Lazy { keep: 0.02 + 0.97 * next(), rule: Box::new(inside) } } else { inside };
+        let sensitivity = libm::exp(12.0 * next() - 10.0);
+        let (steps, smallest) = (Steps(libm::exp(4.0 * next()) as u64), libm::exp(-2.0 - 20.0 * next()));
+        let Composed::Whole(profile) = Composed::new(&rule, sensitivity, steps, smallest).unwrap() else {
+            panic!("{rule:?} needed blocks");
+        };
+        for (place, (hit, alarm)) in profile.hits.iter().zip(&profile.alarms).enumerate() {
+            let above = profile.upper.get(place).copied().unwrap_or(profile.flat);
+            assert!(hit - alarm <= above, "{rule:?} Δ {sensitivity} {steps:?}: node {place}");
+        }
+    }
+}
