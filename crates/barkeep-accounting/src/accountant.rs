@@ -1,18 +1,25 @@
 //! Chooses the tightest accountant that is valid for every part of a composition, and adds what rounded coins cost.
 //!
 //! * all Gaussian on full batches: the closed form, exact;
-//! * anything with the minibatch Barker test, which has only a Rényi curve: Rényi divergences of all parts.
+//! * decisions of one kind: optimal adaptive composition by dynamic programming;
+//! * one kind of bit: the binomial sum, exact;
+//! * anything with the minibatch Barker test, which has only a Rényi curve: Rényi divergences of all parts;
+//! * everything else: privacy-loss distributions, decisions entering as [`Mixture`] says.
+//!
+//! Where privacy-loss distributions do not resolve, Rényi divergences bound the answer from above.
 
 use barkeep_num::{down_by, try_largest_integer};
 
+use crate::bits::Bits;
 use crate::coins::Coins;
+use crate::mixture::Mixture;
 use crate::rdp::{
     Bernoulli, Composition, Curve, Laplace, Linear, PoissonGaussian, WithoutReplacementGaussian,
 };
 use crate::theorems::{barker, thesis};
 use crate::{
-    BarkerBound, Bracket, Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Neighbours, Ratio, Sampling,
-    Steps,
+    Answer, BarkerBound, Bracket, Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Neighbours, Ratio, Rule,
+    Sampling, Sensitivity, Steps, decision,
 };
 
 /// What one round of steps costs, ready to be asked about any number of rounds.
@@ -24,8 +31,19 @@ pub(crate) struct Accountant {
 
 enum Engine {
     Gaussian(Gaussian),
-    Renyi { composition: Composition, classical: bool },
+    Decision { rule: Rule, sensitivity: Sensitivity, steps: Steps },
+    Bits { bits: Bits, steps: Steps, many: Mixture },
+    Mixture { mixture: Mixture, bound: Option<Renyi> },
+    Renyi(Renyi),
 }
+
+struct Renyi {
+    composition: Composition,
+    classical: bool,
+}
+
+/// Numbers of rounds for which coins are set aside before a search, until one is enough.
+const SET_ASIDE: [u64; 4] = [1 << 12, 1 << 20, 1 << 32, 1 << 53];
 
 impl Accountant {
     pub(crate) fn new(round: &[(Cost, Steps)]) -> Result<Self, Error> {
@@ -34,14 +52,15 @@ impl Accountant {
             parts.iter().fold(Coins::NONE, |sum, (cost, steps)| sum.and(Coins::of(cost).times(*steps)));
         let engine = if let Some(gaussian) = all_gaussian(&parts)? {
             Engine::Gaussian(gaussian)
+        } else if let Some((rule, sensitivity, steps)) = one_decision(&parts) {
+            Engine::Decision { rule, sensitivity, steps }
+        } else if let Some((bits, steps)) = one_bit(&parts) {
+            Engine::Bits { bits, steps, many: Mixture::new(&parts)? }
         } else if parts.iter().any(|(cost, _)| matches!(cost.mechanism(), Mechanism::BarkerMinibatch { .. }))
         {
-            renyi(&parts)?
+            Engine::Renyi(renyi(&parts)?)
         } else {
-            return Err(Error::Unresolved {
-                what: "the composition",
-                reason: "no accountant covers all its parts",
-            });
+            Engine::Mixture { mixture: Mixture::new(&parts)?, bound: renyi(&parts).ok() }
         };
         Ok(Self { engine, coins })
     }
@@ -50,44 +69,200 @@ impl Accountant {
     pub(crate) fn method(&self) -> &'static str {
         match &self.engine {
             Engine::Gaussian(_) => "closed form of the Gaussian mechanism",
-            Engine::Renyi { classical: true, .. } => "Rényi divergence, converted as published",
-            Engine::Renyi { classical: false, .. } => "Rényi divergence",
+            Engine::Decision { .. } => "optimal adaptive composition of decisions",
+            Engine::Bits { .. } => "exact sum over the number of ones",
+            Engine::Mixture { mixture, .. } => mixture.method(),
+            Engine::Renyi(renyi) => renyi.method(),
         }
     }
 
     /// ε of `rounds` rounds, coins included.
-    pub(crate) fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Bracket, Error> {
+    pub(crate) fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Answer, Error> {
+        let mut method = self.method();
         let Self { engine, coins } = self;
-        coins.times(rounds).epsilon(delta, |delta| engine.epsilon(rounds, delta))
+        let bracket = coins.times(rounds).epsilon(delta, |delta| {
+            let answer = engine.epsilon(rounds, delta)?;
+            method = answer.method.unwrap_or(method);
+            Ok(answer.bracket)
+        })?;
+        Ok(Answer { bracket, method })
     }
 
     /// δ at ε of `rounds` rounds, coins included.
-    pub(crate) fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Result<Bracket, Error> {
+    pub(crate) fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Result<Answer, Error> {
+        let mut method = self.method();
         let Self { engine, coins } = self;
-        coins.times(rounds).delta(epsilon, |epsilon| engine.delta(rounds, epsilon))
+        let bracket = coins.times(rounds).delta(epsilon, |epsilon| {
+            let answer = engine.delta(rounds, epsilon)?;
+            method = answer.method.unwrap_or(method);
+            Ok(answer.bracket)
+        })?;
+        Ok(Answer { bracket, method })
     }
 
-    /// The most rounds whose certain δ at ε stays within δ.
+    /// Whether so many rounds are certainly within (ε, δ); what no accountant resolves is not.
+    ///
+    /// Rényi divergences are asked first where they are at hand: they cost little, and a yes is a yes.
+    pub(crate) fn fits(&mut self, rounds: Steps, epsilon: Epsilon, delta: Delta) -> Result<bool, Error> {
+        if let Engine::Mixture { bound: Some(renyi), .. } = &mut self.engine {
+            let coins = self.coins.times(rounds);
+            if coins.delta(epsilon, |epsilon| Ok(renyi.delta(rounds, epsilon)))?.upper <= delta.get() {
+                return Ok(true);
+            }
+        }
+        match self.delta(rounds, epsilon) {
+            Ok(spent) => Ok(spent.bracket.upper <= delta.get()),
+            Err(Error::Unresolved { .. } | Error::Unbounded(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The most rounds that are certainly within (ε, δ), coins included.
     pub(crate) fn largest(&mut self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
-        let fits = |rounds: u64| Ok(self.delta(Steps(rounds), epsilon)?.upper <= delta.get());
+        match &self.engine {
+            Engine::Decision { rule, sensitivity, steps } => {
+                self.coins_aside(epsilon, delta, |epsilon, delta| {
+                    let most = decision::largest_steps(rule, *sensitivity, epsilon, delta)?;
+                    Ok(Steps(most.0 / steps.0))
+                })
+            }
+            Engine::Bits { bits, steps, many } => match bits.largest_steps(epsilon, delta) {
+                Err(Error::Unresolved { .. }) => many.largest(epsilon, delta),
+                most => Ok(Steps(most?.0 / steps.0)),
+            },
+            Engine::Mixture { mixture, bound } => {
+                match self.coins_aside(epsilon, delta, |epsilon, delta| mixture.largest(epsilon, delta)) {
+                    Err(Error::Unresolved { .. }) if bound.is_some() => {
+                        self.largest_by_search(epsilon, delta)
+                    }
+                    found => found,
+                }
+            }
+            Engine::Gaussian(_) | Engine::Renyi(_) => self.largest_by_search(epsilon, delta),
+        }
+    }
+
+    /// Asks for the most rounds with ideal coins, what the coins of as many rounds cost set aside before.
+    fn coins_aside(
+        &self,
+        epsilon: Epsilon,
+        delta: Delta,
+        ideal: impl Fn(Epsilon, Delta) -> Result<Steps, Error>,
+    ) -> Result<Steps, Error> {
+        if self.coins == Coins::NONE {
+            return ideal(epsilon, delta);
+        }
+        for rounds in SET_ASIDE {
+            let Some((epsilon, delta)) = self.coins.times(Steps(rounds)).reduced(epsilon, delta) else {
+                break;
+            };
+            let most = ideal(epsilon, delta)?;
+            if most <= Steps(rounds) {
+                return Ok(most);
+            }
+        }
+        Ok(Steps(0))
+    }
+
+    fn largest_by_search(&mut self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
+        let fits = |rounds: u64| Ok(self.delta(Steps(rounds), epsilon)?.bracket.upper <= delta.get());
         Ok(Steps(try_largest_integer(0, u64::MAX, fits)?.unwrap_or(0)))
     }
 }
 
+/// A bracket, and the method if it was not the first choice.
+struct Found {
+    bracket: Bracket,
+    method: Option<&'static str>,
+}
+
+impl From<Bracket> for Found {
+    fn from(bracket: Bracket) -> Self {
+        Self { bracket, method: None }
+    }
+}
+
 impl Engine {
-    fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Bracket, Error> {
+    fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Found, Error> {
         match self {
-            Self::Gaussian(round) => Ok(round.repeated(rounds)?.epsilon(delta)),
-            Self::Renyi { composition, classical: true } => composition.epsilon_classical(rounds, delta),
-            Self::Renyi { composition, classical: false } => composition.epsilon(rounds, delta),
+            Self::Gaussian(round) => Ok(round.repeated(rounds)?.epsilon(delta).into()),
+            Self::Decision { rule, sensitivity, steps } => {
+                Ok(decision::epsilon(rule, *sensitivity, steps.times(rounds)?, delta)?.into())
+            }
+            Self::Bits { bits, steps, many } => {
+                let exact = steps.times(rounds).and_then(|steps| bits.epsilon(steps, delta));
+                or_many(exact, many, |many| many.epsilon(rounds, delta))
+            }
+            Self::Mixture { mixture, bound } => {
+                fallback(mixture.epsilon(rounds, delta), bound, |renyi| renyi.epsilon(rounds, delta))
+            }
+            Self::Renyi(renyi) => Ok(renyi.epsilon(rounds, delta)?.into()),
         }
     }
 
-    fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Result<Bracket, Error> {
+    fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Result<Found, Error> {
         match self {
-            Self::Gaussian(round) => Ok(round.repeated(rounds)?.delta(epsilon)),
-            Self::Renyi { composition, classical: true } => Ok(composition.delta_classical(rounds, epsilon)),
-            Self::Renyi { composition, classical: false } => Ok(composition.delta(rounds, epsilon)),
+            Self::Gaussian(round) => Ok(round.repeated(rounds)?.delta(epsilon).into()),
+            Self::Decision { rule, sensitivity, steps } => {
+                Ok(decision::delta(rule, *sensitivity, steps.times(rounds)?, epsilon)?.into())
+            }
+            Self::Bits { bits, steps, many } => {
+                let exact = steps.times(rounds).and_then(|steps| bits.delta(steps, epsilon));
+                or_many(exact, many, |many| many.delta(rounds, epsilon))
+            }
+            Self::Mixture { mixture, bound } => {
+                fallback(mixture.delta(rounds, epsilon), bound, |renyi| Ok(renyi.delta(rounds, epsilon)))
+            }
+            Self::Renyi(renyi) => Ok(renyi.delta(rounds, epsilon).into()),
+        }
+    }
+}
+
+/// The exact sum, or privacy-loss distributions where it would be too long.
+fn or_many(
+    exact: Result<Bracket, Error>,
+    many: &Mixture,
+    ask: impl FnOnce(&Mixture) -> Result<Bracket, Error>,
+) -> Result<Found, Error> {
+    match exact {
+        Err(Error::Unresolved { .. }) => Ok(Found { bracket: ask(many)?, method: Some(many.method()) }),
+        exact => Ok(exact?.into()),
+    }
+}
+
+/// The first answer, or a bound by Rényi divergences where it did not resolve.
+fn fallback(
+    first: Result<Bracket, Error>,
+    bound: &mut Option<Renyi>,
+    second: impl FnOnce(&mut Renyi) -> Result<Bracket, Error>,
+) -> Result<Found, Error> {
+    match (first, bound) {
+        (Err(Error::Unresolved { .. }), Some(renyi)) => {
+            let method = Some(renyi.method());
+            Ok(Found { bracket: second(renyi)?, method })
+        }
+        (first, _) => Ok(first?.into()),
+    }
+}
+
+impl Renyi {
+    fn method(&self) -> &'static str {
+        if self.classical { "Rényi divergence, converted as published" } else { "Rényi divergence" }
+    }
+
+    fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Bracket, Error> {
+        if self.classical {
+            self.composition.epsilon_classical(rounds, delta)
+        } else {
+            self.composition.epsilon(rounds, delta)
+        }
+    }
+
+    fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Bracket {
+        if self.classical {
+            self.composition.delta_classical(rounds, epsilon)
+        } else {
+            self.composition.delta(rounds, epsilon)
         }
     }
 }
@@ -96,29 +271,40 @@ impl Engine {
 fn all_gaussian(parts: &[&(Cost, Steps)]) -> Result<Option<Gaussian>, Error> {
     let mut sum = Gaussian::nothing();
     for (cost, steps) in parts {
-        match cost.mechanism() {
-            Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } if is_full(cost) => {
-                sum = sum.and(Gaussian::new(*ratio, *steps)?)?;
-            }
-            _ => return Ok(None),
+        match cost.full_gaussian() {
+            Some(ratio) => sum = sum.and(Gaussian::new(ratio, *steps)?)?,
+            None => return Ok(None),
         }
     }
     Ok(Some(sum))
 }
 
-/// Whether every record is drawn, whatever the scheme is called.
-fn is_full(cost: &Cost) -> bool {
-    cost.sampling().rate() == 1.0
+/// All parts as decisions by one rule within one sensitivity, if they are.
+fn one_decision(parts: &[&(Cost, Steps)]) -> Option<(Rule, Sensitivity, Steps)> {
+    let (first, _) = parts.first()?;
+    let Mechanism::Decision { rule, sensitivity } = first.mechanism() else { return None };
+    let same = parts.iter().all(|(cost, _)| cost.mechanism() == first.mechanism());
+    let steps = parts.iter().try_fold(0_u64, |sum, (_, steps)| sum.checked_add(steps.0))?;
+    same.then(|| (rule.clone(), *sensitivity, Steps(steps)))
 }
 
-fn renyi(parts: &[&(Cost, Steps)]) -> Result<Engine, Error> {
+/// All parts as one kind of bit, if they are.
+fn one_bit(parts: &[&(Cost, Steps)]) -> Option<(Bits, Steps)> {
+    let (first, _) = parts.first()?;
+    let Mechanism::Bernoulli { p, q } = first.mechanism() else { return None };
+    let same = parts.iter().all(|(cost, _)| cost.mechanism() == first.mechanism());
+    let steps = parts.iter().try_fold(0_u64, |sum, (_, steps)| sum.checked_add(steps.0))?;
+    Bits::new(*p, *q).filter(|_| same).map(|bits| (bits, Steps(steps)))
+}
+
+fn renyi(parts: &[&(Cost, Steps)]) -> Result<Renyi, Error> {
     let curves: Result<Vec<_>, Error> =
         parts.iter().map(|(cost, steps)| Ok((curve(cost)?, *steps))).collect();
     let published = |cost: &Cost| {
         matches!(cost.mechanism(), Mechanism::BarkerMinibatch { bound: BarkerBound::Paper, .. })
     };
     let classical = parts.iter().all(|(cost, _)| published(cost));
-    Ok(Engine::Renyi { composition: Composition::new(curves?), classical })
+    Ok(Renyi { composition: Composition::new(curves?), classical })
 }
 
 /// The Rényi curve of one step.
@@ -131,30 +317,25 @@ fn curve(cost: &Cost) -> Result<Box<dyn Curve>, Error> {
         }
         Mechanism::Laplace { ratio } => Box::new(Laplace(*ratio)),
         Mechanism::Bernoulli { p, q } => Box::new(Bernoulli { p: *p, q: *q }),
+        Mechanism::Decision { rule, sensitivity } => {
+            Box::new(decision::Divergences::new(rule.clone(), *sensitivity)?)
+        }
         Mechanism::BarkerMinibatch { batch, records, bound } => {
             Box::new(barker::corollary_2(*batch, *records, *bound)?)
-        }
-        Mechanism::Decision { .. } => {
-            return Err(Error::Unresolved {
-                what: "the decision",
-                reason: "its Rényi curve is not composed yet",
-            });
         }
     })
 }
 
 fn sampled(cost: &Cost, ratio: Ratio) -> Result<Box<dyn Curve>, Error> {
     Ok(match (cost.sampling(), cost.neighbours()) {
-        _ if is_full(cost) => Box::new(Linear::gaussian(ratio)),
+        _ if cost.is_full() => Box::new(Linear::gaussian(ratio)),
         (Sampling::Poisson { rate }, Neighbours::AddRemove) => Box::new(PoissonGaussian { rate, ratio }),
+        (Sampling::Poisson { rate }, Neighbours::Substitute) => {
+            Box::new(WithoutReplacementGaussian { rate, ratio })
+        }
         (Sampling::WithoutReplacement { batch, records }, _) => {
             Box::new(WithoutReplacementGaussian { rate: thesis::batch_rate(batch, records)?, ratio })
         }
-        _ => {
-            return Err(Error::Unresolved {
-                what: "the Rényi divergence",
-                reason: "no bound is known for Poisson batches under substitution",
-            });
-        }
+        (Sampling::Full, _) => Box::new(Linear::gaussian(ratio)),
     })
 }

@@ -95,12 +95,11 @@ pub fn largest_clip(time: f64, temper: f64, epsilon: Epsilon, delta: Delta) -> R
     Ok(down_by(Mu::largest_within(epsilon, delta).get() / spread, MARGIN).max(0.0))
 }
 
-/// Whether so many steps certainly fit; a cost no accountant resolves does not.
+/// Whether so many steps certainly fit.
 fn fits_within(cost: Cost, steps: Steps, epsilon: Epsilon, delta: Delta) -> Result<bool, Error> {
-    let spent = Accountant::new(&[(cost, Steps(1))]).and_then(|mut one| one.delta(steps, epsilon));
-    match spent {
-        Ok(spent) => Ok(spent.upper <= delta.get()),
-        Err(Error::Unresolved { .. } | Error::Unbounded(_)) => Ok(false),
+    match Accountant::new(&[(cost, Steps(1))]) {
+        Ok(mut accountant) => accountant.fits(steps, epsilon, delta),
+        Err(Error::Unresolved { .. }) => Ok(false),
         Err(error) => Err(error),
     }
 }

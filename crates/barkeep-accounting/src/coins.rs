@@ -131,6 +131,13 @@ impl Coins {
         Ok(Bracket { lower, upper })
     }
 
+    /// (ε', δ') such that ideal coins within it mean these coins within (ε, δ); None if nothing is left.
+    pub(crate) fn reduced(&self, epsilon: Epsilon, delta: Delta) -> Option<(Epsilon, Delta)> {
+        let left = down(delta.get() - self.extra_delta(epsilon.get()));
+        let epsilon = Epsilon::new(down(epsilon.get() - up(2.0 * self.relative))).ok()?;
+        Some((epsilon, Delta::new(down_by(left * libm::exp(-self.relative), 4)).ok()?))
+    }
+
     /// kβ·e^(kρ)·(1 + e^ε), ε that of the flipped coins.
     fn extra_delta(&self, epsilon: f64) -> f64 {
         if self.absolute == 0.0 {

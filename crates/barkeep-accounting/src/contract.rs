@@ -58,7 +58,7 @@ impl Contract {
     /// # Errors
     /// [`Error::Unresolved`] if no accountant reaches an answer, [`Error::Unbounded`] if there is none.
     pub fn epsilon(&self, delta: Delta) -> Result<Bracket, Error> {
-        Accountant::new(&self.0)?.epsilon(Steps(1), delta)
+        Ok(Accountant::new(&self.0)?.epsilon(Steps(1), delta)?.bracket)
     }
 
     /// δ at a given ε.
@@ -66,7 +66,7 @@ impl Contract {
     /// # Errors
     /// As [`Contract::epsilon`].
     pub fn delta(&self, epsilon: Epsilon) -> Result<Bracket, Error> {
-        Accountant::new(&self.0)?.delta(Steps(1), epsilon)
+        Ok(Accountant::new(&self.0)?.delta(Steps(1), epsilon)?.bracket)
     }
 
     /// The accountant that answers, in words.

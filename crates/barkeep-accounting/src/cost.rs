@@ -5,7 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Neighbours, Probability, Ratio, Rule, Sampling, Sensitivity, Variance};
+use barkeep_num::up_by;
+
+use crate::rdp::Linear;
+use crate::{
+    Epsilon, Error, Mu, Neighbours, Probability, Ratio, Rho, Rule, Sampling, Sensitivity, Variance, decision,
+};
 
 /// What leaves the curator in one step, and how it is protected.
 ///
@@ -171,6 +176,67 @@ impl Cost {
         self.neighbours
     }
 
+    /// Whether every record is drawn, whatever the scheme is called.
+    pub(crate) fn is_full(&self) -> bool {
+        self.sampling.rate() == 1.0
+    }
+
+    /// The ratio, if this is a Gaussian mechanism on all records.
+    pub(crate) fn full_gaussian(&self) -> Option<Ratio> {
+        match self.mechanism {
+            Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } if self.is_full() => {
+                Some(ratio)
+            }
+            _ => None,
+        }
+    }
+
+    /// ρ with which a zCDP filter charges one step, ideal coins assumed.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for sampled batches, whose Rényi divergence no multiple of the order bounds tightly;
+    /// [`Error::Unbounded`] if the loss has no such bound.
+    pub fn rho(&self) -> Result<Rho, Error> {
+        let none =
+            Error::Unbounded("the mechanism is not zero-concentrated: an outcome can be certain on one side");
+        let pure = |epsilon: f64| Epsilon::new(epsilon).map(Epsilon::pure_rho).map_err(|_| none.clone());
+        match &self.mechanism {
+            Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } if self.is_full() => {
+                Rho::new(Linear::gaussian(*ratio).rho().get())
+            }
+            Mechanism::DiscreteGaussian { variance, sensitivity } => {
+                let sensitivity = *sensitivity as f64;
+                Rho::new(up_by(0.5 * sensitivity * sensitivity / variance.get(), 4))
+            }
+            Mechanism::Laplace { ratio } => pure(up_by(1.0 / ratio.get(), 1)),
+            Mechanism::Bernoulli { p, q } => pure(worst_loss(p.get(), q.get())),
+            Mechanism::Decision { rule, sensitivity } => decision::zcdp(rule, *sensitivity),
+            Mechanism::Gaussian { .. }
+            | Mechanism::NoisyDecision { .. }
+            | Mechanism::BarkerMinibatch { .. } => {
+                Err(Error::Mismatch("a filter cannot charge sampled batches; buy them with a contract"))
+            }
+        }
+    }
+
+    /// μ with which a GDP filter charges one step, ideal coins assumed.
+    ///
+    /// # Errors
+    /// As [`Cost::rho`]; [`Error::Mismatch`] for mechanisms not known to be Gaussian-private.
+    pub fn mu(&self) -> Result<Mu, Error> {
+        let pure = |epsilon: f64| Epsilon::new(epsilon).map(Epsilon::pure_mu);
+        match &self.mechanism {
+            Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } if self.is_full() => {
+                Mu::new(up_by(1.0 / ratio.get(), 1))
+            }
+            Mechanism::Laplace { ratio } => pure(up_by(1.0 / ratio.get(), 1)),
+            Mechanism::Bernoulli { p, q } => pure(worst_loss(p.get(), q.get())),
+            _ => Err(Error::Mismatch(
+                "this mechanism has no known bound in Gaussian privacy; charge its rho instead",
+            )),
+        }
+    }
+
     /// Whether this cost is at least as much as `other`, whatever it is composed with.
     ///
     /// True only where one mechanism provably dominates the other: equal kinds, and every number on the dearer side. A
@@ -212,6 +278,18 @@ impl Mechanism {
             _ => false,
         }
     }
+}
+
+/// The largest privacy loss of a bit, rounded up; infinite if an outcome is impossible on one side only.
+fn worst_loss(p: f64, q: f64) -> f64 {
+    let loss = |p: f64, q: f64| {
+        let difference = if p == q { 0.0 } else { (libm::log(p) - libm::log(q)).abs() };
+        let not = if p == q { 0.0 } else { (libm::log1p(-p) - libm::log1p(-q)).abs() };
+        difference.max(not)
+    };
+    let size = [libm::log(p), libm::log(q), libm::log1p(-p), libm::log1p(-q)];
+    let rounding = size.iter().filter(|ln| ln.is_finite()).map(|ln| ln.abs()).fold(0.0, f64::max);
+    loss(p, q) + 4.0 * f64::EPSILON * rounding
 }
 
 fn check_batch(batch: u64, records: u64) -> Result<(), Error> {

@@ -281,7 +281,7 @@ pub(crate) fn ln_bracket(delta: Delta) -> (f64, f64) {
 }
 
 /// The first of step, 2·step, 4·step, … that is accepted; None after 1100 doublings, which span all of f64.
-fn outward(step: f64, mut accept: impl FnMut(f64) -> Option<f64>) -> Option<f64> {
+pub(crate) fn outward(step: f64, mut accept: impl FnMut(f64) -> Option<f64>) -> Option<f64> {
     let mut distance = step;
     for _ in 0..1100 {
         if let Some(accepted) = accept(distance) {

@@ -43,6 +43,7 @@
 //! answer or a typed [`Error`] after bounded work.
 
 mod accountant;
+mod bits;
 pub mod calibration;
 mod coins;
 mod contract;
@@ -53,6 +54,7 @@ mod error;
 mod filters;
 pub mod gaussian;
 mod measures;
+mod mixture;
 pub mod pld;
 mod query;
 pub mod rdp;

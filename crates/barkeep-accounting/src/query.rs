@@ -54,8 +54,7 @@ impl Query {
     /// # Errors
     /// [`Error::Unresolved`] if no accountant reaches an answer, [`Error::Unbounded`] if there is none.
     pub fn epsilon(&self, steps: Steps, delta: Delta) -> Result<Answer, Error> {
-        let mut accountant = Accountant::new(self.per_step())?;
-        Ok(Answer { bracket: accountant.epsilon(steps, delta)?, method: accountant.method() })
+        Accountant::new(self.per_step())?.epsilon(steps, delta)
     }
 
     /// δ of so many steps at ε.
@@ -63,8 +62,7 @@ impl Query {
     /// # Errors
     /// As [`Query::epsilon`].
     pub fn delta(&self, steps: Steps, epsilon: Epsilon) -> Result<Answer, Error> {
-        let mut accountant = Accountant::new(self.per_step())?;
-        Ok(Answer { bracket: accountant.delta(steps, epsilon)?, method: accountant.method() })
+        Accountant::new(self.per_step())?.delta(steps, epsilon)
     }
 
     /// The most steps certainly within (ε, δ); 0 if not even one is.

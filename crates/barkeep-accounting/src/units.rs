@@ -98,6 +98,16 @@ unit!(
 #[serde(transparent)]
 pub struct Steps(pub u64);
 
+impl Steps {
+    /// So many rounds of so many steps.
+    pub(crate) fn times(self, rounds: Self) -> Result<Self, Error> {
+        self.0
+            .checked_mul(rounds.0)
+            .map(Self)
+            .ok_or(Error::Unresolved { what: "the composition", reason: "it has more than 2^64 steps" })
+    }
+}
+
 /// Which pairs of data sets must be hard to tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -56,6 +56,11 @@ impl Curve for PoissonGaussian {
 /// > = e^(j(j−1)/(2s²))·Φ((j−½)/s) − Φ(−1/(2s)) − j·(Φ(1/(2s)) − Φ(−1/(2s))).
 ///
 /// About a quarter of the general bound of [`Amplified`] at small q.
+///
+/// It also bounds **Poisson** batches under **substitution**, the ratio being to the whole substitution sensitivity: there too the
+/// outputs are (1−q)X + qY and (1−q)X + qY' with X, Y, Y' within that sensitivity of each other, and the domination
+/// needs nothing else: H_a' of the mixtures is q·H_a(Y ‖ (1−β)X+βY') at a' = 1+q(a−1), β = a'/a (Balle, Barthe, Gaboardi 2018,
+/// Theorem 2), by convexity at most q times the base pair's H_a.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WithoutReplacementGaussian {
     /// Batch size over records.

@@ -1,0 +1,173 @@
+//! Composes different mechanisms by their privacy-loss distributions, decisions among them.
+//!
+//! Every mechanism but a decision is dominated, step by step and whatever happened before, by one fixed pair of distributions. Such
+//! steps may be thought of as all taken at the start: who knows their outcomes earlier can only do better. So they compose with
+//! anything, in any order.
+//!
+//! A decision's pair is chosen by the adversary. k decisions of one kind, between which fixed pairs may fall, cost no more than all
+//! the fixed pairs and then the k decisions: their optimal adaptive composition F_k is a curve like any other and composes with
+//! the rest. Two kinds of decision can each be steered by the other's outcomes, so only the dearest kind enters as its F_k; a
+//! step of every other kind is dominated by the fixed pair of its own F_1, which is looser and always valid.
+
+use crate::pld::{Accuracy, Composition, Curve};
+use crate::{
+    Bracket, Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Rho, Rule, Sensitivity, Steps, decision,
+};
+
+/// One round of different mechanisms.
+pub(crate) struct Mixture {
+    /// Fixed pairs.
+    fixed: Vec<(Curve, Steps)>,
+    /// The kind of decision that is composed optimally.
+    decision: Option<Kind>,
+    /// About what a round costs in ρ, where to begin a search.
+    rho: f64,
+}
+
+/// Decisions of one kind.
+struct Kind {
+    rule: Rule,
+    sensitivity: Sensitivity,
+    steps: Steps,
+}
+
+/// Below this the curve of a single decision is not followed.
+const SINGLE_STEP_FLOOR: f64 = 1e-30;
+
+impl Mixture {
+    pub(crate) fn new(parts: &[&(Cost, Steps)]) -> Result<Self, Error> {
+        // Sampled batches have no ρ of their own; the search finds its way without.
+        let rho = |(cost, steps): &&(Cost, Steps)| cost.rho().map_or(0.0, Rho::get) * steps.0 as f64;
+        let mut mixture = Self { fixed: Vec::new(), decision: None, rho: parts.iter().map(rho).sum() };
+        let mut kinds: Vec<Kind> = Vec::new();
+        for (cost, steps) in parts {
+            if let Mechanism::Decision { rule, sensitivity } = cost.mechanism() {
+                let known =
+                    kinds.iter_mut().find(|kind| kind.rule == *rule && kind.sensitivity == *sensitivity);
+                match known {
+                    Some(kind) => kind.steps = Steps(kind.steps.0.saturating_add(steps.0)),
+                    None => kinds.push(Kind { rule: rule.clone(), sensitivity: *sensitivity, steps: *steps }),
+                }
+            } else {
+                mixture.fixed.push((fixed_pair(cost)?, *steps));
+            }
+        }
+        // The dearest is where optimal composition saves most.
+        let price = |kind: &Kind| kind.sensitivity.get().powi(2) * kind.steps.0 as f64;
+        let dearest = (0..kinds.len()).max_by(|&a, &b| price(&kinds[a]).total_cmp(&price(&kinds[b])));
+        mixture.decision = dearest.map(|index| kinds.swap_remove(index));
+        for kind in kinds {
+            mixture.fixed.push((kind.single()?, kind.steps));
+        }
+        Ok(mixture)
+    }
+
+    pub(crate) fn method(&self) -> &'static str {
+        match self.decision {
+            None => "privacy-loss distributions",
+            Some(_) => "privacy-loss distributions, decisions composed optimally",
+        }
+    }
+
+    pub(crate) fn epsilon(&self, rounds: Steps, delta: Delta) -> Result<Bracket, Error> {
+        self.with_floor(delta, |floor| self.composed(rounds, floor)?.epsilon(delta, Accuracy::default()))
+    }
+
+    pub(crate) fn delta(&self, rounds: Steps, epsilon: Epsilon) -> Result<Bracket, Error> {
+        // A decision's curve is followed down to some δ; go on until that is below the answer.
+        let mut aim = Delta::trusted(1e-6);
+        loop {
+            let bracket = self.spent(rounds, epsilon, aim)?;
+            if self.decision.is_none() || bracket.upper >= aim.get() || aim.get() <= 1e-240 {
+                return Ok(bracket);
+            }
+            aim = Delta::trusted((0.1 * bracket.upper).clamp(1e-240, 0.1 * aim.get()));
+        }
+    }
+
+    /// δ at ε, precise where it is at least `aim`.
+    fn spent(&self, rounds: Steps, epsilon: Epsilon, aim: Delta) -> Result<Bracket, Error> {
+        self.with_floor(aim, |floor| self.composed(rounds, floor)?.delta(epsilon, Accuracy::default()))
+    }
+
+    /// Asks with decisions followed to well below a δ of interest, and again further down if that did not resolve.
+    fn with_floor(
+        &self,
+        aim: Delta,
+        mut ask: impl FnMut(Delta) -> Result<Bracket, Error>,
+    ) -> Result<Bracket, Error> {
+        let floor = |factor: f64| Delta::trusted((factor * aim.get()).max(1e-290));
+        match ask(floor(1e-3)) {
+            Err(Error::Unresolved { .. }) if self.decision.is_some() => ask(floor(1e-9)),
+            found => found,
+        }
+    }
+
+    pub(crate) fn largest(&self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
+        if self.decision.is_none() {
+            let once = self.composed(Steps(1), delta)?;
+            return once.largest_repetitions(epsilon, delta, Accuracy::default());
+        }
+        // Each look is dear. The loss of a run grows about like that of as many Gaussian mechanisms, which tells where to look next.
+        let loss = |delta: f64| {
+            Delta::new(delta).map_or(0.0, |delta| Gaussian::largest_within(epsilon, delta).rho().upper)
+        };
+        let aim = loss(delta.get());
+        let (mut inside, mut outside) = (0_u64, None::<u64>);
+        // A cast saturates.
+        let mut guess = ((aim / self.rho) as u64).clamp(1, 1 << 40);
+        for look in 0.. {
+            let spent = self.spent(Steps(guess), epsilon, delta)?.upper;
+            if spent <= delta.get() {
+                inside = guess;
+            } else {
+                outside = Some(guess);
+            }
+            let ceiling = outside.unwrap_or(inside.saturating_mul(64).saturating_add(64));
+            if ceiling - inside <= 1 {
+                break;
+            }
+            let scaled = (guess as f64 * aim / loss(spent)) as u64;
+            // After a dozen looks the guesses are not to be trusted, and halving ends the search.
+            let next = if look < 12 { scaled } else { inside + (ceiling - inside) / 2 };
+            guess = next.clamp(inside + 1, ceiling - 1);
+        }
+        Ok(Steps(inside))
+    }
+
+    /// So many rounds, the decisions followed down to `floor`.
+    fn composed(&self, rounds: Steps, floor: Delta) -> Result<Composition, Error> {
+        let decisions = match &self.decision {
+            Some(kind) => {
+                decision::composition(&kind.rule, kind.sensitivity, kind.steps.times(rounds)?, floor)?
+            }
+            None => Composition::new(),
+        };
+        let mut fixed = self.fixed.iter();
+        fixed.try_fold(decisions, |sum, (curve, steps)| Ok(sum.and(curve, steps.times(rounds)?)))
+    }
+}
+
+impl Kind {
+    /// The curve of one step, as a fixed pair.
+    fn single(&self) -> Result<Curve, Error> {
+        decision::profile(&self.rule, self.sensitivity, Steps(1), Delta::trusted(SINGLE_STEP_FLOOR))?.curve()
+    }
+}
+
+/// The pair that dominates one step of anything but a decision.
+fn fixed_pair(cost: &Cost) -> Result<Curve, Error> {
+    match cost.mechanism() {
+        Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } => {
+            Curve::subsampled_gaussian(*ratio, cost.sampling(), cost.neighbours())
+        }
+        Mechanism::DiscreteGaussian { variance, sensitivity } => {
+            Curve::discrete_gaussian(*variance, *sensitivity)
+        }
+        Mechanism::Laplace { ratio } => Curve::laplace(*ratio),
+        Mechanism::Bernoulli { p, q } => Ok(Curve::bernoulli(*p, *q)),
+        Mechanism::Decision { .. } | Mechanism::BarkerMinibatch { .. } => {
+            Err(Error::Unresolved { what: "the composition", reason: "a part has no dominating pair" })
+        }
+    }
+}
