@@ -4,6 +4,7 @@ mod atoms;
 mod composed;
 mod composer;
 mod composition;
+pub mod contour;
 mod curve;
 mod discrete;
 mod engine;

@@ -262,7 +262,7 @@ impl Plan {
             .map(|lean| (lean, self.model.cumulants(-lean).value))
             .collect();
         let mut best: Option<Window> = None;
-        for share in [1.0, 0.75, 0.5, 0.35, 0.2, 0.1, 0.0] {
+        for share in [1.0, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1, 0.0] {
             let tilt = share * steepest;
             let Cumulants { value, variance, .. } = self.model.cumulants(tilt);
             let gap = value - tilt * epsilon - log_delta;

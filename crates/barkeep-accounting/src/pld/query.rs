@@ -20,7 +20,7 @@ const MOST_STEPS: f64 = 9e15;
 const COARSE: f64 = 0.03;
 
 /// Largest part of ln δ that is left to all errors but those of the lattice.
-const OTHER_ERRORS: f64 = 0.05;
+const OTHER_ERRORS: f64 = 0.08;
 
 /// One direction of a composition, with its outline.
 pub(super) struct Query<'a> {
@@ -71,7 +71,8 @@ impl<'a> Query<'a> {
         let mut factor = 1.0;
         for _ in 0..ATTEMPTS {
             let saddle = plan.saddle;
-            let width = saddle.epsilon.max(1e-3 * saddle.deviation) * accuracy.get() * saddle.tilt * factor;
+            // ε to this accuracy is ln δ to that times dlnδ/dε; where this is less than the accuracy itself, ε is as good as known.
+            let width = (saddle.tilt * saddle.epsilon).max(1.0) * accuracy.get() * factor;
             let fineness = self.fineness(&saddle, 1.0, width);
             let composer = Composer::new(self.steps, &plan, fineness, planner)?;
             let bounds = composer.compose(1);
