@@ -6,7 +6,7 @@ use barkeep_num::convolution::Planner;
 
 use super::atoms::Losses;
 use super::composer::Step;
-use super::curve::Curve;
+use super::curve::{Curve, SHIFTS};
 use super::normal::{Kind, NormalPair};
 use super::plan::Target;
 use super::query::Query;
@@ -216,6 +216,13 @@ impl Composition {
         if free > MOST_DIRECTIONS {
             return Err(Error::Mismatch("too many different asymmetric mechanisms in one composition"));
         }
+        let shift = self.gaussian.sqrt();
+        if self.gaussian > 0.0 && !SHIFTS.contains(&shift) {
+            return Err(Error::Unresolved {
+                what: "the composition",
+                reason: "its Gaussian mechanisms amount to a ratio outside 1e-3 to 1e100",
+            });
+        }
         let direction = |choice: u32| {
             let mut steps: Vec<Step> = (self.parts.iter().zip(&turns))
                 .map(|((curve, steps), turn)| {
@@ -225,8 +232,7 @@ impl Composition {
                 })
                 .collect();
             if self.gaussian > 0.0 {
-                let pair: Arc<dyn Losses> =
-                    Arc::new(NormalPair::new(Kind::Remove, self.gaussian.sqrt(), 1.0));
+                let pair: Arc<dyn Losses> = Arc::new(NormalPair::new(Kind::Remove, shift, 1.0));
                 steps.push(Step { losses: pair, steps: 1 });
             }
             steps

@@ -11,7 +11,7 @@ use super::tabulated::{Function, Sampled, Tabulated, added, removed, without_rep
 use crate::{Error, Neighbours, Probability, Rate, Ratio, Sampling, Variance};
 
 /// Shifts (1/ratio) that the arithmetic is made for.
-const SHIFTS: std::ops::RangeInclusive<f64> = 1e-100..=1e3;
+pub(super) const SHIFTS: std::ops::RangeInclusive<f64> = 1e-100..=1e3;
 
 /// One use of a mechanism, as a pair of distributions that dominates it: no test tells its outputs on neighbouring data apart better
 /// than it tells P from Q.

@@ -133,8 +133,8 @@ impl Model {
         // δ falls about as e^(−sε).
         for _ in 0..8 {
             let miss = plan.saddle.log_delta - log_delta;
-            let next = (epsilon + miss / plan.saddle.tilt)
-                .clamp(0.5 * epsilon, 2.0 * epsilon + plan.saddle.deviation);
+            let (least, most) = (0.5 * epsilon, 2.0 * epsilon + plan.saddle.deviation);
+            let next = (epsilon + miss / plan.saddle.tilt).max(least).min(most);
             if miss.abs() < 0.02 || next.is_nan() || next == epsilon {
                 break;
             }
