@@ -7,16 +7,16 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let text = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["thesis-iterations"] => thesis_iterations::table(),
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["thesis-iterations"] => thesis_iterations::write(&mut std::io::stdout()),
         _ => Err("usage: experiments thesis-iterations".to_owned()),
     };
-    let written = match &text {
-        Ok(text) => write!(std::io::stdout(), "{text}"),
-        Err(reason) => writeln!(std::io::stderr(), "{reason}"),
-    };
-    match (text, written) {
-        (Ok(_), Ok(())) => ExitCode::SUCCESS,
-        _ => ExitCode::from(2),
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            // A closed standard error leaves nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{reason}");
+            ExitCode::from(2)
+        }
     }
 }
