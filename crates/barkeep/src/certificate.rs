@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::plan::{Bill, Plan};
 use crate::spec::Privacy;
-use barkeep_accounting::{Bracket, Delta, Neighbours};
+use barkeep_accounting::{Bracket, Delta, Mechanism, Neighbours};
 use barkeep_curator::Level;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -120,7 +120,7 @@ impl Certificate {
             neighbours,
             level: level.map(|level| level_name(level).to_owned()),
             bill,
-            released: words(&["every draw of every chain, in order", "the accept/reject bit of every step"]),
+            released: released(plan.bill.as_ref()),
             public: words(&[
                 "the spec: number of records, columns, bounds, levels, invalid values, model, prior, sampler settings",
                 "the proposals and the starting points",
@@ -136,7 +136,7 @@ impl Certificate {
             records: plan.spec.data.records,
             model: plan.spec.model_entry.name.to_owned(),
             sampler: plan.preset.name.to_owned(),
-            chains: plan.starts.len() as u64,
+            chains: plan.chains,
             steps_per_chain: plan.steps,
             steps_used: None,
             program: Program::this(),
@@ -181,7 +181,7 @@ impl Certificate {
         }
         let used: u64 = self.steps_used.iter().flatten().fold(0, |sum, steps| sum.saturating_add(*steps));
         if used > billed {
-            return fail(format!("{used} steps were used but only {billed} are on the bill"));
+            return fail(format!("{used} steps were used but only {billed} questions are on the bill"));
         }
         let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
         let computed = bill.epsilon(delta)?;
@@ -200,6 +200,27 @@ pub fn level_name(level: Level) -> &'static str {
         Level::Decision => "decision",
         Level::Release => "release",
     }
+}
+
+/// What leaves the curator under a bill, or without one.
+fn released(bill: Option<&Bill>) -> Vec<String> {
+    let mechanisms: Vec<&Mechanism> = match bill {
+        None => Vec::new(),
+        Some(Bill::Contract(contract) | Bill::Once(contract)) => {
+            contract.parts().iter().map(|(cost, _)| cost.mechanism()).collect()
+        }
+        Some(Bill::Filter { decision, .. }) => vec![decision.mechanism()],
+    };
+    let sums = mechanisms.iter().any(|mechanism| matches!(mechanism, Mechanism::Gaussian { .. }));
+    let bits = mechanisms.iter().any(|mechanism| !matches!(mechanism, Mechanism::Gaussian { .. }));
+    let mut released = vec!["every draw of every chain, in order".to_owned()];
+    if bits || mechanisms.is_empty() {
+        released.push("the accept/reject bit of every step".to_owned());
+    }
+    if sums {
+        released.push("every noisy sum over records that a chain asked for".to_owned());
+    }
+    released
 }
 
 /// ε as it is printed: the upper end, rounded up to nine significant digits, so that the same bill computed on

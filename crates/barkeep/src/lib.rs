@@ -20,6 +20,7 @@ pub mod results;
 pub mod run;
 pub mod sampler;
 pub mod spec;
+pub mod start;
 
 /// The accountant, useful on its own.
 pub use barkeep_accounting as accounting;

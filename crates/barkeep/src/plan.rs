@@ -4,10 +4,11 @@
 
 use crate::Error;
 use crate::certificate::level_name;
-use crate::sampler::preset::{MakeKernel, Prepared, Price, Setting};
-use crate::sampler::{Preset, SAMPLERS, State};
+use crate::sampler::preset::{Forecast, MakeKernel, Prepared, Price, Setting};
+use crate::sampler::{Preset, SAMPLERS};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
+use crate::start::Start;
 use barkeep_accounting::{
     Bracket, Coins, Contract, Cost, Delta, Epsilon, Neighbours, Query, Rho, Steps, ZcdpFilter,
 };
@@ -21,6 +22,8 @@ use serde::{Deserialize, Serialize};
 pub enum Bill {
     /// So many steps at each cost, composed exactly.
     Contract(Contract),
+    /// Questions asked once, from whose answers every draw follows for free.
+    Once(Contract),
     /// Steps whose price varies, charged as the run goes while their ρ add up to no more than this.
     Filter {
         /// ρ of all chains together; each gets an equal share.
@@ -39,21 +42,23 @@ impl Bill {
     /// As [`Contract::epsilon`] and [`ZcdpFilter::epsilon`].
     pub fn epsilon(&self, delta: Delta) -> Result<Bracket, barkeep_accounting::Error> {
         match self {
-            Self::Contract(contract) => contract.epsilon(delta),
+            Self::Contract(contract) | Self::Once(contract) => contract.epsilon(delta),
             Self::Filter { rho, coins, decision } => {
                 ZcdpFilter::new(*rho).epsilon(delta, &Coins::of(decision).times(*coins))
             }
         }
     }
 
-    /// The neighbours it speaks of, and the most decisions it pays for.
+    /// The neighbours it speaks of, and the most steps it pays for.
     #[must_use]
     pub fn terms(&self) -> (Option<Neighbours>, u64) {
+        let neighbours = |contract: &Contract| contract.parts().first().map(|(cost, _)| cost.neighbours());
         match self {
             Self::Contract(contract) => (
-                contract.parts().first().map(|(cost, _)| cost.neighbours()),
+                neighbours(contract),
                 contract.parts().iter().fold(0, |sum, (_, steps)| sum.saturating_add(steps.0)),
             ),
+            Self::Once(contract) => (neighbours(contract), u64::MAX),
             Self::Filter { coins, decision, .. } => (Some(decision.neighbours()), coins.0),
         }
     }
@@ -84,8 +89,10 @@ pub struct Plan {
     pub steps: u64,
     /// Draws the summary leaves out.
     pub burn_in: u64,
-    /// One starting point per chain.
-    pub starts: Vec<State>,
+    /// How many chains.
+    pub chains: u64,
+    /// Where they start.
+    pub start: Start,
     /// Seed of the proposals, if the spec gives one.
     pub seed: Option<u64>,
     /// What the budget buys at each level that exists.
@@ -114,10 +121,11 @@ impl Plan {
         if chains > MOST_CHAINS {
             return Err(section.error("chains", format!("must be at most {MOST_CHAINS}")).into());
         }
-        let starts = starts(&section, &spec, chains)?;
+        let start = Start::parse(&section, &spec, chains)?;
         let cap = section.count("steps")?;
         let seed = seed(&section)?;
-        let Prepared { kernel, price, alternative, facts } = (preset.prepare)(&section, &setting)?;
+        let Prepared { kernel, price, alternative, facts, burn_in: usual, forecast } =
+            (preset.prepare)(&section, &setting)?;
 
         let mut plan = Self {
             preset,
@@ -126,7 +134,8 @@ impl Plan {
             epsilon: None,
             steps: 0,
             burn_in: 0,
-            starts,
+            chains,
+            start,
             seed,
             affordable: Vec::new(),
             facts,
@@ -135,13 +144,33 @@ impl Plan {
             spec,
         };
         match (price, plan.spec.privacy) {
-            (Price::PerStep(level, cost), Privacy::Budget { epsilon, delta, neighbours }) => {
+            (Price::PerStep(level, step), Privacy::Budget { epsilon, delta, neighbours }) => {
                 plan.premises = Premises { neighbours, level };
-                plan.buy(level, cost, (epsilon, delta), chains, cap)?;
-                if let Some((level, cost)) = alternative {
-                    let steps = Query::new(vec![(cost, Steps(1))])?.largest_steps(epsilon, delta)?;
+                plan.buy(level, &step, (epsilon, delta), cap)?;
+                if let Some((level, step)) = alternative {
+                    let steps = Query::new(step)?.largest_steps(epsilon, delta)?;
                     plan.affordable.push(Affordable { level, steps });
                 }
+            }
+            (Price::Once(level, questions), Privacy::Budget { epsilon, delta, neighbours }) => {
+                if chains != 1 {
+                    let reason =
+                        "must be 1: one answer is asked for, and any number of draws follows from it";
+                    return Err(SpecError::new("sampler.chains", reason).into());
+                }
+                plan.premises = Premises { neighbours, level };
+                plan.steps = cap.unwrap_or(DEFAULT_FREE_DRAWS);
+                let contract = Contract::new(questions)?;
+                let cost = contract.epsilon(delta)?;
+                if cost.upper > epsilon.get() {
+                    return Err(Error::Budget(format!(
+                        "the answer costs epsilon {}, more than the budget of {}",
+                        cost.upper,
+                        epsilon.get()
+                    )));
+                }
+                plan.epsilon = Some(cost);
+                plan.bill = Some(Bill::Once(contract));
             }
             (Price::Varying(level, decision), Privacy::Budget { epsilon, delta, neighbours }) => {
                 plan.premises = Premises { neighbours, level };
@@ -157,8 +186,15 @@ impl Plan {
                 plan.steps = cap.unwrap_or(DEFAULT_BASELINE_STEPS);
             }
         }
-        plan.burn_in = burn_in(&Section::open("sampler", &plan.spec.sampler), plan.steps)?;
+        let half = plan.steps / 2;
+        let usual = usual.map_or(half, |usual| usual.min(half));
+        plan.burn_in = burn_in(&Section::open("sampler", &plan.spec.sampler), plan.steps)?.unwrap_or(usual);
         plan.warn();
+        if let Some(forecast) = forecast {
+            let Forecast { facts, warnings } = forecast(plan.steps);
+            plan.facts.extend(facts);
+            plan.warnings.extend(warnings);
+        }
         Ok(plan)
     }
 
@@ -183,12 +219,12 @@ impl Plan {
     fn buy(
         &mut self,
         level: Level,
-        cost: Cost,
+        step: &[(Cost, Steps)],
         (epsilon, delta): (Epsilon, Delta),
-        chains: u64,
         cap: Option<u64>,
     ) -> Result<(), Error> {
-        let affordable = Query::new(vec![(cost.clone(), Steps(1))])?.largest_steps(epsilon, delta)?;
+        let chains = self.chains;
+        let affordable = Query::new(step.to_vec())?.largest_steps(epsilon, delta)?;
         self.affordable.push(Affordable { level, steps: affordable });
         let each = affordable.0 / chains;
         if each == 0 {
@@ -201,7 +237,8 @@ impl Plan {
             )));
         }
         self.steps = cap.map_or(each, |cap| cap.min(each));
-        let contract = Contract::new(vec![(cost, Steps(self.steps * chains))])?;
+        let all = |(cost, times): &(Cost, Steps)| (cost.clone(), Steps(times.0 * self.steps * chains));
+        let contract = Contract::new(step.iter().map(all).collect())?;
         self.epsilon = Some(contract.epsilon(delta)?);
         self.bill = Some(Bill::Contract(contract));
         Ok(())
@@ -217,14 +254,16 @@ impl Plan {
             return Vec::new();
         };
         let mut spending = Vec::new();
+        let total = self.steps * self.chains;
         for tenth in 1..=10 {
-            let share: Vec<_> = contract
-                .parts()
-                .iter()
-                .map(|(cost, steps)| (cost.clone(), Steps((steps.0 * tenth).div_ceil(10))))
-                .collect();
-            let until = share.iter().map(|(_, steps)| steps.0).sum();
-            let Ok(epsilon) = Contract::new(share).and_then(|share| share.epsilon(delta)) else { break };
+            let share = contract.parts().iter().map(|(cost, asked)| {
+                let share = u128::from(asked.0) * tenth;
+                (cost.clone(), Steps(u64::try_from(share.div_ceil(10)).unwrap_or(asked.0)))
+            });
+            let until = u64::try_from((u128::from(total) * tenth).div_ceil(10)).unwrap_or(total);
+            let Ok(epsilon) = Contract::new(share.collect()).and_then(|share| share.epsilon(delta)) else {
+                break;
+            };
             spending.push((until, epsilon.upper));
         }
         spending
@@ -247,7 +286,7 @@ impl Plan {
             "records": self.spec.data.records,
             "epsilon": self.epsilon,
             "level": self.is_private().then(|| level_name(self.premises.level)),
-            "chains": self.starts.len(),
+            "chains": self.chains,
             "steps_per_chain": self.steps,
             "burn_in": self.burn_in,
             "affordable_steps": affordable,
@@ -282,49 +321,10 @@ const MOST_CHAINS: u64 = 1000;
 const DEFAULT_VARYING_STEPS: u64 = 100_000;
 /// Steps of a baseline when the spec does not say.
 const DEFAULT_BASELINE_STEPS: u64 = 10_000;
+/// Draws of a sampler whose draws are free, when the spec does not say.
+const DEFAULT_FREE_DRAWS: u64 = 10_000;
 /// Fewer steps than this seldom reach the posterior.
 const FEW_STEPS: u64 = 100;
-
-/// One start for all chains, or one for each; finite, of the model's dimension and inside the prior's support.
-fn starts(section: &Section<'_>, spec: &Spec, chains: u64) -> Result<Vec<State>, SpecError> {
-    let dimension = spec.model.dimension();
-    let value = section.require("start", section.value("start"))?;
-    let rows: Vec<Vec<f64>> = match value {
-        toml::Value::Array(rows) if rows.iter().any(toml::Value::is_array) => {
-            if rows.len() as u64 != chains {
-                return Err(
-                    section.error("start", format!("must hold one list for each of the {chains} chains"))
-                );
-            }
-            rows.iter()
-                .map(|row| {
-                    let one = toml::Table::from_iter([("start".to_owned(), row.clone())]);
-                    let numbers = Section::open("sampler", &one).numbers("start")?;
-                    section.require("start", numbers)
-                })
-                .collect::<Result<_, _>>()?
-        }
-        _ => {
-            let row = section.require("start", section.numbers("start")?)?;
-            (0..chains).map(|_| row.clone()).collect()
-        }
-    };
-    rows.into_iter()
-        .map(|at| {
-            if at.len() != dimension {
-                return Err(
-                    section.error("start", format!("must hold {dimension} numbers, one per parameter"))
-                );
-            }
-            let log_prior = spec.model.log_prior(&at);
-            if log_prior.is_finite() {
-                Ok(State { at, log_prior })
-            } else {
-                Err(section.error("start", "must have a positive prior density"))
-            }
-        })
-        .collect()
-}
 
 fn seed(section: &Section<'_>) -> Result<Option<u64>, SpecError> {
     match section.value("seed") {
@@ -334,10 +334,10 @@ fn seed(section: &Section<'_>) -> Result<Option<u64>, SpecError> {
     }
 }
 
-fn burn_in(section: &Section<'_>, steps: u64) -> Result<u64, SpecError> {
+fn burn_in(section: &Section<'_>, steps: u64) -> Result<Option<u64>, SpecError> {
     match section.value("burn_in") {
-        None => Ok(steps / 2),
-        Some(toml::Value::Integer(n)) if *n >= 0 && n.unsigned_abs() < steps => Ok(n.unsigned_abs()),
+        None => Ok(None),
+        Some(toml::Value::Integer(n)) if *n >= 0 && n.unsigned_abs() < steps => Ok(Some(n.unsigned_abs())),
         Some(_) => Err(section.error("burn_in", format!("must be a whole number from 0 to {}", steps - 1))),
     }
 }

@@ -8,7 +8,7 @@ use barkeep_accounting::{Coins, Rho, Steps, ZcdpFilter};
 use barkeep_curator::{Budget, Curator, NoiseRng, Refused, Tab};
 use barkeep_data::Table;
 use barkeep_num::down;
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::sync::Arc;
 
 /// Watches a run from outside: told of every step, asked whether to go on. All it learns is public.
@@ -69,21 +69,11 @@ pub fn run(plan: &Plan, table: Table, insecure_seed: Option<u64>, watch: &dyn Wa
     }
     let tabs: Vec<Tab> =
         curators.iter().zip(noise.into_streams()).map(|(curator, noise)| Tab::open(curator, noise)).collect();
-    let chains = plan
-        .starts
-        .par_iter()
-        .zip(tabs.into_par_iter())
+    let chains = tabs
+        .into_par_iter()
         .enumerate()
-        .map(|(index, (start, tab))| {
-            chain(
-                plan,
-                index,
-                start.clone(),
-                tab,
-                draws.chain(),
-                &mut PublicRng::new(seed, index as u64),
-                watch,
-            )
+        .map(|(index, tab)| {
+            chain(plan, index, tab, draws.chain(), &mut PublicRng::new(seed, index as u64), watch)
         })
         .collect::<Result<Vec<Chain>, Error>>()?;
     let steps_used: Vec<u64> = chains.iter().map(|chain| chain.len() as u64).collect();
@@ -97,10 +87,10 @@ pub fn run(plan: &Plan, table: Table, insecure_seed: Option<u64>, watch: &dyn Wa
 /// Each chain's budget: the same for all where steps have one price, equal shares of a filter where they do not,
 /// so that how far a chain gets does not depend on the speed of another.
 fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
-    let chains = plan.starts.len();
+    let chains = usize::try_from(plan.chains).unwrap_or(usize::MAX);
     match &plan.bill {
         None => Ok(vec![Budget::not_private(); chains]),
-        Some(Bill::Contract(contract)) => Ok(vec![Budget::permits(contract); chains]),
+        Some(Bill::Contract(contract) | Bill::Once(contract)) => Ok(vec![Budget::permits(contract); chains]),
         Some(Bill::Filter { rho, coins, decision }) => {
             let share = Rho::new(down(rho.get() / chains as f64))?;
             let (coin, flips) = (Coins::of(decision), Steps(coins.0 / chains as u64));
@@ -112,12 +102,13 @@ fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
 fn chain(
     plan: &Plan,
     index: usize,
-    mut state: crate::sampler::State,
     mut tab: Tab,
     mut chain: Chain,
     rng: &mut PublicRng,
     watch: &dyn Watch,
 ) -> Result<Chain, Error> {
+    // A plan has a start for every chain: given ones were counted, and the prior was drawn from once.
+    let Some(mut state) = plan.start.of_chain(index, &*plan.spec.model, rng) else { return Ok(chain) };
     let mut kernel = (plan.kernel)(rng);
     for _ in 0..plan.steps {
         if watch.stop() {
@@ -125,7 +116,7 @@ fn chain(
         }
         match kernel.step(&mut state, &mut tab, rng) {
             Ok(outcome) => {
-                chain.push(&state.at, outcome)?;
+                chain.push(kernel.published(&state), outcome)?;
                 watch.step(index, outcome);
             }
             Err(Refused::Exhausted) => break,

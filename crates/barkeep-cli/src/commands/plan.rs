@@ -38,7 +38,7 @@ pub(super) fn describe(plan: &Plan) {
         Some(epsilon) => row("epsilon of the plan", &format!("at most {:.6}", epsilon.upper)),
         None => row("privacy", "NOT PRIVATE: a baseline that protects nothing"),
     }
-    row("chains", &plan.starts.len().to_string());
+    row("chains", &plan.chains.to_string());
     row("steps of each chain", &plan.steps.to_string());
     for affordable in &plan.affordable {
         let name = format!("steps at {} level", level_name(affordable.level));

@@ -27,7 +27,7 @@ impl Progress {
             }
         })
         .map_err(|_| Exit::Input("cannot watch for Ctrl-C".to_owned()))?;
-        let total = plan.steps * plan.starts.len() as u64;
+        let total = plan.steps * plan.chains;
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(5));
         let style =
             ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} steps, {msg}, {eta} left")

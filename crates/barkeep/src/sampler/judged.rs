@@ -1,13 +1,13 @@
 //! Prepares a propose-and-test sampler from its spec keys: what the presets have in common.
 
 use super::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
-use super::preset::{MakeKernel, Prepared, Price, Setting};
+use super::preset::{Facts, MakeKernel, Prepared, Price, Questions, Setting};
 use super::proposal::{Direction, Walk};
 use super::walk_keys::WalkShape;
 use crate::Error;
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
-use barkeep_accounting::{Cost, Mechanism, Rule, Sampling, Sensitivity};
+use barkeep_accounting::{Cost, Mechanism, Rule, Sampling, Sensitivity, Steps};
 use barkeep_curator::{Level, Premises, decide_cost, decide_sensitivity};
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
         neighbours,
     };
     let price = match price(&judgement, test.level)? {
-        Some(cost) => Price::PerStep(test.level, cost),
+        Some(cost) => Price::PerStep(test.level, vec![(cost, Steps(1))]),
         None => Price::Varying(test.level, example(&judgement)?),
     };
     let other = if test.level == Level::Decision { Level::Release } else { Level::Decision };
@@ -92,7 +92,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
         let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
         Box::new(Metropolis::new(Arc::clone(&model), walk, judgement.clone()))
     });
-    Ok(Prepared { kernel, price, alternative, facts })
+    Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast: None })
 }
 
 /// The price every step has in common, if there is one.
@@ -124,20 +124,20 @@ fn example(judgement: &Judgement) -> Result<Cost, Error> {
 }
 
 /// The price at the level that is not paid for, with every step at its longest; for comparison only.
-fn price_at_other_level(judgement: &Judgement, longest: Option<f64>, level: Level) -> Option<(Level, Cost)> {
+fn price_at_other_level(
+    judgement: &Judgement,
+    longest: Option<f64>,
+    level: Level,
+) -> Option<(Level, Questions)> {
     let mut judgement = judgement.clone();
     if let (ClipBound::PerDistance(slope), Some(longest)) = (judgement.clip, longest) {
         judgement.clip = ClipBound::Constant(slope * longest);
     }
-    price(&judgement, level).ok().flatten().map(|cost| (level, cost))
+    price(&judgement, level).ok().flatten().map(|cost| (level, vec![(cost, Steps(1))]))
 }
 
 /// The constants of a step, as the plan and the certificate show them.
-fn facts(
-    shape: &WalkShape,
-    judgement: &Judgement,
-    longest: Option<f64>,
-) -> Result<Vec<(&'static str, String)>, Error> {
+fn facts(shape: &WalkShape, judgement: &Judgement, longest: Option<f64>) -> Result<Facts, Error> {
     let mut facts = Vec::new();
     facts.push((
         "longest step",

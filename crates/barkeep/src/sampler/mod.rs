@@ -39,4 +39,11 @@ pub trait Kernel: Send {
     /// **Errors** the curator's refusal; the state is untouched then.
     fn step(&mut self, state: &mut State, ask: &mut dyn Ask, rng: &mut PublicRng)
     -> Result<Outcome, Refused>;
+
+    /// What is published of the step just made: the state, unless the sampler has a better view of it.
+    ///
+    /// **Privacy.** A function of answers and public randomness only, like the state itself.
+    fn published<'a>(&'a self, state: &'a State) -> &'a [f64] {
+        &state.at
+    }
 }

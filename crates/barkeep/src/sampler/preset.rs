@@ -5,7 +5,7 @@ use crate::Error;
 use crate::public_rng::PublicRng;
 use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
-use barkeep_accounting::Cost;
+use barkeep_accounting::{Cost, Steps};
 use barkeep_curator::{Level, Temper};
 use barkeep_model::Model;
 use std::sync::Arc;
@@ -13,10 +13,18 @@ use std::sync::Arc;
 /// The keys every sampler takes.
 pub const SAMPLER_KEYS: [Key; 6] = [
     key("name", "", "which sampler; `barkeep samplers` lists them"),
-    key("start", "", "public starting point: a number per parameter, or a list of such lists, one per chain"),
+    key(
+        "start",
+        "",
+        "public starting point: a number per parameter, a list of such lists, one per chain, or \"prior\" to draw one",
+    ),
     key("chains", "1", "independent chains; they share the budget equally"),
     key("steps", "all the budget buys", "most steps of a chain; fewer steps cost less"),
-    key("burn_in", "half of the steps", "draws the summary leaves out; all draws are written and paid for"),
+    key(
+        "burn_in",
+        "half of the steps, or fewer where the sampler says",
+        "draws the summary leaves out; all draws are written and paid for",
+    ),
     key("seed", "from the operating system", "seeds proposals, which are public; the run stays private"),
 ];
 
@@ -57,18 +65,43 @@ pub(crate) struct Prepared {
     pub(crate) kernel: MakeKernel,
     /// What a step asks, and at which level that is accounted.
     pub(crate) price: Price,
-    /// The price at the other level, where there is one, for the plan to show.
-    pub(crate) alternative: Option<(Level, Cost)>,
+    /// The price of a step at the other level, where there is one, for the plan to show.
+    pub(crate) alternative: Option<(Level, Questions)>,
     /// Public constants worth showing: name and value.
-    pub(crate) facts: Vec<(&'static str, String)>,
+    pub(crate) facts: Facts,
+    /// Draws to leave out of the summary, if the sampler knows better than half of them; never more than half.
+    pub(crate) burn_in: Option<u64>,
+    /// What a chain of so many steps can be expected to achieve, from public facts alone.
+    pub(crate) forecast: Option<MakeForecast>,
+}
+
+/// Named values to show.
+pub(crate) type Facts = Vec<(&'static str, String)>;
+
+/// Questions and how often each is asked.
+pub(crate) type Questions = Vec<(Cost, Steps)>;
+
+/// Looks ahead for a chain of so many steps.
+pub(crate) type MakeForecast = Box<dyn Fn(u64) -> Forecast + Send + Sync>;
+
+/// What a chain can be expected to achieve.
+#[derive(Debug, Default)]
+pub(crate) struct Forecast {
+    /// Expectations worth showing: name and value.
+    pub(crate) facts: Facts,
+    /// What is likely to disappoint.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What steps cost.
 pub(crate) enum Price {
-    /// The same at every step: composed exactly before the run.
-    PerStep(Level, Cost),
+    /// The same questions at every step: composed exactly before the run.
+    PerStep(Level, Questions),
     /// Differs from step to step: charged to a filter as the run goes. The cost is one example.
     Varying(Level, Cost),
+    /// Asked once, before the first draw; draws are free after that.
+    #[expect(dead_code, reason = "the one-shot samplers land next")]
+    Once(Level, Questions),
     /// Nothing is paid and nothing is private.
     NotPrivate,
 }

@@ -42,6 +42,13 @@ pub(super) const PRESET: Preset = Preset {
             let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
             Box::new(Metropolis::new(Arc::clone(&model), walk, judgement.clone()))
         });
-        Ok(Prepared { kernel, price: Price::NotPrivate, alternative: None, facts: Vec::new() })
+        Ok(Prepared {
+            kernel,
+            price: Price::NotPrivate,
+            alternative: None,
+            facts: Vec::new(),
+            burn_in: None,
+            forecast: None,
+        })
     },
 };

@@ -1,0 +1,84 @@
+//! Chooses where chains start, from public numbers alone.
+
+use crate::public_rng::PublicRng;
+use crate::sampler::State;
+use crate::spec::section::Section;
+use crate::spec::{Spec, SpecError};
+use barkeep_model::Model;
+
+/// Where the chains of a run start.
+///
+/// **Privacy.** Chosen before the first question, without the records.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// At these states, one for each chain.
+    Given(Vec<State>),
+    /// At draws from the prior, one for each chain, made with its proposals' randomness.
+    Prior,
+}
+
+impl Start {
+    /// Reads `start`: one point for all chains, one for each, or `"prior"`.
+    ///
+    /// # Errors
+    /// A point that is not of the model's dimension or outside the prior's support, another number of points than
+    /// chains, or a prior that cannot be drawn from.
+    pub(crate) fn parse(section: &Section<'_>, spec: &Spec, chains: u64) -> Result<Self, SpecError> {
+        let model = &*spec.model;
+        match section.require("start", section.value("start"))? {
+            toml::Value::String(word) if word == "prior" => {
+                let proper = from_prior(model, &mut PublicRng::new(0, 0)).is_some();
+                let why = || section.error("start", "needs a point: the model's prior has no draws");
+                if proper { Ok(Self::Prior) } else { Err(why()) }
+            }
+            toml::Value::Array(rows) if rows.iter().any(toml::Value::is_array) => {
+                if rows.len() as u64 != chains {
+                    return Err(
+                        section.error("start", format!("must hold one list for each of the {chains} chains"))
+                    );
+                }
+                let row = |row: &toml::Value| {
+                    let one = toml::Table::from_iter([("start".to_owned(), row.clone())]);
+                    state(section, model, Section::open("sampler", &one).numbers("start")?)
+                };
+                Ok(Self::Given(rows.iter().map(row).collect::<Result<_, _>>()?))
+            }
+            toml::Value::Array(_) => {
+                let state = state(section, model, section.numbers("start")?)?;
+                Ok(Self::Given((0..chains).map(|_| state.clone()).collect()))
+            }
+            _ => Err(section.error("start", "must be a list of numbers, a list of such lists, or \"prior\"")),
+        }
+    }
+
+    /// The start of one chain, by its position.
+    pub(crate) fn of_chain(&self, chain: usize, model: &dyn Model, rng: &mut PublicRng) -> Option<State> {
+        match self {
+            Self::Given(states) => states.get(chain).cloned(),
+            Self::Prior => from_prior(model, rng),
+        }
+    }
+}
+
+/// A state of the model's dimension with a positive prior density.
+fn state(section: &Section<'_>, model: &dyn Model, at: Option<Vec<f64>>) -> Result<State, SpecError> {
+    let at = section.require("start", at)?;
+    let dimension = model.dimension();
+    if at.len() != dimension {
+        return Err(section.error("start", format!("must hold {dimension} numbers, one per parameter")));
+    }
+    let log_prior = model.log_prior(&at);
+    if log_prior.is_finite() {
+        Ok(State { at, log_prior })
+    } else {
+        Err(section.error("start", "must have a positive prior density"))
+    }
+}
+
+/// A draw from the prior, if it is proper.
+fn from_prior(model: &dyn Model, rng: &mut PublicRng) -> Option<State> {
+    let mut at = vec![0.0; model.dimension()];
+    let drawn = model.sample_prior(&mut || rng.open_uniform(), &mut at);
+    let log_prior = model.log_prior(&at);
+    (drawn && log_prior.is_finite()).then_some(State { at, log_prior })
+}
