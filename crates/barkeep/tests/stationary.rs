@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+use barkeep::accounting::theorems::thesis::VarianceSensitivity;
 use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling};
 use barkeep::curator::{Budget, Curator, Level, NoiseRng, Premises, Tab, Temper};
 use barkeep::data::{Schema, Table, TableBuilder};
@@ -103,7 +104,7 @@ fn acceptances() -> Vec<(&'static str, Acceptance)> {
         ("barker", Acceptance::Fixed(Rule::Barker)),
         ("lazy barker", Acceptance::Fixed(Rule::Lazy { keep: 0.5, rule: Box::new(Rule::Barker) })),
         ("penalty(1)", Acceptance::Fixed(Rule::Penalty { sigma: 1.0 })),
-        ("penalty by ratio", Acceptance::PenaltyRatio { ratio, inflation: 1.0 }),
+        ("penalty by ratio", Acceptance::PenaltyRatio { ratio, variance: VarianceSensitivity::Tight }),
     ]
 }
 

@@ -1,17 +1,16 @@
 //! `barker`: accepts with probability 1/(1 + e^−λ), private without any noise.
 
-use super::judged::{CLIP_KEYS, Test, prepare};
+use super::judged::{CLIP_KEYS, DECISION_KEYS, NO_NOISE, Test, WrittenClip, level, prepare};
 use super::metropolis::Acceptance;
 use super::preset::Preset;
 use super::walk_keys::WALK_KEYS;
 use barkeep_accounting::{Rule, Sampling};
-use barkeep_curator::Level;
 
 /// The exact Barker sampler: the exponential mechanism on {accept, reject}, paid for by the bit alone.
 pub(super) const PRESET: Preset = Preset {
     name: "barker",
     summary: "exact Barker test, no noise; only the accept/reject bit is paid for",
-    keys: &[&WALK_KEYS, &CLIP_KEYS],
+    keys: &[&WALK_KEYS, &CLIP_KEYS, &DECISION_KEYS],
     prepare: |section, setting| {
         prepare(
             section,
@@ -19,8 +18,9 @@ pub(super) const PRESET: Preset = Preset {
             Test {
                 acceptance: Acceptance::Fixed(Rule::Barker),
                 batch: Sampling::Full,
-                level: Level::Decision,
+                level: level(section, Some(NO_NOISE))?,
                 both_levels: false,
+                clip: WrittenClip::Key,
             },
         )
     },

@@ -7,7 +7,7 @@ use super::walk_keys::WalkShape;
 use crate::Error;
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
-use barkeep_accounting::{Cost, Mechanism, Rule, Sampling, Sensitivity, Steps};
+use barkeep_accounting::{Cost, Mechanism, Neighbours, Ratio, Rule, Sampling, Sensitivity, Steps};
 use barkeep_curator::{Level, Premises, decide_cost, decide_sensitivity};
 use std::sync::Arc;
 
@@ -28,6 +28,30 @@ pub(super) const LEVEL_KEYS: [Key; 1] = [key(
     "\"decision\": only the accept/reject bit is paid for; \"release\": as if the noisy log-ratio were published",
 )];
 
+/// The key of the level, for samplers without noise.
+pub(super) const DECISION_KEYS: [Key; 1] =
+    [key("level", "\"decision\"", "\"decision\" alone: there is no noisy log-ratio that could be published")];
+
+/// The keys of a sampler that asks a batch.
+pub(super) const BATCH_KEYS: [Key; 2] = [
+    key("batch", "", "records asked at every step, drawn without replacement"),
+    key(
+        "level",
+        "\"release\"",
+        "\"release\" alone: what a batch hides is proved for the noisy log-ratio, not for the bit",
+    ),
+];
+
+/// The level of a sampler without noise, and why it is the only one.
+pub(super) const NO_NOISE: (Level, &str) =
+    (Level::Decision, "must be \"decision\": this sampler adds no noise, so there is nothing to release");
+
+/// The level of a sampler that asks a batch, and why it is the only one.
+pub(super) const ON_A_BATCH: (Level, &str) = (
+    Level::Release,
+    "must be \"release\": amplification by sampling is proved for the noisy log-ratio, not for the bit alone",
+);
+
 /// What a preset decides before the common part is prepared.
 pub(crate) struct Test {
     /// How a proposal is judged.
@@ -38,40 +62,87 @@ pub(crate) struct Test {
     pub(crate) level: Level,
     /// Whether the other level exists too.
     pub(crate) both_levels: bool,
+    /// The clip bound.
+    pub(crate) clip: WrittenClip,
 }
 
-/// The level the spec chooses, among those a sampler has.
-pub(crate) fn level(section: &Section<'_>) -> Result<Level, SpecError> {
-    Ok(section
-        .choice("level", &[("decision", Level::Decision), ("release", Level::Release)])?
-        .unwrap_or(Level::Decision))
+/// Where the clip bound of a test comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum WrittenClip {
+    /// The keys of [`CLIP_KEYS`].
+    Key,
+    /// The preset.
+    Fixed(f64),
+}
+
+/// The level the spec chooses; `only` is the one a sampler has, with the reason, if it has not both.
+pub(crate) fn level(section: &Section<'_>, only: Option<(Level, &str)>) -> Result<Level, SpecError> {
+    let chosen = section.choice("level", &[("decision", Level::Decision), ("release", Level::Release)])?;
+    match (chosen, only) {
+        (Some(chosen), Some((level, reason))) if chosen != level => Err(section.error("level", reason)),
+        (_, Some((level, _))) => Ok(level),
+        (chosen, None) => Ok(chosen.unwrap_or(Level::Decision)),
+    }
+}
+
+/// The batch the spec asks at every step.
+pub(crate) fn batch(section: &Section<'_>, setting: &Setting<'_>) -> Result<Sampling, SpecError> {
+    uses_records(section, setting, "scales a batch up to the number of records")?;
+    let batch = section.require("batch", section.count("batch")?)?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of at most 2^32")]
+    let records = setting.records as u64;
+    if batch > records {
+        return Err(section.error("batch", format!("must be at most data.records, {records}")));
+    }
+    Ok(Sampling::WithoutReplacement { batch, records })
+}
+
+/// Refuses neighbours under which the number of records is secret.
+pub(crate) fn uses_records(section: &Section<'_>, setting: &Setting<'_>, how: &str) -> Result<(), SpecError> {
+    match setting.privacy {
+        Privacy::Budget { neighbours: Neighbours::AddRemove, .. } => Err(section.error(
+            "name",
+            format!("{how}, which is secret where neighbours = \"add-remove\"; use \"barker\""),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The neighbours of the budget, without which a private sampler is refused.
+pub(crate) fn needs_budget(section: &Section<'_>, setting: &Setting<'_>) -> Result<Neighbours, SpecError> {
+    match setting.privacy {
+        Privacy::Budget { neighbours, .. } => Ok(neighbours),
+        Privacy::NotPrivate => Err(section.error(
+            "name",
+            "is a private sampler; give [privacy] epsilon and delta, or use rwmh as a baseline",
+        )),
+    }
 }
 
 /// Reads walk and clip, prices a step and makes the kernel.
 pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) -> Result<Prepared, Error> {
-    let neighbours = match setting.privacy {
-        Privacy::Budget { neighbours, .. } => neighbours,
-        Privacy::NotPrivate => {
-            return Err(section
-                .error(
-                    "name",
-                    "is a private sampler; give [privacy] epsilon and delta, or use rwmh as a baseline",
-                )
-                .into());
-        }
-    };
-    let shape = WalkShape::parse(section, setting.model.dimension(), test.level == Level::Decision)?;
+    let neighbours = needs_budget(section, setting)?;
+    // Noise that follows the length of a step makes all steps cost the same; otherwise a longest step does.
+    let noise_follows =
+        test.level == Level::Release && matches!(test.acceptance, Acceptance::PenaltyRatio { .. });
+    let shape = WalkShape::parse(
+        section,
+        setting.model.dimension(),
+        !noise_follows && test.clip == WrittenClip::Key,
+    )?;
     let longest = Walk::longest(shape.length);
-    let bound = section.require("clip", section.positive("clip")?)?;
-    let clip = match (
-        section.choice("clip_scale", &[("distance", true), ("constant", false)])?.unwrap_or(true),
-        test.level,
-        longest,
-    ) {
-        (false, _, _) => ClipBound::Constant(bound),
-        // One sensitivity is paid for at every step, so every step may use all of it.
-        (true, Level::Decision, Some(longest)) => ClipBound::Constant(bound * longest),
-        (true, _, _) => ClipBound::PerDistance(bound),
+    let clip = match test.clip {
+        WrittenClip::Fixed(bound) => ClipBound::Constant(bound),
+        WrittenClip::Key => {
+            let bound = section.require("clip", section.positive("clip")?)?;
+            let scaled = section.choice("clip_scale", &[("distance", true), ("constant", false)])?;
+            match (scaled.unwrap_or(true), longest) {
+                (false, _) => ClipBound::Constant(bound),
+                // One sensitivity is paid for at every step, so every step may use all of it.
+                (true, Some(longest)) if !noise_follows => ClipBound::Constant(bound * longest),
+                (true, _) => ClipBound::PerDistance(bound),
+            }
+        }
     };
     let judgement = Judgement {
         clip,
@@ -82,7 +153,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
     };
     let price = match price(&judgement, test.level)? {
         Some(cost) => Price::PerStep(test.level, vec![(cost, Steps(1))]),
-        None => Price::Varying(test.level, example(&judgement)?),
+        None => Price::Varying(test.level, example(&judgement, test.level)?),
     };
     let other = if test.level == Level::Decision { Level::Release } else { Level::Decision };
     let alternative = if test.both_levels { price_at_other_level(&judgement, longest, other) } else { None };
@@ -113,12 +184,13 @@ fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>, Error> {
 
 /// A decision whose coin is as rounded as that of any step: the rule's own, or the worst of all with noise where the
 /// noise varies.
-fn example(judgement: &Judgement) -> Result<Cost, Error> {
-    let mechanism = match &judgement.acceptance {
-        Acceptance::Fixed(rule) => {
+fn example(judgement: &Judgement, level: Level) -> Result<Cost, Error> {
+    let mechanism = match (&judgement.acceptance, level) {
+        (Acceptance::Fixed(rule), Level::Decision) => {
             Mechanism::Decision { rule: rule.clone(), sensitivity: Sensitivity::new(1.0)? }
         }
-        Acceptance::PenaltyRatio { ratio, .. } => Mechanism::NoisyDecision { ratio: *ratio },
+        (Acceptance::Fixed(_), Level::Release) => Mechanism::NoisyDecision { ratio: Ratio::new(1.0)? },
+        (Acceptance::PenaltyRatio { ratio, .. }, _) => Mechanism::NoisyDecision { ratio: *ratio },
     };
     Ok(Cost::new(mechanism, judgement.batch, judgement.neighbours)?)
 }
@@ -155,18 +227,35 @@ fn facts(shape: &WalkShape, judgement: &Judgement, longest: Option<f64>) -> Resu
     match judgement.clip {
         ClipBound::Constant(bound) => {
             let (clip, rule) = judgement.at(0.0)?;
-            let sensitivity =
-                decide_sensitivity(judgement.temper, clip, judgement.batch, judgement.neighbours)?.get();
             facts.push(("clip bound of a log-ratio", format!("{bound:.6}")));
-            facts.push(("sensitivity of a log-ratio", format!("{sensitivity:.6}")));
-            if let Rule::Penalty { sigma } = rule {
-                facts.push(("noise sd of a log-ratio", format!("{sigma:.6}")));
+            // On a batch the corrected test is priced as a whole, its variance moving with its mean.
+            if !matches!(
+                (&rule, judgement.batch),
+                (Rule::Corrected { .. }, Sampling::WithoutReplacement { .. })
+            ) {
+                let sensitivity =
+                    decide_sensitivity(judgement.temper, clip, judgement.batch, judgement.neighbours)?;
+                facts.push(("sensitivity of a log-ratio", format!("{:.6}", sensitivity.get())));
+            }
+            match rule {
+                Rule::Penalty { sigma } => facts.push(("noise sd of a log-ratio", format!("{sigma:.6}"))),
+                Rule::Corrected { variance, .. } => {
+                    facts.push(("noise sd of a log-ratio", format!("{:.6}", variance.sqrt())));
+                }
+                _ => facts.push(("noise sd of a log-ratio", "0: the coin itself protects".to_owned())),
             }
         }
         ClipBound::PerDistance(slope) => {
             facts.push(("clip bound of a log-ratio", format!("{slope:.6} times the length of the step")));
-            if let Acceptance::PenaltyRatio { ratio, inflation } = judgement.acceptance {
-                facts.push(("noise sd over sensitivity", format!("{:.6}", ratio.get() * inflation)));
+            if let Acceptance::PenaltyRatio { ratio, .. } = judgement.acceptance {
+                facts.push(("noise sd over sensitivity", format!("{:.6}", ratio.get())));
+            }
+            let typical = shape.scale.root_mean_square(shape.direction);
+            if let (_, Rule::Penalty { sigma }) = judgement.at(typical)? {
+                facts.push((
+                    "noise sd of a log-ratio",
+                    format!("{sigma:.6} at a step of length {typical:.6}, the root mean square"),
+                ));
             }
         }
     }

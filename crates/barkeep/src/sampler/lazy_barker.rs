@@ -1,12 +1,11 @@
 //! `lazy-barker`: the Barker test, but a proposal is looked at kindly only a fraction of the time.
 
-use super::judged::{CLIP_KEYS, Test, prepare};
+use super::judged::{CLIP_KEYS, DECISION_KEYS, NO_NOISE, Test, WrittenClip, level, prepare};
 use super::metropolis::Acceptance;
 use super::preset::Preset;
 use super::walk_keys::WALK_KEYS;
 use crate::spec::section::{Key, key};
 use barkeep_accounting::{Rule, Sampling};
-use barkeep_curator::Level;
 
 const KEYS: [Key; 1] =
     [key("keep", "0.5", "κ: the Barker probability is multiplied by it; above 0 and at most 1")];
@@ -15,7 +14,7 @@ const KEYS: [Key; 1] =
 pub(super) const PRESET: Preset = Preset {
     name: "lazy-barker",
     summary: "Barker test times a constant: more steps for the same budget, fewer of them accepted",
-    keys: &[&WALK_KEYS, &CLIP_KEYS, &KEYS],
+    keys: &[&WALK_KEYS, &CLIP_KEYS, &DECISION_KEYS, &KEYS],
     prepare: |section, setting| {
         let keep = section.positive("keep")?.unwrap_or(0.5);
         if keep > 1.0 {
@@ -27,8 +26,9 @@ pub(super) const PRESET: Preset = Preset {
             Test {
                 acceptance: Acceptance::Fixed(Rule::Lazy { keep, rule: Box::new(Rule::Barker) }),
                 batch: Sampling::Full,
-                level: Level::Decision,
+                level: level(section, Some(NO_NOISE))?,
                 both_levels: false,
+                clip: WrittenClip::Key,
             },
         )
     },

@@ -6,7 +6,8 @@ use super::proposal::Walk;
 use super::{Kernel, State};
 use crate::draws::Outcome;
 use crate::public_rng::PublicRng;
-use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling};
+use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
+use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
 use barkeep_curator::{Ask, Clip, Decide, Refused, Temper, decide_sensitivity, sigma_for};
 use barkeep_model::Model;
 use std::sync::Arc;
@@ -25,12 +26,13 @@ pub enum ClipBound {
 pub enum Acceptance {
     /// By one rule at every step.
     Fixed(Rule),
-    /// By the penalty rule whose noise is `ratio` times the sensitivity of the step, times `inflation`.
+    /// By the penalty rule whose noise is `ratio` times the sensitivity of the step.
     PenaltyRatio {
         /// Noise standard deviation over sensitivity: what is paid for.
         ratio: Ratio,
-        /// At least 1: how much larger the noise is than what is paid for.
-        inflation: f64,
+        /// How far the variance of a batch is taken to move. The thesis' larger constant makes the noise larger; what
+        /// is paid for stays the same. Without a batch both are one.
+        variance: VarianceSensitivity,
     },
 }
 
@@ -63,13 +65,22 @@ impl Judgement {
         })?;
         let rule = match &self.acceptance {
             Acceptance::Fixed(rule) => rule.clone(),
-            Acceptance::PenaltyRatio { ratio, inflation } => {
-                let sensitivity = decide_sensitivity(self.temper, clip, self.batch, self.neighbours)?;
-                let sigma = sigma_for(*ratio, sensitivity) * inflation;
+            Acceptance::PenaltyRatio { ratio, variance } => {
+                let sigma = sigma_for(*ratio, self.noise_scale(clip, *variance)?);
                 Rule::Penalty { sigma: sigma.max(SMALLEST_SIGMA) }
             }
         };
         Ok((clip, rule))
+    }
+
+    /// What the noise is in proportion to: the sensitivity that is paid for, or the thesis' larger one.
+    fn noise_scale(&self, clip: Clip, variance: VarianceSensitivity) -> Result<Sensitivity, Refused> {
+        let sensitivity = decide_sensitivity(self.temper, clip, self.batch, self.neighbours)?;
+        let Sampling::WithoutReplacement { batch, records } = self.batch else { return Ok(sensitivity) };
+        #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
+        let tempered = records as f64 * self.temper.get();
+        let asked = minibatch_sensitivity(tempered, batch, clip.get(), variance);
+        Ok(Sensitivity::new(asked.max(sensitivity.get()))?)
     }
 }
 

@@ -9,10 +9,14 @@ use crate::public_rng::PublicRng;
 use barkeep_curator::{Ask, Refused};
 
 mod barker;
+mod barker_corrected;
+mod barker_minibatch;
+mod correction_keys;
 mod judged;
 mod lazy_barker;
 pub mod metropolis;
 mod penalty;
+mod penalty_minibatch;
 pub(crate) mod preset;
 pub mod proposal;
 mod rwmh;
@@ -21,7 +25,15 @@ mod walk_keys;
 pub use preset::{Preset, SAMPLER_KEYS};
 
 /// Every sampler, in the order shown to users.
-pub const SAMPLERS: &[Preset] = &[barker::PRESET, lazy_barker::PRESET, penalty::PRESET, rwmh::PRESET];
+pub const SAMPLERS: &[Preset] = &[
+    barker::PRESET,
+    lazy_barker::PRESET,
+    penalty::PRESET,
+    penalty_minibatch::PRESET,
+    barker_corrected::PRESET,
+    barker_minibatch::PRESET,
+    rwmh::PRESET,
+];
 
 /// Where a chain is.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,13 +1,13 @@
 //! `penalty`: the penalty test of the thesis (Theorem 3.1), its noise proportional to the sensitivity.
 
-use super::judged::{CLIP_KEYS, LEVEL_KEYS, Test, level, prepare};
+use super::judged::{CLIP_KEYS, LEVEL_KEYS, Test, WrittenClip, level, prepare, uses_records};
 use super::metropolis::Acceptance;
 use super::preset::Preset;
 use super::walk_keys::WALK_KEYS;
 use crate::Error;
-use crate::spec::Privacy;
 use crate::spec::section::{Key, key};
-use barkeep_accounting::{Neighbours, Ratio, Sampling};
+use barkeep_accounting::theorems::thesis::VarianceSensitivity;
+use barkeep_accounting::{Ratio, Sampling};
 
 const KEYS: [Key; 1] = [key("tau", "", "noise over sensitivity, divided by the square root of records")];
 
@@ -17,21 +17,18 @@ pub(super) const PRESET: Preset = Preset {
     summary: "penalty test with noise tau·√records times the sensitivity (thesis, Algorithm 1)",
     keys: &[&WALK_KEYS, &CLIP_KEYS, &LEVEL_KEYS, &KEYS],
     prepare: |section, setting| {
-        if let Privacy::Budget { neighbours: Neighbours::AddRemove, .. } = setting.privacy {
-            return Err(section
-                .error("name", "\"penalty\" scales its noise by the number of records, which is secret under add-remove; use \"barker\"")
-                .into());
-        }
+        uses_records(section, setting, "scales its noise by the number of records")?;
         let tau = section.require("tau", section.positive("tau")?)?;
         let ratio = Ratio::new(tau * setting.records.sqrt()).map_err(Error::Accounting)?;
         prepare(
             section,
             setting,
             Test {
-                acceptance: Acceptance::PenaltyRatio { ratio, inflation: 1.0 },
+                acceptance: Acceptance::PenaltyRatio { ratio, variance: VarianceSensitivity::Tight },
                 batch: Sampling::Full,
-                level: level(section)?,
+                level: level(section, None)?,
                 both_levels: true,
+                clip: WrittenClip::Key,
             },
         )
     },

@@ -51,7 +51,8 @@ impl Scale {
     }
 
     /// Root mean square length of an uncapped step that moves the given coordinates.
-    fn root_mean_square(&self, direction: Direction) -> f64 {
+    #[must_use]
+    pub fn root_mean_square(&self, direction: Direction) -> f64 {
         match (self, direction) {
             (Self::Diagonal(sd), Direction::Full) => sd.iter().map(|s| s * s).sum::<f64>().sqrt(),
             (Self::Diagonal(sd), _) => sd.iter().copied().fold(0.0, f64::max),
@@ -81,13 +82,6 @@ impl Walk {
             Direction::Full | Direction::One => Vec::new(),
         };
         Self { scale, length, direction, signs, last: 0 }
-    }
-
-    /// The default cap: the root mean square length of an uncapped step, so that the cap, which sets the
-    /// price of every step, is no longer than what a typical step needs.
-    #[must_use]
-    pub fn default_cap(scale: &Scale, direction: Direction) -> f64 {
-        scale.root_mean_square(direction)
     }
 
     /// The longest step this walk can take, if there is one.

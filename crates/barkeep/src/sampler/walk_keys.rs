@@ -1,6 +1,6 @@
 //! Reads the spec keys that shape a random walk: its scale, its length and the coordinates it moves.
 
-use super::proposal::{Direction, Length, Scale, Walk};
+use super::proposal::{Direction, Length, Scale};
 use crate::models::matrix;
 use crate::spec::SpecError;
 use crate::spec::section::{Key, Section, key};
@@ -10,7 +10,7 @@ use barkeep_model::cholesky::Cholesky;
 pub(super) const WALK_KEYS: [Key; 5] = [
     key(
         "proposal",
-        "\"capped\" at decision level, else \"gaussian\"",
+        "\"capped\" where the price of a step depends on its length, else \"gaussian\"",
         "\"gaussian\", \"capped\" (a Gaussian of bounded length) or \"uniform\" (in the ball of that radius)",
     ),
     key("proposal_sd", "", "standard deviation of the step: a number, or one per parameter"),
@@ -58,7 +58,8 @@ impl WalkShape {
             .choice("proposal", &[("gaussian", "gaussian"), ("capped", "capped"), ("uniform", "uniform")])?
             .unwrap_or(if capped { "capped" } else { "gaussian" });
         let scale = scale(section, dimension, direction, kind)?;
-        let usual = Walk::default_cap(&scale, direction);
+        // The cap sets the price of every step: no longer than what a typical step needs.
+        let usual = scale.root_mean_square(direction);
         let cap = section.positive("proposal_cap")?;
         let length = match (kind, cap) {
             ("gaussian", Some(_)) => {

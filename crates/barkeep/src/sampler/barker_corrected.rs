@@ -1,0 +1,41 @@
+//! `barker-corrected`: Barker's test by normal noise and a correction, on all records (Heikkilä et al. 2019, Theorem 1).
+
+use super::correction_keys::{CORRECTION_KEYS, corrected};
+use super::judged::{CLIP_KEYS, LEVEL_KEYS, Test, WrittenClip, level, needs_budget, prepare};
+use super::metropolis::Acceptance;
+use super::preset::Preset;
+use super::walk_keys::WALK_KEYS;
+use crate::spec::section::{Key, key};
+use barkeep_accounting::Sampling;
+
+const KEYS: [Key; 1] = [key(
+    "variance",
+    "2",
+    "C, the variance of the noise: at least 1/64, below π²/3, and where V_cor is good",
+)];
+
+/// The corrected Barker sampler. Its posterior is approximate: the plan shows how far the test is from Barker's.
+pub(super) const PRESET: Preset = Preset {
+    name: "barker-corrected",
+    summary: "Barker test approximated by normal noise and V_cor, all records (Heikkilä et al. 2019, Theorem 1)",
+    keys: &[&WALK_KEYS, &CLIP_KEYS, &LEVEL_KEYS, &KEYS, &CORRECTION_KEYS],
+    prepare: |section, setting| {
+        needs_budget(section, setting)?;
+        let level = level(section, None)?;
+        let variance = section.positive("variance")?.unwrap_or(2.0);
+        let (rule, errors) = corrected(section, variance)?;
+        let mut prepared = prepare(
+            section,
+            setting,
+            Test {
+                acceptance: Acceptance::Fixed(rule),
+                batch: Sampling::Full,
+                level,
+                both_levels: true,
+                clip: WrittenClip::Key,
+            },
+        )?;
+        prepared.facts.extend(errors);
+        Ok(prepared)
+    },
+};
