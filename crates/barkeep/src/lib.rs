@@ -21,6 +21,7 @@ pub mod run;
 pub mod sampler;
 pub mod spec;
 pub mod start;
+mod upfront;
 
 /// The accountant, useful on its own.
 pub use barkeep_accounting as accounting;

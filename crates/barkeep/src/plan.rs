@@ -4,13 +4,14 @@
 
 use crate::Error;
 use crate::certificate::level_name;
-use crate::sampler::preset::{Forecast, MakeKernel, Prepared, Price, Setting};
+use crate::sampler::preset::{Forecast, MakeKernel, Prepared, Price, Questions, Setting};
 use crate::sampler::{Preset, SAMPLERS};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
 use crate::start::Start;
+use crate::upfront;
 use barkeep_accounting::{
-    Bracket, Coins, Contract, Cost, Delta, Epsilon, Neighbours, Query, Rho, Steps, ZcdpFilter,
+    Bracket, Coins, Contract, Cost, Delta, Epsilon, Neighbours, Rho, Steps, ZcdpFilter,
 };
 use barkeep_curator::{Level, Premises, Temper};
 use barkeep_data::{CsvOptions, Table, read_csv_with};
@@ -101,6 +102,8 @@ pub struct Plan {
     pub facts: Vec<(&'static str, String)>,
     /// What a user should know before spending anything.
     pub warnings: Vec<String>,
+    /// What is asked before the first step, by all chains together.
+    pub(crate) first: Questions,
     pub(crate) kernel: MakeKernel,
 }
 
@@ -121,11 +124,11 @@ impl Plan {
         if chains > MOST_CHAINS {
             return Err(section.error("chains", format!("must be at most {MOST_CHAINS}")).into());
         }
-        let start = Start::parse(&section, &spec, chains)?;
         let cap = section.count("steps")?;
         let seed = seed(&section)?;
         let Prepared { kernel, price, alternative, facts, burn_in: usual, forecast } =
             (preset.prepare)(&section, &setting)?;
+        let start = Start::parse(&section, &spec, chains, price.independent())?;
 
         let mut plan = Self {
             preset,
@@ -140,16 +143,22 @@ impl Plan {
             affordable: Vec::new(),
             facts,
             warnings: Vec::new(),
+            first: Vec::new(),
             kernel,
             spec,
         };
         match (price, plan.spec.privacy) {
-            (Price::PerStep(level, step), Privacy::Budget { epsilon, delta, neighbours }) => {
+            (
+                price @ (Price::PerStep(..) | Price::PerStepAfter { .. } | Price::PerDraw(..)),
+                Privacy::Budget { epsilon, delta, neighbours },
+            ) => {
+                let (level, first, step) = price.parts();
+                plan.first = first.into_iter().map(|(cost, times)| (cost, Steps(times.0 * chains))).collect();
                 plan.premises = Premises { neighbours, level };
                 plan.buy(level, &step, (epsilon, delta), cap)?;
                 if let Some((level, step)) = alternative {
-                    let steps = Query::new(step)?.largest_steps(epsilon, delta)?;
-                    plan.affordable.push(Affordable { level, steps });
+                    let steps = upfront::most_steps(&plan.first, &step, epsilon, delta)?;
+                    plan.affordable.push(Affordable { level, steps: steps.unwrap_or(Steps(0)) });
                 }
             }
             (Price::Once(level, questions), Privacy::Budget { epsilon, delta, neighbours }) => {
@@ -219,12 +228,18 @@ impl Plan {
     fn buy(
         &mut self,
         level: Level,
-        step: &[(Cost, Steps)],
+        step: &Questions,
         (epsilon, delta): (Epsilon, Delta),
         cap: Option<u64>,
     ) -> Result<(), Error> {
         let chains = self.chains;
-        let affordable = Query::new(step.to_vec())?.largest_steps(epsilon, delta)?;
+        let Some(affordable) = upfront::most_steps(&self.first, step, epsilon, delta)? else {
+            return Err(Error::Budget(format!(
+                "what is asked before the first step costs more than the budget (epsilon {}, delta {:e})",
+                epsilon.get(),
+                delta.get(),
+            )));
+        };
         self.affordable.push(Affordable { level, steps: affordable });
         let each = affordable.0 / chains;
         if each == 0 {
@@ -237,8 +252,7 @@ impl Plan {
             )));
         }
         self.steps = cap.map_or(each, |cap| cap.min(each));
-        let all = |(cost, times): &(Cost, Steps)| (cost.clone(), Steps(times.0 * self.steps * chains));
-        let contract = Contract::new(step.iter().map(all).collect())?;
+        let contract = upfront::contract(&self.first, step, self.steps.saturating_mul(chains))?;
         self.epsilon = Some(contract.epsilon(delta)?);
         self.bill = Some(Bill::Contract(contract));
         Ok(())

@@ -5,6 +5,7 @@ use crate::sampler::State;
 use crate::spec::section::Section;
 use crate::spec::{Spec, SpecError};
 use barkeep_model::Model;
+use barkeep_model::cholesky::Cholesky;
 
 /// Where the chains of a run start.
 ///
@@ -18,13 +19,24 @@ pub enum Start {
 }
 
 impl Start {
-    /// Reads `start`: one point for all chains, one for each, or `"prior"`.
+    /// Reads `start`: one point for all chains, one for each, or `"prior"`. Where draws are independent it is
+    /// `optional`, and the prior's mode stands in.
     ///
     /// # Errors
     /// A point that is not of the model's dimension or outside the prior's support, another number of points than
     /// chains, or a prior that cannot be drawn from.
-    pub(crate) fn parse(section: &Section<'_>, spec: &Spec, chains: u64) -> Result<Self, SpecError> {
+    pub(crate) fn parse(
+        section: &Section<'_>,
+        spec: &Spec,
+        chains: u64,
+        optional: bool,
+    ) -> Result<Self, SpecError> {
         let model = &*spec.model;
+        if optional && !section.has("start") {
+            let at = prior_mode(model);
+            let log_prior = model.log_prior(&at);
+            return Ok(Self::Given((0..chains).map(|_| State { at: at.clone(), log_prior }).collect()));
+        }
         match section.require("start", section.value("start"))? {
             toml::Value::String(word) if word == "prior" => {
                 let proper = from_prior(model, &mut PublicRng::new(0, 0)).is_some();
@@ -73,6 +85,31 @@ fn state(section: &Section<'_>, model: &dyn Model, at: Option<Vec<f64>>) -> Resu
     } else {
         Err(section.error("start", "must have a positive prior density"))
     }
+}
+
+/// The prior's mode, or what Newton's method finds on the way there from the origin: exact after one step for
+/// normal priors, and the origin itself where the prior is flat.
+pub(crate) fn prior_mode(model: &dyn Model) -> Vec<f64> {
+    const STEPS: usize = 50;
+    let d = model.dimension();
+    let (mut at, mut slope, mut precision) = (vec![0.0; d], vec![0.0; d], vec![0.0; d * d]);
+    let mut height = model.log_prior(&at);
+    for _ in 0..STEPS {
+        model.prior_gradient(&at, &mut slope);
+        model.prior_precision(&at, &mut precision);
+        let Some(factor) = Cholesky::new(&precision, d) else { break };
+        let inverse = factor.inverse();
+        let leap = inverse.chunks_exact(d).map(|row| row.iter().zip(&slope).map(|(a, b)| a * b).sum::<f64>());
+        let next: Vec<f64> = leap.zip(&at).map(|(leap, x)| x + leap).collect();
+        let higher = model.log_prior(&next);
+        // Not a number is no gain.
+        if higher > height {
+            (at, height) = (next, higher);
+        } else {
+            break;
+        }
+    }
+    at
 }
 
 /// A draw from the prior, if it is proper.

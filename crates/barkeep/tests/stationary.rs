@@ -6,35 +6,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+mod closed_form;
+
 use barkeep::accounting::theorems::thesis::VarianceSensitivity;
 use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling};
-use barkeep::curator::{Budget, Curator, Level, NoiseRng, Premises, Tab, Temper};
-use barkeep::data::{Schema, Table, TableBuilder};
-use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
+use barkeep::curator::Temper;
+use barkeep::data::Table;
 use barkeep::model::{Banana, Bend, GaussianMean, Model};
 use barkeep::sampler::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
 use barkeep::sampler::proposal::{Direction, Length, Scale, Walk};
-use barkeep::sampler::{Kernel, State};
-use barkeep::{Outcome, PublicRng};
+use closed_form::{RECORDS, assert_moments, follow, records};
 use std::sync::Arc;
 
-const RECORDS: usize = 40;
 const STEPS: usize = 120_000;
-
-/// Records of a model at θ with their mean, which is public here.
-fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
-    let mut rng = PublicRng::new(99, 0);
-    let schema = Schema::unbounded(model.column_names()).unwrap();
-    let mut builder = TableBuilder::new(schema, RECORDS).unwrap();
-    let mut mean = vec![0.0; model.columns()];
-    for _ in 0..RECORDS {
-        let mut row = vec![0.0; model.columns()];
-        model.simulate(theta, &mut || rng.open_uniform(), &mut row);
-        mean.iter_mut().zip(&row).for_each(|(mean, x)| *mean += x / RECORDS as f64);
-        builder.push_row(&row).unwrap();
-    }
-    (builder.finish().unwrap(), mean)
-}
 
 fn judgement(acceptance: Acceptance, temper: f64) -> Judgement {
     Judgement {
@@ -56,45 +40,9 @@ fn run(
     judgement: Judgement,
     seed: u64,
 ) -> Vec<Vec<f64>> {
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
-    let curator = Curator::new(table, Arc::clone(&model), premises, Budget::not_private()).unwrap();
-    let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(seed));
-    let mut rng = PublicRng::new(seed, 0);
-    let walk = Walk::new(walk.0, walk.1, walk.2, &mut rng);
-    let mut state = State { at: start.to_vec(), log_prior: model.log_prior(start) };
-    let mut kernel = Metropolis::new(model, walk, judgement);
-    let mut series = vec![Vec::with_capacity(STEPS); start.len()];
-    let mut accepted = 0;
-    for _ in 0..STEPS {
-        let outcome = kernel.step(&mut state, &mut tab, &mut rng).unwrap();
-        accepted += u32::from(outcome == Outcome::Accepted);
-        series.iter_mut().zip(&state.at).for_each(|(series, x)| series.push(*x));
-    }
-    assert!(accepted > 1000, "a chain that hardly moves shows nothing");
-    series
-}
-
-/// Means and all second moments around the exact mean, each within five standard errors.
-fn assert_moments(name: &str, series: &[Vec<f64>], mean: &[f64], covariance: &[f64]) {
-    let d = mean.len();
-    let within = |what: &str, values: Vec<f64>, exact: f64| {
-        let average = values.iter().sum::<f64>() / values.len() as f64;
-        let chains = [values];
-        let error = mcse_mean(&chains).unwrap();
-        assert!(ess_mean(&chains).unwrap() > 200.0, "{name}: too few effective draws of {what} to tell");
-        assert!(
-            (average - exact).abs() < 5.0 * error,
-            "{name}: {what} is {average}, exactly {exact}, standard error {error}"
-        );
-    };
-    for j in 0..d {
-        within(&format!("mean {j}"), series[j].clone(), mean[j]);
-        for k in 0..=j {
-            let product =
-                series[j].iter().zip(&series[k]).map(|(x, y)| (x - mean[j]) * (y - mean[k])).collect();
-            within(&format!("covariance {j},{k}"), product, covariance[j * d + k]);
-        }
-    }
+    follow(Arc::clone(&model), table, start, STEPS, seed, |rng| {
+        Box::new(Metropolis::new(model, Walk::new(walk.0, walk.1, walk.2, rng), judgement))
+    })
 }
 
 fn acceptances() -> Vec<(&'static str, Acceptance)> {

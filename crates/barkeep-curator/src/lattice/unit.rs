@@ -57,6 +57,8 @@ pub struct Clip(f64);
 impl Clip {
     /// The smallest bound: one that is smaller cannot be told from it at any price worth asking.
     pub const SMALLEST: Self = Self(SMALLEST);
+    /// The largest bound: one lattice step is then worth 2^10.
+    pub const LARGEST: Self = Self(LARGEST);
 
     /// Checks the range.
     ///

@@ -167,7 +167,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
 }
 
 /// The price every step has in common, if there is one.
-fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>, Error> {
+pub(super) fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>, Error> {
     let Judgement { temper, batch, neighbours, .. } = *judgement;
     match (level, &judgement.acceptance, judgement.clip) {
         // The noise follows the sensitivity, so the ratio is the same whatever the clip.

@@ -2,7 +2,7 @@
 //!
 //! A preset chooses the walk, the clip, the batch and the acceptance rule; nothing else differs.
 
-use super::proposal::Walk;
+use super::proposal::{Walk, distance};
 use super::{Kernel, State};
 use crate::draws::Outcome;
 use crate::public_rng::PublicRng;
@@ -54,14 +54,16 @@ pub struct Judgement {
 impl Judgement {
     /// The clip bound and the rule for a step of the given length.
     ///
-    /// A bound too small for the lattice is raised to its smallest, and a penalty too small for an exact coin to
+    /// A bound out of the lattice's range is moved into it, and a penalty too small for an exact coin is raised to
     /// the smallest one; both depend on the length only, so detailed balance holds, and neither costs more.
     ///
     /// **Errors** as [`decide_sensitivity`].
     pub fn at(&self, distance: f64) -> Result<(Clip, Rule), Refused> {
         let clip = Clip::new(match self.clip {
             ClipBound::Constant(bound) => bound,
-            ClipBound::PerDistance(slope) => (slope * distance).max(Clip::SMALLEST.get()),
+            ClipBound::PerDistance(slope) => {
+                (slope * distance).clamp(Clip::SMALLEST.get(), Clip::LARGEST.get())
+            }
         })?;
         let rule = match &self.acceptance {
             Acceptance::Fixed(rule) => rule.clone(),
@@ -71,6 +73,41 @@ impl Judgement {
             }
         };
         Ok((clip, rule))
+    }
+
+    /// Asks whether a chain may move; `offset` is what the question does not touch records for.
+    ///
+    /// **Privacy.** The cases without a question are decided by public numbers alone, so they cost nothing.
+    ///
+    /// **Errors** as [`Ask::decide`].
+    pub(crate) fn accepts(
+        &self,
+        ask: &mut dyn Ask,
+        from: &[f64],
+        to: &[f64],
+        offset: f64,
+    ) -> Result<bool, Refused> {
+        let distance = distance(from, to);
+        if distance == 0.0 {
+            return Ok(true);
+        }
+        if !(offset.is_finite() && distance.is_finite()) {
+            return Ok(false);
+        }
+        let (clip, rule) = self.at(distance)?;
+        match rule {
+            // Log-ratios are clamped to 64, and such a penalty accepts none of them: below 1e-200.
+            Rule::Penalty { sigma } if sigma > LARGEST_SIGMA => Ok(false),
+            rule => ask.decide(&Decide {
+                from,
+                to,
+                offset,
+                temper: self.temper,
+                clip,
+                batch: self.batch,
+                rule: &rule,
+            }),
+        }
     }
 
     /// What the noise is in proportion to: the sensitivity that is paid for, or the thesis' larger one.
@@ -108,30 +145,10 @@ impl Kernel for Metropolis {
         ask: &mut dyn Ask,
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
-        let distance = self.walk.propose(&state.at, &mut self.proposed, rng);
+        self.walk.propose(&state.at, &mut self.proposed, rng);
         let log_prior = self.model.log_prior(&self.proposed);
         let offset = log_prior - state.log_prior;
-        // The cases without a question are decided by public numbers alone, so they cost nothing.
-        let accepted = if distance == 0.0 {
-            true
-        } else if !offset.is_finite() {
-            false
-        } else {
-            let (clip, rule) = self.judgement.at(distance)?;
-            match rule {
-                // Log-ratios are clamped to 64, and such a penalty accepts none of them: below 1e-200.
-                Rule::Penalty { sigma } if sigma > LARGEST_SIGMA => false,
-                rule => ask.decide(&Decide {
-                    from: &state.at,
-                    to: &self.proposed,
-                    offset,
-                    temper: self.judgement.temper,
-                    clip,
-                    batch: self.judgement.batch,
-                    rule: &rule,
-                })?,
-            }
-        };
+        let accepted = self.judgement.accepts(ask, &state.at, &self.proposed, offset)?;
         self.walk.told(accepted);
         if accepted {
             state.at.copy_from_slice(&self.proposed);

@@ -12,8 +12,11 @@ mod barker;
 mod barker_corrected;
 mod barker_minibatch;
 mod correction_keys;
+mod dp_hmc;
+mod hmc;
 mod judged;
 mod lazy_barker;
+pub mod leapfrog;
 pub mod metropolis;
 mod penalty;
 mod penalty_minibatch;
@@ -32,7 +35,9 @@ pub const SAMPLERS: &[Preset] = &[
     penalty_minibatch::PRESET,
     barker_corrected::PRESET,
     barker_minibatch::PRESET,
+    dp_hmc::PRESET,
     rwmh::PRESET,
+    hmc::PRESET,
 ];
 
 /// Where a chain is.

@@ -97,6 +97,18 @@ pub(crate) struct Forecast {
 pub(crate) enum Price {
     /// The same questions at every step: composed exactly before the run.
     PerStep(Level, Questions),
+    /// The same questions at every step, and others that each chain asks before its first.
+    PerStepAfter {
+        /// The level.
+        level: Level,
+        /// Before the first step.
+        first: Questions,
+        /// At every step.
+        step: Questions,
+    },
+    /// Independent draws, each paid for: like steps, but starting nowhere.
+    #[expect(dead_code, reason = "the one-shot samplers land next")]
+    PerDraw(Level, Questions),
     /// Differs from step to step: charged to a filter as the run goes. The cost is one example.
     Varying(Level, Cost),
     /// Asked once, before the first draw; draws are free after that.
@@ -104,4 +116,22 @@ pub(crate) enum Price {
     Once(Level, Questions),
     /// Nothing is paid and nothing is private.
     NotPrivate,
+}
+
+impl Price {
+    /// Whether draws do not depend on each other, so that chains need no start.
+    pub(crate) fn independent(&self) -> bool {
+        matches!(self, Self::PerDraw(..) | Self::Once(..))
+    }
+
+    /// The level, what a chain asks before its first step, and at every step; nothing for a price that is not fixed.
+    pub(crate) fn parts(self) -> (Level, Questions, Questions) {
+        match self {
+            Self::PerStep(level, step) | Self::PerDraw(level, step) => (level, Vec::new(), step),
+            Self::PerStepAfter { level, first, step } => (level, first, step),
+            Self::Once(level, first) => (level, first, Vec::new()),
+            Self::Varying(level, _) => (level, Vec::new(), Vec::new()),
+            Self::NotPrivate => (Level::Decision, Vec::new(), Vec::new()),
+        }
+    }
 }

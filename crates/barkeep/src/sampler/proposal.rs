@@ -107,7 +107,7 @@ impl Walk {
                 to[self.last] += self.signs[self.last] * self.along(self.last, rng).abs();
             }
         }
-        let distance = from.iter().zip(to.iter()).map(|(a, b)| (b - a) * (b - a)).sum::<f64>().sqrt();
+        let distance = distance(from, to);
         // Adding the step to a large coordinate can round it up past the cap; the cap is what is paid for.
         match Self::longest(self.length) {
             Some(cap) if distance > cap => {
@@ -145,12 +145,11 @@ impl Walk {
 
     /// Adds a step of all coordinates to `to`.
     fn full(&self, from: &[f64], to: &mut [f64], rng: &mut PublicRng) {
-        let norm = |step: &[f64]| step.iter().zip(from).map(|(b, a)| (b - a) * (b - a)).sum::<f64>().sqrt();
         match self.length {
             Length::Gaussian => self.gaussian(from, to, rng),
             Length::Capped { cap } => loop {
                 self.gaussian(from, to, rng);
-                if norm(to) <= cap {
+                if distance(from, to) <= cap {
                     break;
                 }
             },
@@ -185,6 +184,11 @@ impl Walk {
             }
         }
     }
+}
+
+/// Euclidean distance.
+pub(super) fn distance(from: &[f64], to: &[f64]) -> f64 {
+    from.iter().zip(to).map(|(a, b)| (b - a) * (b - a)).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]
