@@ -47,7 +47,8 @@ const SET_ASIDE: [u64; 4] = [1 << 12, 1 << 20, 1 << 32, 1 << 53];
 
 impl Accountant {
     pub(crate) fn new(round: &[(Cost, Steps)]) -> Result<Self, Error> {
-        let parts: Vec<&(Cost, Steps)> = round.iter().filter(|(_, steps)| steps.0 > 0).collect();
+        let parts: Vec<&(Cost, Steps)> =
+            round.iter().filter(|(cost, steps)| steps.0 > 0 && !is_free(cost)).collect();
         let coins =
             parts.iter().fold(Coins::NONE, |sum, (cost, steps)| sum.and(Coins::of(cost).times(*steps)));
         let engine = if let Some(gaussian) = all_gaussian(&parts)? {
@@ -79,6 +80,9 @@ impl Accountant {
     /// ε of `rounds` rounds, coins included.
     pub(crate) fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Answer, Error> {
         let mut method = self.method();
+        if rounds.0 == 0 {
+            return Ok(Answer { bracket: Bracket::exact(0.0), method });
+        }
         let Self { engine, coins } = self;
         let bracket = coins.times(rounds).epsilon(delta, |delta| {
             let answer = engine.epsilon(rounds, delta)?;
@@ -91,6 +95,9 @@ impl Accountant {
     /// δ at ε of `rounds` rounds, coins included.
     pub(crate) fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Result<Answer, Error> {
         let mut method = self.method();
+        if rounds.0 == 0 {
+            return Ok(Answer { bracket: Bracket::exact(0.0), method });
+        }
         let Self { engine, coins } = self;
         let bracket = coins.times(rounds).delta(epsilon, |epsilon| {
             let answer = engine.delta(rounds, epsilon)?;
@@ -130,12 +137,23 @@ impl Accountant {
                 Err(Error::Unresolved { .. }) => many.largest(epsilon, delta),
                 most => Ok(Steps(most?.0 / steps.0)),
             },
-            Engine::Mixture { mixture, bound } => {
-                match self.coins_aside(epsilon, delta, |epsilon, delta| mixture.largest(epsilon, delta)) {
-                    Err(Error::Unresolved { .. }) if bound.is_some() => {
-                        self.largest_by_search(epsilon, delta)
+            Engine::Mixture { mixture, .. } => {
+                let found =
+                    self.coins_aside(epsilon, delta, |epsilon, delta| mixture.largest(epsilon, delta));
+                match (found, &mut self.engine) {
+                    (Err(Error::Unresolved { .. }), Engine::Mixture { bound: Some(renyi), .. }) => {
+                        // Not through `delta`, which would try what has just failed at every look.
+                        let coins = self.coins;
+                        let fits = |rounds: u64| {
+                            let rounds = Steps(rounds);
+                            let spent = coins
+                                .times(rounds)
+                                .delta(epsilon, |epsilon| Ok(renyi.delta(rounds, epsilon)))?;
+                            Ok(spent.upper <= delta.get())
+                        };
+                        Ok(Steps(try_largest_integer(0, u64::MAX, fits)?.unwrap_or(0)))
                     }
-                    found => found,
+                    (found, _) => found,
                 }
             }
             Engine::Gaussian(_) | Engine::Renyi(_) => self.largest_by_search(epsilon, delta),
@@ -265,6 +283,11 @@ impl Renyi {
             self.composition.delta(rounds, epsilon)
         }
     }
+}
+
+/// A bit with the same chances on both sides tells nothing.
+fn is_free(cost: &Cost) -> bool {
+    matches!(cost.mechanism(), Mechanism::Bernoulli { p, q } if p == q)
 }
 
 /// All parts as one Gaussian mechanism, if they are.

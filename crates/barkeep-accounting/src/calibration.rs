@@ -6,6 +6,7 @@
 use barkeep_num::{down_by, try_largest_real, try_smallest_real};
 
 use crate::accountant::Accountant;
+use crate::theorems::gradients::{self, Passes};
 use crate::{
     Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Mu, Neighbours, Ratio, Rule, Sampling, Sensitivity,
     Steps,
@@ -51,6 +52,73 @@ pub fn smallest_ratio(
     // Below a thousandth of the full-batch ratio hardly any rate could help.
     let found = try_smallest_real(1e-3 * enough.get(), enough.get(), PRECISION, fits)?;
     Ratio::new(found.unwrap_or(enough.get()))
+}
+
+/// Which noise a stochastic-gradient sampler is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GradientNoise {
+    /// The paper's formula, where its premise holds and the accountant finds that it keeps its promise.
+    Published,
+    /// The smallest that the accountant accepts.
+    Tight,
+}
+
+/// The ratio of each noisy batch gradient of DP-SGLD or DP-SGNHT, for a whole run within (ε, δ).
+///
+/// The update's noise variance is [`gradients::update_variance`] of it.
+///
+/// # Errors
+/// [`Error::Mismatch`] if the published noise was asked for and its premise fails, or it costs more than promised;
+/// otherwise as [`smallest_ratio`].
+pub fn gradient_ratio(
+    run: &Passes,
+    noise: GradientNoise,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> Result<Ratio, Error> {
+    match noise {
+        GradientNoise::Published => {
+            let ratio = run.published_ratio(epsilon, delta)?;
+            promised(run, ratio, epsilon, delta)?;
+            Ok(ratio)
+        }
+        GradientNoise::Tight => {
+            smallest_ratio(run.sampling(), Neighbours::Substitute, run.steps(), epsilon, delta)
+        }
+    }
+}
+
+/// σ of DP-SGFS (Algorithm 4 of its paper) for a whole run within (ε, δ), gradient and covariance together.
+///
+/// # Errors
+/// As [`gradient_ratio`].
+pub fn fisher_sigma(
+    run: &Passes,
+    noise: GradientNoise,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> Result<f64, Error> {
+    match noise {
+        GradientNoise::Published => {
+            let sigma = run.published_fisher_sigma(epsilon, delta)?;
+            promised(run, gradients::fisher_ratio(sigma, run.batch())?, epsilon, delta)?;
+            Ok(sigma)
+        }
+        GradientNoise::Tight => {
+            let ratio = gradient_ratio(run, GradientNoise::Tight, epsilon, delta)?;
+            Ok(gradients::fisher_sigma(ratio, run.batch()))
+        }
+    }
+}
+
+/// Asks the accountant whether a published noise does what it is published for.
+fn promised(run: &Passes, ratio: Ratio, epsilon: Epsilon, delta: Delta) -> Result<(), Error> {
+    let cost = Cost::new(Mechanism::Gaussian { ratio }, run.sampling(), Neighbours::Substitute)?;
+    if fits_within(cost, run.steps(), epsilon, delta)? {
+        Ok(())
+    } else {
+        Err(Error::Mismatch("the published noise costs more than it promises; use the tight one"))
+    }
 }
 
 /// The largest sensitivity of the log-ratio at which `steps` decisions stay within (ε, δ), each of them only a bit.
@@ -114,8 +182,37 @@ fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{largest_clip, largest_time};
-    use crate::{Delta, Epsilon, Query, Steps};
+    use super::{
+        GradientNoise, fisher_sigma, gradient_ratio, largest_clip, largest_sensitivity, largest_time,
+    };
+    use crate::theorems::gradients::Passes;
+    use crate::{Delta, Epsilon, Error, Query, Rule, Sensitivity, Steps};
+
+    #[test]
+    fn tight_gradient_noise_is_far_below_the_published() {
+        let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+        let run = Passes::new(100_000, 1000, 10.0).unwrap();
+        let [published, tight] = [GradientNoise::Published, GradientNoise::Tight]
+            .map(|noise| gradient_ratio(&run, noise, epsilon, delta).unwrap().get());
+        assert!(tight < 0.5 * published, "{tight} {published}");
+        let [published, tight] = [GradientNoise::Published, GradientNoise::Tight]
+            .map(|noise| fisher_sigma(&run, noise, epsilon, delta).unwrap());
+        assert!(tight < 0.5 * published, "{tight} {published}");
+        let short = Passes::new(100_000, 100, 1.0).unwrap();
+        let refused = gradient_ratio(&short, GradientNoise::Published, epsilon, delta);
+        assert!(matches!(refused, Err(Error::Mismatch(_))));
+    }
+
+    #[test]
+    fn largest_sensitivity_fits_and_barely() {
+        let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+        let found = largest_sensitivity(&Rule::Barker, Steps(20), epsilon, delta).unwrap().get();
+        let spent = |sensitivity: f64| {
+            let bit = Query::decision(Rule::Barker, Sensitivity::new(sensitivity).unwrap()).unwrap();
+            bit.delta(Steps(20), epsilon).unwrap().bracket.upper
+        };
+        assert!(spent(found) <= delta.get() && spent(found * 1.001) > delta.get());
+    }
 
     #[test]
     fn langevin_fits_and_barely() {

@@ -9,8 +9,9 @@ use barkeep_accounting::rdp::{
 use barkeep_accounting::theorems::barker::BarkerTest;
 use barkeep_accounting::theorems::{gradients, posterior, thesis};
 use barkeep_accounting::{
-    BarkerBound, Delta, Epsilon, GdpFilter, Mu, Odometer, Order, Probability, Rate, Ratio, Renyi, Rho,
-    Sensitivity, Steps, TradeOff, ZcdpFilter, calibration,
+    BarkerBound, Bracket, Cost, Delta, Epsilon, Error, GdpFilter, Mechanism, Mu, Neighbours, Odometer, Order,
+    Probability, Query, Rate, Ratio, Renyi, Rho, Rule, Sampling, Sensitivity, Steps, TradeOff, Variance,
+    ZcdpFilter, calibration,
 };
 use proptest::prelude::*;
 
@@ -157,5 +158,69 @@ proptest! {
         let _ = (gradients::langevin_ratio(x, y, z), gradients::underdamped_ratio(x, y, z, x));
         let _ = (gradients::fisher_ratio(x, b), gradients::update_ratio(x, y, z, x));
         let _ = (thesis::theorem_3_5(x, b, n).is_ok(), thesis::theorem_3_3(b, n).is_ok());
+    }
+}
+
+/// A question about any mechanism, from any numbers.
+fn any_query(kind: u8, x: f64, y: f64, n: u64, b: u64) -> Result<Query, Error> {
+    let neighbours = if n.is_multiple_of(2) { Neighbours::Substitute } else { Neighbours::AddRemove };
+    match kind {
+        0 => Query::gaussian(Ratio::new(x)?, Sampling::Full, neighbours),
+        1 => Query::gaussian(Ratio::new(x)?, Sampling::Poisson { rate: Rate::new(y)? }, neighbours),
+        2 => Query::penalty_minibatch(x, b, n),
+        3 => Query::discrete_gaussian(Variance::new(x)?, b),
+        4 => Query::laplace(Ratio::new(x)?),
+        5 => Query::bernoulli(Probability::new(x)?, Probability::new(y)?),
+        6 => Query::decision(Rule::Barker, Sensitivity::new(x)?),
+        7 => Query::decision(Rule::Penalty { sigma: y }, Sensitivity::new(x)?),
+        8 => Query::decision(Rule::Lazy { keep: y, rule: Box::new(Rule::Barker) }, Sensitivity::new(x)?),
+        9 => Query::decision(Rule::Metropolis, Sensitivity::new(x)?),
+        10 => Query::barker_minibatch(b, n, BarkerBound::Tight),
+        11 => Query::penalty(x, n),
+        12 => Query::hmc(thesis::Hmc { tau: x, tau_gradient: y, leapfrog: b, records: n }),
+        13 => Query::langevin(x, y, x),
+        _ => {
+            let full = |mechanism: Mechanism| Cost::new(mechanism, Sampling::Full, Neighbours::Substitute);
+            let bit = Mechanism::Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(y)? };
+            Query::new(vec![
+                (full(Mechanism::NoisyDecision { ratio: Ratio::new(x)? })?, Steps(b % 5)),
+                (full(bit)?, Steps(n % 5)),
+                (full(Mechanism::Laplace { ratio: Ratio::new(x)? })?, Steps(1)),
+            ])
+        }
+    }
+}
+
+fn check_query(query: &Query, steps: Steps, x: f64, y: f64) -> Result<(), TestCaseError> {
+    let sound = |bracket: Bracket| {
+        bracket.upper >= 0.0 && bracket.lower.is_none_or(|lower| lower >= 0.0 && lower <= bracket.upper)
+    };
+    let (epsilon, delta) = (Epsilon::new(x), Delta::new(y));
+    if let Ok(answer) = delta.clone().and_then(|delta| query.epsilon(steps, delta)) {
+        prop_assert!(sound(answer.bracket), "{query:?} {steps:?} {y:e}: {answer:?}");
+    }
+    if let Ok(answer) = epsilon.clone().and_then(|epsilon| query.delta(steps, epsilon)) {
+        prop_assert!(
+            sound(answer.bracket) && answer.bracket.upper <= 1.0,
+            "{query:?} {steps:?} {x:e}: {answer:?}"
+        );
+    }
+    if let (Ok(epsilon), Ok(delta)) = (epsilon, delta) {
+        let _ = query.largest_steps(epsilon, delta);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..config() })]
+
+    #[test]
+    fn queries(
+        kind in 0..15_u8, x in any_number(), y in any_number(), n in any_count(), b in any_count(),
+        steps in any_count(), epsilon in any_number(), delta in any_number(),
+    ) {
+        if let Ok(query) = any_query(kind, x, y, n, b) {
+            check_query(&query, Steps(steps), epsilon, delta)?;
+        }
     }
 }

@@ -135,6 +135,10 @@ proptest! {
         });
         prop_assert!(both.upper <= sum[0] + sum[1]);
     }
+}
+
+proptest! {
+    #![proptest_config(config(3))]
 
     #[test]
     fn calibrated_noise_fits_and_barely(scheme in 0..3_u8, permille in 20..100_u64, steps in 100..500_u64) {

@@ -4,11 +4,11 @@
 //! The papers' τ, T and L are called here what they are: batch, passes over the data, and the Lipschitz bound that
 //! clips each record's gradient. Every sampler is reduced to the ratio of one noisy sum, substitution neighbours; what
 //! the ratio costs is the accountant's business. The papers' own calibrations are given too. Their constants do not
-//! follow from their proofs, so a user of theirs must also ask the accountant, and believe the larger ε.
+//! follow from their proofs: [`crate::calibration`] uses them only where the accountant agrees.
 
 use barkeep_num::{down_by, up_by};
 
-use crate::{Delta, Epsilon, Error, Ratio, Steps};
+use crate::{Delta, Epsilon, Error, Ratio, Sampling, Steps};
 
 /// One step of overdamped Langevin, θ' = θ + (h/2)·(g + prior) + √h·N(0, I), every record's gradient clipped to `clip`.
 ///
@@ -43,8 +43,8 @@ pub fn underdamped_ratio(clip: f64, step: f64, friction: f64, temper: f64) -> Re
 /// A run of stochastic-gradient steps: T passes over n records in batches of b.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Passes {
-    records: f64,
-    batch: f64,
+    records: u64,
+    batch: u64,
     passes: f64,
 }
 
@@ -56,25 +56,41 @@ impl Passes {
     pub fn new(records: u64, batch: u64, passes: f64) -> Result<Self, Error> {
         super::thesis::batch_rate(batch, records)?;
         positive("passes", passes)?;
-        Ok(Self { records: records as f64, batch: batch as f64, passes })
+        Ok(Self { records, batch, passes })
     }
 
     /// ⌊nT/b⌋ steps.
     #[must_use]
     pub fn steps(&self) -> Steps {
         // A cast saturates.
-        Steps((self.records * self.passes / self.batch) as u64)
+        Steps(self.real_steps() as u64)
+    }
+
+    /// How batches are drawn.
+    #[must_use]
+    pub fn sampling(&self) -> Sampling {
+        Sampling::WithoutReplacement { batch: self.batch, records: self.records }
+    }
+
+    /// Records in a batch.
+    #[must_use]
+    pub fn batch(&self) -> u64 {
+        self.batch
+    }
+
+    fn real_steps(&self) -> f64 {
+        self.records as f64 * self.passes / self.batch as f64
     }
 
     /// ln(2.5·nT/(bδ))·ln(2/δ), which both published calibrations share.
     fn logarithms(&self, delta: f64) -> f64 {
-        let steps = self.records * self.passes / self.batch;
-        libm::log(2.5 * steps / delta) * libm::log(2.0 / delta)
+        libm::log(2.5 * self.real_steps() / delta) * libm::log(2.0 / delta)
     }
 
     /// The papers' premise T ≥ ε²n/(32·b·ln(2/δ)).
     fn premise(&self, epsilon: f64, delta: f64) -> Result<(), Error> {
-        let least = epsilon * epsilon * self.records / (32.0 * self.batch * libm::log(2.0 / delta));
+        let rate = self.batch as f64 / self.records as f64;
+        let least = epsilon * epsilon / (32.0 * rate * libm::log(2.0 / delta));
         if self.passes >= least {
             Ok(())
         } else {
@@ -93,9 +109,9 @@ impl Passes {
     pub fn published_ratio(&self, epsilon: Epsilon, delta: Delta) -> Result<Ratio, Error> {
         positive("epsilon", epsilon.get())?;
         self.premise(epsilon.get(), delta.get())?;
-        let variance = 128.0 * self.records * self.passes / (self.batch * epsilon.get() * epsilon.get())
-            * self.logarithms(delta.get());
-        quotient(variance.sqrt() * self.batch, 2.0 * self.records)
+        let variance =
+            128.0 * self.real_steps() / (epsilon.get() * epsilon.get()) * self.logarithms(delta.get());
+        quotient(variance.sqrt() * self.batch as f64, 2.0 * self.records as f64)
     }
 
     /// The published calibration of DP-SGFS for a total of (ε, δ): σ of Algorithm 4 at (ε/2, δ/2), rounded up, for Theorem 5
@@ -107,8 +123,8 @@ impl Passes {
         positive("epsilon", epsilon.get())?;
         let (epsilon, delta) = (0.5 * epsilon.get(), 0.5 * delta.get());
         self.premise(epsilon, delta)?;
-        let variance =
-            32.0 * self.passes * self.logarithms(delta) / (self.records * self.batch * epsilon * epsilon);
+        let variance = 32.0 * self.passes * self.logarithms(delta)
+            / (self.records as f64 * self.batch as f64 * epsilon * epsilon);
         Ok(up_by(variance.sqrt(), 8))
     }
 }
