@@ -69,6 +69,16 @@ pub(super) trait Losses: Debug + Send + Sync {
     /// splitting the atom between them, or merging it with others, is the same as splitting or merging that mass.
     fn atoms(&self, boundaries: &[f64]) -> Sides;
 
+    /// At least the largest finite loss, if those are bounded.
+    fn largest(&self) -> Option<f64> {
+        None
+    }
+
+    /// ln of the mass at infinity, at most 10⁻¹² below it.
+    fn infinite(&self) -> f64 {
+        f64::NEG_INFINITY
+    }
+
     /// Where the atoms are, if there are any besides one at loss 0.
     fn anchor(&self) -> Option<Anchor> {
         None

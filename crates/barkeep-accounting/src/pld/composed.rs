@@ -12,9 +12,20 @@ const BLOCK: usize = 64;
 /// Terms larger than e^(this) times those at the reference ε are left alone: δ is not asked for there.
 const LARGEST_EXPONENT: f64 = 300.0;
 
+/// Entries that sum to more are not a distribution any more but rounding; they say nothing about δ.
+const HEAVIEST: f64 = 1e9;
+
+/// For an upper bound no entry counts less, so that none is lost to underflow before its block is scaled, by up to e^300.
+const LIGHTEST: f64 = 1e-290;
+
+/// More than all blocks together, at most 10⁹ heavy, can lose to the underflow of their scales.
+const UNDERFLOW: f64 = 1e-300;
+
 /// A composition, ready to be asked for a bound on δ at any ε.
 pub(super) struct Composed {
     side: Side,
+    /// Whether the entries say anything.
+    known: bool,
     values: Vec<f64>,
     low: f64,
     step: f64,
@@ -59,9 +70,8 @@ impl Composed {
         // No sum is larger than all losses at their largest; half a lattice step covers the rounding of its place.
         let end = ((totals.highest - low) / step + 1.5).clamp(0.0, values.len() as f64) as usize;
         values[end..].fill(0.0);
-        if !error.is_finite() {
-            values.fill(if side == Side::Upper { f64::INFINITY } else { 0.0 });
-        }
+        // Written so that a NaN is not known.
+        let known = error.is_finite() && values.iter().sum::<f64>() <= HEAVIEST;
         let log_unit = totals.log_scale - rate * reference;
         let unit = 8.0 * f64::EPSILON;
         let log_slack = unit * (totals.scales + (rate * reference).abs() + 4.0);
@@ -113,6 +123,7 @@ impl Composed {
         let rounding = unit * (values.len() as f64 + 2.0 * (rate + 1.0) * (high - low) + 64.0);
         let mut composed = Self {
             side,
+            known,
             values,
             low,
             step,
@@ -150,7 +161,10 @@ impl Composed {
         let entries = &self.values[block * BLOCK..((block + 1) * BLOCK).min(self.values.len())];
         let (mut whole, mut lifted) = (0.0, 0.0);
         for (index, value) in entries.iter().enumerate().skip(from).rev() {
-            let weight = value * self.fade[index].0;
+            let mut weight = value * self.fade[index].0;
+            if self.side == Side::Upper {
+                weight = weight.max(LIGHTEST);
+            }
             whole += weight;
             lifted += weight * self.fade[index - from].1;
         }
@@ -211,7 +225,7 @@ impl Composed {
         };
         let sum = self.sum_above(epsilon);
         let units = match self.side {
-            Side::Upper => sum * (1.0 + self.rounding) + self.outside,
+            Side::Upper => sum * (1.0 + self.rounding) + self.outside + UNDERFLOW,
             Side::Lower => {
                 let (log_returning, fall) = self.returning;
                 let returning = libm::exp(log_returning - fall * (epsilon - self.low));
@@ -219,6 +233,9 @@ impl Composed {
             }
         };
         let slack = if self.side == Side::Upper { self.log_slack } else { -self.log_slack };
+        if !self.known || units.is_nan() {
+            return if self.side == Side::Upper { 0.0 } else { self.infinite };
+        }
         let finite = if units > 0.0 { libm::log(units) + self.log_unit + slack } else { f64::NEG_INFINITY };
         let (log_sunk, growth, most) = self.sunk;
         let sunk = (log_sunk + growth * epsilon).min(most);

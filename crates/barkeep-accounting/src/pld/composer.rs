@@ -164,6 +164,11 @@ impl Composer {
         })
     }
 
+    /// Lattice points, each of which every composition transforms.
+    pub(super) fn length(&self) -> usize {
+        self.engine.cyclic.length()
+    }
+
     /// The tilt of the saddle point it was made for.
     pub(super) fn tilt(&self) -> f64 {
         self.tilt

@@ -24,6 +24,9 @@ const MOST_DIRECTIONS: u32 = 4;
 pub struct Accuracy(f64);
 
 impl Accuracy {
+    /// 1e-2, for what is out of reach of more.
+    pub const WIDE: Self = Self(1e-2);
+
     /// Checks the range.
     ///
     /// # Errors

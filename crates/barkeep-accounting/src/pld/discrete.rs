@@ -56,7 +56,15 @@ impl Losses for Coin {
     fn atoms(&self, _: &[f64]) -> Sides {
         let above = self.infinite + 1e-13;
         let atoms = self.outline(0.0);
-        Sides::Both(Atoms { atoms, below: f64::NEG_INFINITY, above, infinite: self.infinite - 1e-13 })
+        Sides::Both(Atoms { atoms, below: f64::NEG_INFINITY, above, infinite: self.infinite() })
+    }
+
+    fn largest(&self) -> Option<f64> {
+        Some(self.atoms.iter().map(|(loss, _)| loss * (1.0 + 1e-14)).fold(0.0, f64::max))
+    }
+
+    fn infinite(&self) -> f64 {
+        self.infinite - 1e-13
     }
 
     fn anchor(&self) -> Option<Anchor> {
@@ -184,6 +192,10 @@ impl Losses for Laplace {
         atoms.extend(cells.map(|pair| self.between(pair[0], pair[1])));
         atoms.push(Atom::rounded(self.largest, -LN_2));
         Sides::Both(Atoms::complete(atoms))
+    }
+
+    fn largest(&self) -> Option<f64> {
+        Some(self.largest * (1.0 + 1e-15))
     }
 
     fn anchor(&self) -> Option<Anchor> {

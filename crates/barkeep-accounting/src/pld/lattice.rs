@@ -217,13 +217,16 @@ struct Gathered {
 
 impl Merger {
     /// The weight at a node of an atom's mass, and what it adds to e^node·q − p.
-    fn pull(&mut self, atom: &Atom, node: f64) -> (f64, f64) {
+    fn pull(&self, atom: &Atom, node: f64) -> (f64, f64) {
         let weight = self.tilt.weight(atom.log_mass - atom.log_slack, node, -1.0);
-        if on_node(atom, node) {
-            self.shift = self.shift.max((atom.loss - node).abs() + atom.loss_slack);
-            return (weight, 0.0);
-        }
         (weight, weight * libm::expm1(node - atom.loss + atom.loss_slack))
+    }
+
+    /// Puts a part of an atom that lies on a node there. It has its barycentre already and must not be drawn away with what
+    /// is gathered around it.
+    fn rest_on(&mut self, number: usize, node: f64, atom: &Atom, part: f64) {
+        self.shift = self.shift.max((atom.loss - node).abs() + atom.loss_slack);
+        self.values[number] += self.tilt.weight(atom.log_mass - atom.log_slack, node, -1.0) * part;
     }
 
     /// Charges the rounding of the excess to the loss.
@@ -241,7 +244,12 @@ impl Merger {
         for (number, &node) in positions.iter().enumerate().skip(first) {
             let mut gathered = Gathered { mass: 0.0, excess: 0.0, gross: 0.0, count: 0 };
             while let Some(atom) = atoms.get(next) {
-                let inner = atom.loss <= node || on_node(atom, node);
+                if on_node(atom, node) {
+                    self.rest_on(number, node, atom, left);
+                    (next, left) = (next + 1, 1.0);
+                    continue;
+                }
+                let inner = atom.loss <= node;
                 if !inner && gathered.excess <= 0.0 {
                     break;
                 }
@@ -281,7 +289,12 @@ impl Merger {
         for (number, &node) in positions.iter().enumerate().take(first).rev() {
             let mut gathered = Gathered { mass: 0.0, excess: 0.0, gross: 0.0, count: 0 };
             while let Some(atom) = next.checked_sub(1).and_then(|index| atoms.get(index)) {
-                let inner = atom.loss >= node || on_node(atom, node);
+                if on_node(atom, node) {
+                    self.rest_on(number, node, atom, left);
+                    (next, left) = (next - 1, 1.0);
+                    continue;
+                }
+                let inner = atom.loss >= node;
                 if !inner && gathered.excess >= 0.0 {
                     break;
                 }

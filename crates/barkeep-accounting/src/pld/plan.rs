@@ -155,7 +155,10 @@ impl Model {
             }
         };
         let (mut low, mut high) = self.log_tilts();
-        while high - low > 1e-3 {
+        for _ in 0..HALVINGS {
+            if high - low < 1e-3 {
+                break;
+            }
             let middle = 0.5 * (low + high);
             if beyond(middle) {
                 high = middle;
@@ -208,7 +211,10 @@ impl Model {
             (times, Saddle::new(repeated, tilt).log_delta)
         };
         let (mut low, mut high) = self.log_tilts();
-        while high - low > 1e-4 {
+        for _ in 0..HALVINGS {
+            if high - low < 1e-4 {
+                break;
+            }
             let middle = 0.5 * (low + high);
             let (times, log) = at(middle);
             // A flat tilt stands for many repetitions, a mean of zero or less for more than any number.
@@ -226,6 +232,9 @@ impl Model {
         Self { sketches: self.sketches.iter().map(|sketch| sketch.repeated(times)).collect() }
     }
 }
+
+/// Halvings of an interval of tilts, at most.
+const HALVINGS: u32 = 64;
 
 /// The window reaches at least this far to both sides of ε, in standard deviations, for ε is not quite known.
 const MARGIN: f64 = 0.25;

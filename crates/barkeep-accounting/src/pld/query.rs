@@ -1,5 +1,7 @@
 //! Solves for ε, δ or the number of repetitions in one direction of a composition, refining the lattice until it is enough.
 
+use std::cell::Cell;
+
 use barkeep_num::convolution::Planner;
 use barkeep_num::{largest_real, smallest_real};
 
@@ -18,6 +20,9 @@ const MOST_STEPS: f64 = 9e15;
 
 /// Width of ln δ with which a number of repetitions is looked for first.
 const COARSE: f64 = 0.03;
+
+/// The most lattice points that are transformed in search of a number of repetitions.
+const MOST_WORK: usize = 1 << 25;
 
 /// Largest part of ln δ that is left to all errors but those of the lattice.
 const OTHER_ERRORS: f64 = 0.08;
@@ -60,6 +65,19 @@ impl<'a> Query<'a> {
         Fineness { step, tolerance: (OTHER_ERRORS * width).clamp(1e-12, 1e-5) }
     }
 
+    /// At least the largest finite loss of one repetition, if those are bounded: at that ε only infinite losses are left over.
+    fn largest_loss(&self) -> Option<f64> {
+        let largest = |step: &Step| Some(step.losses.largest()? * step.steps as f64);
+        let sum: Option<f64> = self.steps.iter().map(largest).sum();
+        sum.map(|sum| sum * (1.0 + 1e-14))
+    }
+
+    /// ln of at most the chance of an infinite loss in one repetition, less than 10⁻¹¹ below it.
+    fn log_infinite(&self) -> f64 {
+        let none = |step: &Step| step.steps as f64 * libm::log1p(-libm::exp(step.losses.infinite()));
+        libm::log(-libm::expm1(self.steps.iter().map(none).sum())) - 1e-12
+    }
+
     /// ε at ln δ.
     pub(super) fn epsilon(
         &self,
@@ -67,6 +85,16 @@ impl<'a> Query<'a> {
         accuracy: Accuracy,
         planner: &mut Planner,
     ) -> Result<Bracket, Error> {
+        if self.log_infinite() > log_delta {
+            return Err(Error::Unbounded("δ is below the chance of an infinite privacy loss"));
+        }
+        // Where nothing is random there is nothing to compose.
+        if let Some(largest) = self.largest_loss()
+            && self.log_infinite() + 2e-11 <= log_delta
+            && (largest == 0.0 || self.model.cumulants(0.0).variance == 0.0)
+        {
+            return Ok(Bracket { lower: (largest == 0.0).then_some(0.0), upper: largest });
+        }
         let mut plan = self.model.plan(Target::LogDelta(log_delta));
         let mut factor = 1.0;
         for _ in 0..ATTEMPTS {
@@ -86,7 +114,8 @@ impl<'a> Query<'a> {
             let excess = (upper - lower) / (accuracy.get() * upper);
             let spread = bounds.upper.log_delta(upper) - bounds.lower.log_delta(upper);
             if upper == 0.0 || excess <= 1.0 || spread <= accuracy.get() {
-                return Ok(Bracket { lower: composer.certified.then_some(lower), upper });
+                let upper = self.largest_loss().map_or(upper, |largest| upper.min(largest));
+                return Ok(Bracket { lower: composer.certified.then_some(lower.min(upper)), upper });
             }
             // Where the answer is not where it was expected, a better plan may be all that is missing.
             if (upper - saddle.epsilon).abs() <= 1e-3 * saddle.epsilon {
@@ -106,6 +135,10 @@ impl<'a> Query<'a> {
         accuracy: Accuracy,
         planner: &mut Planner,
     ) -> Result<Bracket, Error> {
+        if self.largest_loss().is_some_and(|largest| largest <= epsilon) {
+            let chance = libm::exp(self.log_infinite());
+            return Ok(Bracket { lower: Some(chance), upper: (chance * (1.0 + 2e-11)).min(1.0) });
+        }
         let mut plan = self.model.plan(Target::Epsilon(epsilon));
         // What ε itself would be known to; the best bracket that is at least as narrow.
         let enough = accuracy.get() * (plan.saddle.tilt * epsilon).max(1.0);
@@ -193,41 +226,96 @@ impl<'a> Query<'a> {
                 reason: "there are too many to count",
             });
         }
-        let mut guess = guess.clamp(1.0, most) as u64;
+        let most = most as u64;
+        // Where all losses together are at most ε there is nothing left over. A cast saturates.
+        let finite = self.log_infinite() == f64::NEG_INFINITY;
+        let pure = self.largest_loss().filter(|_| finite);
+        let pure = pure.map_or(0, |largest| ((epsilon / largest) * (1.0 - 1e-14)) as u64);
+        let mut guess = (guess as u64).clamp(1, most);
+        // Seen to hold, and seen not to hold for more: each look narrows it, whatever the lattice.
+        let (mut certain, mut possible) = (pure.min(most), most);
         // A coarse lattice corrects the guess; a finer one tells apart what one repetition more changes, K(s) of one.
         let mut width = COARSE;
-        let mut finest = 0;
+        let work = Work(Cell::new(MOST_WORK));
         for _ in 0..2 * ATTEMPTS {
-            let composer = match self.for_repetitions(guess, epsilon, log_delta, width, planner) {
+            let Ok(composer) = self.for_repetitions(guess, epsilon, log_delta, width, planner) else {
                 // Finer than allowed: what is known must do.
-                Err(Error::Unresolved { .. }) if finest > 0 => break,
-                composer => composer?,
+                break;
             };
-            let miss = |side: Side, times: u64| {
-                let limit = if side == Side::Upper { below(log_delta) } else { log_delta };
-                composer.side(side, times).log_delta(epsilon) - limit
+            // Out of work, nothing is told: neither that it fits nor that it does not.
+            let miss = |side: Side, times: u64| match (work.spend(composer.length()), side) {
+                (true, Side::Upper) => composer.side(side, times).log_delta(epsilon) - below(log_delta),
+                (true, Side::Lower) => composer.side(side, times).log_delta(epsilon) - log_delta,
+                (false, Side::Upper) => f64::INFINITY,
+                (false, Side::Lower) => f64::NEG_INFINITY,
             };
             let once = self.model.cumulants(composer.tilt()).value;
-            let (certain, slope) = turning_point(guess, most as u64, once, |times| miss(Side::Upper, times));
+            let (here, slope) = turning_point(guess, possible, once, |times| miss(Side::Upper, times));
+            certain = certain.max(here);
             // Far beyond, the lower bound would fade with the window.
-            let beyond = certain.saturating_mul(2).saturating_add(10).min(most as u64);
-            let (possible, _) = turning_point(certain, beyond, slope, |times| miss(Side::Lower, times));
-            // Far from the guess the lattice was not made for the answer.
-            let near = certain.abs_diff(guess) as f64 <= 1.0 + 0.1 * guess as f64;
-            if near && (possible <= certain || (possible - certain) as f64 <= accuracy.get() * certain as f64)
-            {
+            let beyond = here.saturating_mul(2).saturating_add(10).min(possible);
+            let (there, _) = turning_point(here, beyond, slope, |times| miss(Side::Lower, times));
+            if there < beyond {
+                possible = possible.min(there);
+            }
+            if possible <= certain || (possible - certain) as f64 <= accuracy.get() * certain as f64 {
                 return Ok(certain);
             }
-            if near {
-                finest += 1;
-                if finest > ATTEMPTS {
-                    break;
-                }
+            // Far from the guess the lattice was not made for the answer.
+            if here.abs_diff(guess) as f64 <= 1.0 + 0.1 * guess as f64 {
                 width = (0.2 * width).min((0.25 * slope).max(0.1 * accuracy.get()));
             }
-            guess = if near { u64::midpoint(certain, possible.max(certain)).max(1) } else { certain.max(1) };
+            guess = if there < beyond { u64::midpoint(certain, possible).max(1) } else { certain + 1 };
         }
-        Err(not_narrow("the number of steps"))
+        // By halving, a lattice of its own for each look. What cannot be told does not count as within.
+        let mut beyond = possible;
+        while (beyond - certain) as f64 > accuracy.get() * certain as f64 {
+            // Doubling first: the end may be far beyond the answer.
+            let middle =
+                u64::midpoint(certain, beyond).max(certain + 1).min(certain.saturating_mul(2).max(1));
+            match self.compare(middle, epsilon, log_delta, &work, planner) {
+                Some(true) => certain = middle,
+                Some(false) => (beyond, possible) = (middle - 1, middle - 1),
+                None => beyond = middle - 1,
+            }
+        }
+        if certain == 0 && possible > 0 { Err(not_narrow("the number of steps")) } else { Ok(certain) }
+    }
+
+    /// Whether so many repetitions stay within (ε, δ), if that can be told.
+    fn compare(
+        &self,
+        times: u64,
+        epsilon: f64,
+        log_delta: f64,
+        work: &Work,
+        planner: &mut Planner,
+    ) -> Option<bool> {
+        for width in [COARSE, 1e-3, 3e-5] {
+            let composer = self.for_repetitions(times, epsilon, log_delta, width, planner).ok()?;
+            if !work.spend(2 * composer.length()) {
+                return None;
+            }
+            let Bounds { upper, lower } = composer.compose(times);
+            if upper.log_delta(epsilon) <= below(log_delta) {
+                return Some(true);
+            }
+            if lower.log_delta(epsilon) > log_delta {
+                return Some(false);
+            }
+        }
+        None
+    }
+}
+
+/// Lattice points that may still be transformed.
+struct Work(Cell<usize>);
+
+impl Work {
+    fn spend(&self, points: usize) -> bool {
+        let left = self.0.get().checked_sub(points);
+        self.0.set(left.unwrap_or(0));
+        left.is_some()
     }
 }
 
@@ -247,7 +335,7 @@ fn turning_point(guess: u64, most: u64, slope: f64, mut miss: impl FnMut(u64) ->
         } else {
             fails = (next, missed);
         }
-        let (room, widening) = ((fails.0 - holds.0) as f64, f64::from(round + 1));
+        let (room, widening) = ((fails.0 - holds.0) as f64, libm::exp2(f64::from(round.min(64))));
         // Along the straight line through what is known, but every fourth time to the middle, whatever the shape.
         let way = if holds.1.is_finite() && fails.1.is_finite() {
             if round % 4 == 3 { 0.5 * room } else { room * (holds.1 / (holds.1 - fails.1)) }
