@@ -31,7 +31,7 @@ pub(crate) struct Accountant {
 
 enum Engine {
     Gaussian(Gaussian),
-    Decision { rule: Rule, sensitivity: Sensitivity, steps: Steps },
+    Decision { rule: Rule, sensitivity: Sensitivity, steps: Steps, bound: Option<Renyi> },
     Bits { bits: Bits, steps: Steps, many: Mixture },
     Mixture { mixture: Mixture, bound: Option<Renyi> },
     Renyi(Renyi),
@@ -54,7 +54,7 @@ impl Accountant {
         let engine = if let Some(gaussian) = all_gaussian(&parts)? {
             Engine::Gaussian(gaussian)
         } else if let Some((rule, sensitivity, steps)) = one_decision(&parts) {
-            Engine::Decision { rule, sensitivity, steps }
+            Engine::Decision { rule, sensitivity, steps, bound: renyi(&parts).ok() }
         } else if let Some((bits, steps)) = one_bit(&parts) {
             Engine::Bits { bits, steps, many: Mixture::new(&parts)? }
         } else if parts.iter().any(|(cost, _)| matches!(cost.mechanism(), Mechanism::BarkerMinibatch { .. }))
@@ -124,39 +124,55 @@ impl Accountant {
         }
     }
 
-    /// The most rounds that are certainly within (ε, δ), coins included.
-    pub(crate) fn largest(&mut self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
+    /// The most rounds that are certainly within (ε, δ), coins included, and the method that shows it.
+    pub(crate) fn largest(&mut self, epsilon: Epsilon, delta: Delta) -> Result<(Steps, &'static str), Error> {
+        let method = self.method();
         match &self.engine {
-            Engine::Decision { rule, sensitivity, steps } => {
-                self.coins_aside(epsilon, delta, |epsilon, delta| {
+            Engine::Decision { rule, sensitivity, steps, .. } => {
+                let found = self.coins_aside(epsilon, delta, |epsilon, delta| {
                     let most = decision::largest_steps(rule, *sensitivity, epsilon, delta)?;
                     Ok(Steps(most.0 / steps.0))
-                })
+                });
+                Ok((found?, method))
             }
             Engine::Bits { bits, steps, many } => match bits.largest_steps(epsilon, delta) {
-                Err(Error::Unresolved { .. }) => many.largest(epsilon, delta),
-                most => Ok(Steps(most?.0 / steps.0)),
+                Err(Error::Unresolved { .. }) => Ok((many.largest(epsilon, delta)?, many.method())),
+                most => Ok((Steps(most?.0 / steps.0), method)),
             },
             Engine::Mixture { mixture, .. } => {
                 let found =
                     self.coins_aside(epsilon, delta, |epsilon, delta| mixture.largest(epsilon, delta));
-                match (found, &mut self.engine) {
-                    (Err(Error::Unresolved { .. }), Engine::Mixture { bound: Some(renyi), .. }) => {
-                        // Not through `delta`, which would try what has just failed at every look.
-                        let coins = self.coins;
-                        let fits = |rounds: u64| {
-                            let rounds = Steps(rounds);
-                            let spent = coins
-                                .times(rounds)
-                                .delta(epsilon, |epsilon| Ok(renyi.delta(rounds, epsilon)))?;
-                            Ok(spent.upper <= delta.get())
-                        };
-                        Ok(Steps(try_largest_integer(0, u64::MAX, fits)?.unwrap_or(0)))
+                let coins = self.coins;
+                let Engine::Mixture { bound: Some(renyi), .. } = &mut self.engine else {
+                    return Ok((found?, method));
+                };
+                // Asked directly: through `delta` every look would first try what has just failed.
+                let mut fits = |rounds: u64| {
+                    let rounds = Steps(rounds);
+                    let spent =
+                        coins.times(rounds).delta(epsilon, |epsilon| Ok(renyi.delta(rounds, epsilon)))?;
+                    Ok(spent.upper <= delta.get())
+                };
+                match found {
+                    // Past the reach of the lattice Rényi divergences may allow more; one look tells.
+                    Ok(found) => {
+                        let more = found.0.saturating_add(found.0 / 1000).saturating_add(1);
+                        Ok(match try_largest_integer(more, u64::MAX, fits)? {
+                            Some(more) => (Steps(more), renyi.method()),
+                            None => (found, method),
+                        })
                     }
-                    (found, _) => found,
+                    Err(Error::Unresolved { .. }) => {
+                        let most = try_largest_integer(0, u64::MAX, &mut fits)?.unwrap_or(0);
+                        Ok((Steps(most), renyi.method()))
+                    }
+                    Err(error) => Err(error),
                 }
             }
-            Engine::Gaussian(_) | Engine::Renyi(_) => self.largest_by_search(epsilon, delta),
+            Engine::Gaussian(_) | Engine::Renyi(_) => {
+                let fits = |rounds: u64| Ok(self.delta(Steps(rounds), epsilon)?.bracket.upper <= delta.get());
+                Ok((Steps(try_largest_integer(0, u64::MAX, fits)?.unwrap_or(0)), method))
+            }
         }
     }
 
@@ -170,21 +186,19 @@ impl Accountant {
         if self.coins == Coins::NONE {
             return ideal(epsilon, delta);
         }
+        let mut fitting = Steps(0);
         for rounds in SET_ASIDE {
             let Some((epsilon, delta)) = self.coins.times(Steps(rounds)).reduced(epsilon, delta) else {
                 break;
             };
             let most = ideal(epsilon, delta)?;
+            // As many as had their coins set aside certainly fit.
+            fitting = fitting.max(most.min(Steps(rounds)));
             if most <= Steps(rounds) {
-                return Ok(most);
+                break;
             }
         }
-        Ok(Steps(0))
-    }
-
-    fn largest_by_search(&mut self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
-        let fits = |rounds: u64| Ok(self.delta(Steps(rounds), epsilon)?.bracket.upper <= delta.get());
-        Ok(Steps(try_largest_integer(0, u64::MAX, fits)?.unwrap_or(0)))
+        Ok(fitting)
     }
 }
 
@@ -204,8 +218,9 @@ impl Engine {
     fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Found, Error> {
         match self {
             Self::Gaussian(round) => Ok(round.repeated(rounds)?.epsilon(delta).into()),
-            Self::Decision { rule, sensitivity, steps } => {
-                Ok(decision::epsilon(rule, *sensitivity, steps.times(rounds)?, delta)?.into())
+            Self::Decision { rule, sensitivity, steps, bound } => {
+                let first = decision::epsilon(rule, *sensitivity, steps.times(rounds)?, delta);
+                fallback(first, bound, |renyi| renyi.epsilon(rounds, delta))
             }
             Self::Bits { bits, steps, many } => {
                 let exact = steps.times(rounds).and_then(|steps| bits.epsilon(steps, delta));
@@ -221,8 +236,9 @@ impl Engine {
     fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Result<Found, Error> {
         match self {
             Self::Gaussian(round) => Ok(round.repeated(rounds)?.delta(epsilon).into()),
-            Self::Decision { rule, sensitivity, steps } => {
-                Ok(decision::delta(rule, *sensitivity, steps.times(rounds)?, epsilon)?.into())
+            Self::Decision { rule, sensitivity, steps, bound } => {
+                let first = decision::delta(rule, *sensitivity, steps.times(rounds)?, epsilon);
+                fallback(first, bound, |renyi| Ok(renyi.delta(rounds, epsilon)))
             }
             Self::Bits { bits, steps, many } => {
                 let exact = steps.times(rounds).and_then(|steps| bits.delta(steps, epsilon));
@@ -255,9 +271,10 @@ fn fallback(
     second: impl FnOnce(&mut Renyi) -> Result<Bracket, Error>,
 ) -> Result<Found, Error> {
     match (first, bound) {
-        (Err(Error::Unresolved { .. }), Some(renyi)) => {
+        (Err(refusal @ Error::Unresolved { .. }), Some(renyi)) => {
             let method = Some(renyi.method());
-            Ok(Found { bracket: second(renyi)?, method })
+            // If that gives nothing either, the first refusal says more.
+            second(renyi).map(|bracket| Found { bracket, method }).or(Err(refusal))
         }
         (first, _) => Ok(first?.into()),
     }

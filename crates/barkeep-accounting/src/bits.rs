@@ -61,7 +61,7 @@ impl Bits {
 
     /// ε at δ after so many bits.
     pub(crate) fn epsilon(&self, steps: Steps, delta: Delta) -> Result<Bracket, Error> {
-        let most = up_by(self.largest_loss() * steps.0 as f64, 4);
+        let most = up_by(self.largest_loss() * steps.0 as f64, 16);
         let at = |epsilon: f64| self.delta(steps, Epsilon::trusted(epsilon));
         if at(0.0)?.upper <= delta.get() {
             return Ok(Bracket::exact(0.0));
@@ -91,9 +91,14 @@ impl Bits {
     /// The largest privacy loss of one bit, up to rounding.
     fn largest_loss(&self) -> f64 {
         let Self { first, second } = self;
-        let ln = |x: Double| libm::log(x.high);
-        (ln(first.0) - ln(second.0)).max(ln(second.1) - ln(first.1))
+        log_ratio(first.0, second.0).max(log_ratio(second.1, first.1))
     }
+}
+
+/// ln(a/b) to a few units, however close the two are.
+fn log_ratio(a: Double, b: Double) -> f64 {
+    let apart = ((a.high - b.high) + (a.low - b.low)) / b.high;
+    if apart.abs() < 1.0 { libm::log1p(apart) } else { libm::log(a.high) - libm::log(b.high) }
 }
 
 /// Where δ(ε) of one direction meets `delta`, as good as f64 gives.
@@ -101,8 +106,8 @@ impl Bits {
 /// In x = e^ε the curve is convex, falling and piecewise linear: Newton's steps from the left never overshoot, and end.
 fn root(k: u64, p: (Double, Double), q: (Double, Double), delta: f64, most: f64) -> f64 {
     // Begin where a normal law of the losses would put it, a little to the left.
-    let (chance, ln) = (p.0.high, |x: Double| libm::log(x.high));
-    let (one, zero) = (ln(p.0) - ln(q.0), ln(p.1) - ln(q.1));
+    let chance = p.0.high;
+    let (one, zero) = (log_ratio(p.0, q.0), log_ratio(p.1, q.1));
     let mean = chance * one + (1.0 - chance) * zero;
     let deviation = (k as f64 * chance * (1.0 - chance)).sqrt() * (one - zero);
     let guess = k as f64 * mean - normal_quantile(delta) * deviation;
@@ -129,8 +134,7 @@ fn root(k: u64, p: (Double, Double), q: (Double, Double), delta: f64, most: f64)
 /// Σ_j max(0, P(j) − e^ε·Q(j)), and the sum of e^ε·Q(j) over the same j; P = Bin(k, p) and Q = Bin(k, q) are given as chances of
 /// one and zero, p > q.
 fn excess(k: u64, p: (Double, Double), q: (Double, Double), epsilon: f64) -> (f64, f64) {
-    let ln = |x: Double| libm::log(x.high);
-    let (gain, loss) = (ln(p.0) - ln(q.0), ln(q.1) - ln(p.1));
+    let (gain, loss) = (log_ratio(p.0, q.0), log_ratio(q.1, p.1));
     // No loss exceeds k·gain; a hair more than its rounding below that there is nothing.
     if epsilon > k as f64 * gain * (1.0 + 1e-12) {
         return (0.0, 0.0);

@@ -70,7 +70,10 @@ impl Mixture {
     }
 
     pub(crate) fn epsilon(&self, rounds: Steps, delta: Delta) -> Result<Bracket, Error> {
-        self.with_floor(delta, |floor| self.composed(rounds, floor)?.epsilon(delta, Accuracy::default()))
+        self.with_floor(delta, |floor| {
+            let run = self.composed(rounds, floor)?;
+            or_wider(|accuracy| run.epsilon(delta, accuracy))
+        })
     }
 
     pub(crate) fn delta(&self, rounds: Steps, epsilon: Epsilon) -> Result<Bracket, Error> {
@@ -87,7 +90,10 @@ impl Mixture {
 
     /// δ at ε, precise where it is at least `aim`.
     fn spent(&self, rounds: Steps, epsilon: Epsilon, aim: Delta) -> Result<Bracket, Error> {
-        self.with_floor(aim, |floor| self.composed(rounds, floor)?.delta(epsilon, Accuracy::default()))
+        self.with_floor(aim, |floor| {
+            let run = self.composed(rounds, floor)?;
+            or_wider(|accuracy| run.delta(epsilon, accuracy))
+        })
     }
 
     /// Asks with decisions followed to well below a δ of interest, and again further down if that did not resolve.
@@ -145,6 +151,14 @@ impl Mixture {
         };
         let mut fixed = self.fixed.iter();
         fixed.try_fold(decisions, |sum, (curve, steps)| Ok(sum.and(curve, steps.times(rounds)?)))
+    }
+}
+
+/// As narrow a bracket as is usual; where that takes too long a lattice, a wider one.
+fn or_wider(ask: impl Fn(Accuracy) -> Result<Bracket, Error>) -> Result<Bracket, Error> {
+    match ask(Accuracy::default()) {
+        Err(Error::Unresolved { .. }) => ask(Accuracy::WIDE),
+        found => found,
     }
 }
 

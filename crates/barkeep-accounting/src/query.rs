@@ -70,15 +70,15 @@ impl Query {
     /// # Errors
     /// As [`Query::epsilon`].
     pub fn largest_steps(&self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
-        Accountant::new(self.per_step())?.largest(epsilon, delta)
+        Ok(self.largest_steps_by(epsilon, delta)?.0)
     }
 
-    /// The accountant that answers, in words.
+    /// [`Query::largest_steps`], and the accountant that found them, in words.
     ///
     /// # Errors
     /// As [`Query::epsilon`].
-    pub fn method(&self) -> Result<&'static str, Error> {
-        self.per_step.method()
+    pub fn largest_steps_by(&self, epsilon: Epsilon, delta: Delta) -> Result<(Steps, &'static str), Error> {
+        Accountant::new(self.per_step())?.largest(epsilon, delta)
     }
 
     fn single(mechanism: Mechanism, sampling: Sampling, neighbours: Neighbours) -> Result<Self, Error> {

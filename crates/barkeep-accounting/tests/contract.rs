@@ -143,3 +143,21 @@ fn presets_reproduce_the_papers() {
     let steps = tight.largest_steps(Epsilon::new(0.1631).unwrap(), delta).unwrap();
     assert!(steps >= Steps(20_000) && steps < Steps(21_000), "{steps:?}");
 }
+
+/// The largest loss of close probabilities is a small difference of logarithms: at the ε found, δ must be kept all the same.
+#[test]
+fn bits_that_hardly_differ_keep_a_tiny_delta() {
+    for (p, q, steps, delta) in [
+        (0.457_692_912_205_515_33, 0.458_050_674_538_355, 7, 2.3e-238),
+        (0.814_104_366_717_707_4, 0.808_314_644_593_956_9, 1, 6e-115),
+        (0.3, 0.300_000_000_1, 3, 1e-200),
+    ] {
+        let bit = Query::bernoulli(Probability::new(p).unwrap(), Probability::new(q).unwrap()).unwrap();
+        let found = bit.epsilon(Steps(steps), Delta::new(delta).unwrap()).unwrap().bracket.upper;
+        let spent = bit.delta(Steps(steps), Epsilon::new(found).unwrap()).unwrap().bracket;
+        assert!(spent.upper <= delta, "{p} {q}: {spent:?}");
+        // At half the largest loss a bit still tells.
+        let half = bit.delta(Steps(steps), Epsilon::new(0.5 * found).unwrap()).unwrap().bracket;
+        assert!(half.lower.unwrap() > 0.0, "{p} {q}: {half:?}");
+    }
+}

@@ -212,7 +212,7 @@ fn check_query(query: &Query, steps: Steps, x: f64, y: f64) -> Result<(), TestCa
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..config() })]
+    #![proptest_config(config())]
 
     #[test]
     fn queries(

@@ -9,7 +9,9 @@ use barkeep_accounting::{
 };
 use proptest::prelude::*;
 
+/// So many cases, or as many as the environment asks for: PROPTEST_CASES=500 cargo test --release -p barkeep-accounting.
 fn config(cases: u32) -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
     ProptestConfig { failure_persistence: None, cases, ..ProptestConfig::default() }
 }
 
@@ -50,7 +52,7 @@ fn overlap(a: Bracket, b: Bracket) -> bool {
 }
 
 proptest! {
-    #![proptest_config(config(12))]
+    #![proptest_config(config(6))]
 
     #[test]
     fn sampled_batches_are_monotone_and_below_renyi(

@@ -19,10 +19,10 @@ pub(crate) struct Account {
     #[arg(long, global = true)]
     steps: Option<u64>,
     /// The bound on the privacy loss.
-    #[arg(long, global = true, allow_negative_numbers = true)]
+    #[arg(long, global = true, allow_hyphen_values = true)]
     epsilon: Option<f64>,
     /// The probability with which epsilon may be exceeded.
-    #[arg(long, global = true, allow_negative_numbers = true)]
+    #[arg(long, global = true, allow_hyphen_values = true)]
     delta: Option<f64>,
     /// Prints one JSON object.
     #[arg(long, global = true)]
@@ -35,17 +35,17 @@ enum Question {
     /// A value plus normal noise.
     Gaussian {
         /// Noise standard deviation over sensitivity.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         ratio: f64,
     },
     /// A sum over a random batch plus normal noise.
     SubsampledGaussian {
         /// Noise standard deviation over sensitivity. Poisson with substitution: over the whole substitution
         /// sensitivity, for records of norm at most half of it.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         ratio: f64,
         /// Probability that a record is in the batch.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         rate: f64,
         /// How batches are drawn.
         #[arg(long)]
@@ -57,7 +57,7 @@ enum Question {
     /// An integer plus discrete Gaussian noise.
     DiscreteGaussian {
         /// The parameter sigma squared of the noise.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         variance: f64,
         /// The most a neighbouring change moves the integer.
         #[arg(long)]
@@ -66,16 +66,16 @@ enum Question {
     /// A value plus Laplace noise.
     Laplace {
         /// Noise scale over sensitivity.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         ratio: f64,
     },
     /// One bit, 1 with probability p or q; the worse direction is reported.
     Bernoulli {
         /// On one data set.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         p: f64,
         /// On its neighbour.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         q: f64,
     },
     /// One accept/reject bit of a Metropolis test; nothing else leaves.
@@ -84,13 +84,13 @@ enum Question {
         #[arg(long)]
         rule: RuleName,
         /// Noise standard deviation of the penalty rule.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         sigma: Option<f64>,
         /// Multiplies the acceptance probability by this number.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         lazy: Option<f64>,
         /// The most a neighbouring change moves the log-ratio.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         sensitivity: f64,
     },
     /// The minibatch Barker test of Heikkilä et al. 2019, Theorem 2.
@@ -108,7 +108,7 @@ enum Question {
     /// The minibatch penalty test of the thesis, section 3.4.
     PenaltyMinibatch {
         /// Noise variance over squared sensitivity.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         tau: f64,
         /// Records in a batch.
         #[arg(long)]
@@ -120,7 +120,7 @@ enum Question {
     /// The penalty test of the thesis, Theorem 3.2.
     Penalty {
         /// Noise over sensitivity, divided by the square root of records.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         tau: f64,
         /// Records in all.
         #[arg(long)]
@@ -129,10 +129,10 @@ enum Question {
     /// The HMC of the thesis, Theorem 4.3.
     Hmc {
         /// Noise of the test over its sensitivity, divided by the square root of records.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         tau: f64,
         /// Noise of a gradient over its sensitivity, divided by the square root of records.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         tau_gradient: f64,
         /// Leapfrog steps of a proposal; each proposal asks for one gradient more.
         #[arg(long)]
@@ -144,13 +144,13 @@ enum Question {
     /// Langevin dynamics under substitution: privacy depends on clip, tempering and diffusion time only.
     Langevin {
         /// Bound on the norm of one record's gradient.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         clip: f64,
         /// Diffusion time of a step; with one step, of the whole run.
-        #[arg(long, allow_negative_numbers = true)]
+        #[arg(long, allow_hyphen_values = true)]
         time: f64,
         /// Power of the likelihood.
-        #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+        #[arg(long, default_value_t = 1.0, allow_hyphen_values = true)]
         temper: f64,
     },
 }
@@ -199,12 +199,10 @@ impl Account {
                 let answer = query.delta(steps, epsilon).map_err(refused)?;
                 Shown { steps, epsilon: given(epsilon.get()), delta: answer.bracket, method: answer.method }
             }
-            (None, Some(epsilon), Some(delta)) => Shown {
-                steps: query.largest_steps(epsilon, delta).map_err(refused)?,
-                epsilon: given(epsilon.get()),
-                delta: given(delta.get()),
-                method: query.method().map_err(refused)?,
-            },
+            (None, Some(epsilon), Some(delta)) => {
+                let (steps, method) = query.largest_steps_by(epsilon, delta).map_err(refused)?;
+                Shown { steps, epsilon: given(epsilon.get()), delta: given(delta.get()), method }
+            }
             (Some(_), Some(_), Some(_)) => {
                 return Err(Exit::Input(
                     "--steps, --epsilon and --delta are all given; leave one out to be computed".to_owned(),
