@@ -212,7 +212,11 @@ fn check_query(query: &Query, steps: Steps, x: f64, y: f64) -> Result<(), TestCa
 }
 
 proptest! {
-    #![proptest_config(config())]
+    // Where PROPTEST_CASES is not set: a few dozen, since some take a second.
+    #![proptest_config(ProptestConfig {
+        cases: std::env::var("PROPTEST_CASES").map_or(40, |_| config().cases),
+        ..config()
+    })]
 
     #[test]
     fn queries(
