@@ -16,6 +16,7 @@ mod prior;
 mod scratch;
 mod simulation;
 mod soft;
+pub mod spectrum;
 mod transform;
 mod variates;
 

@@ -8,7 +8,7 @@ use crate::sampler::preset::{Forecast, MakeKernel, Prepared, Price, Questions, S
 use crate::sampler::{Preset, SAMPLERS};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
-use crate::start::Start;
+use crate::start::{self, Start};
 use crate::upfront;
 use barkeep_accounting::{
     Bracket, Coins, Contract, Cost, Delta, Epsilon, Neighbours, Rho, Steps, ZcdpFilter,
@@ -117,13 +117,20 @@ impl Plan {
         let section = Section::new("sampler", &spec.sampler, preset.all_keys())?;
         let temper =
             Temper::new(spec.temper).map_err(|error| SpecError::new("model.temper", error.to_string()))?;
-        #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
-        let setting =
-            Setting { model: &spec.model, temper, privacy: spec.privacy, records: spec.data.records as f64 };
         let chains = section.count("chains")?.unwrap_or(1);
         if chains > MOST_CHAINS {
             return Err(section.error("chains", format!("must be at most {MOST_CHAINS}")).into());
         }
+        let reference = start::reference(&section, &*spec.model);
+        #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
+        let setting = Setting {
+            model: &spec.model,
+            temper,
+            privacy: spec.privacy,
+            records: spec.data.records as f64,
+            schema: &spec.data.schema,
+            reference: &reference,
+        };
         let cap = section.count("steps")?;
         let seed = seed(&section)?;
         let Prepared { kernel, price, alternative, facts, burn_in: usual, forecast } =

@@ -72,6 +72,19 @@ impl Start {
     }
 }
 
+/// A public point to plan with: the first start that is given, or else the prior's mode.
+pub(crate) fn reference(section: &Section<'_>, model: &dyn Model) -> Vec<f64> {
+    let given = match section.value("start") {
+        Some(toml::Value::Array(rows)) if rows.iter().any(toml::Value::is_array) => {
+            let first = toml::Table::from_iter(rows.first().map(|row| ("start".to_owned(), row.clone())));
+            Section::open("sampler", &first).numbers("start").ok().flatten()
+        }
+        _ => section.numbers("start").ok().flatten(),
+    };
+    // What is wrong with a start is said where it is read to be used.
+    given.filter(|at| at.len() == model.dimension()).unwrap_or_else(|| prior_mode(model))
+}
+
 /// A state of the model's dimension with a positive prior density.
 fn state(section: &Section<'_>, model: &dyn Model, at: Option<Vec<f64>>) -> Result<State, SpecError> {
     let at = section.require("start", at)?;

@@ -12,9 +12,13 @@ mod barker;
 mod barker_corrected;
 mod barker_minibatch;
 mod correction_keys;
+mod diffusion;
 mod dp_hmc;
+pub mod flow;
+pub mod frame;
 mod hmc;
 mod judged;
+mod langevin;
 mod lazy_barker;
 pub mod leapfrog;
 pub mod metropolis;
@@ -23,12 +27,15 @@ mod penalty_minibatch;
 pub(crate) mod preset;
 pub mod proposal;
 mod rwmh;
+mod underdamped;
 mod walk_keys;
 
 pub use preset::{Preset, SAMPLER_KEYS};
 
 /// Every sampler, in the order shown to users.
 pub const SAMPLERS: &[Preset] = &[
+    langevin::PRESET,
+    underdamped::PRESET,
     barker::PRESET,
     lazy_barker::PRESET,
     penalty::PRESET,

@@ -7,6 +7,7 @@ use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Cost, Steps};
 use barkeep_curator::{Level, Temper};
+use barkeep_data::Schema;
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -54,6 +55,10 @@ pub(crate) struct Setting<'a> {
     pub(crate) privacy: Privacy,
     /// Public under substitution; presets that use it refuse other neighbours.
     pub(crate) records: f64,
+    /// What is declared of the columns.
+    pub(crate) schema: &'a Schema,
+    /// A public point to plan with: the first start that is given, or else the prior's mode.
+    pub(crate) reference: &'a [f64],
 }
 
 /// Makes one chain's kernel.

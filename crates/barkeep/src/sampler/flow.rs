@@ -1,0 +1,170 @@
+//! Moves along noisy gradients: one kernel over the curator's sums for every sampler that diffuses.
+//!
+//! A step asks one question, the sum of the records' whitened gradients, each clipped, plus an exactly sampled normal; adds
+//! the prior's gradient and the frame's divergence; lets an [`Integrator`] turn that force into a displacement; and
+//! follows the frame for it. The normal in the answer *is* the noise of the dynamics: nothing is drawn on top.
+//!
+//! **Privacy.** A step is a post-processing of one Gaussian mechanism. A record enters its question as
+//! clip_B(Sᵀ∇ln p(x|θ)), of norm at most B whatever x is, so replacing it moves the tempered sum by at most 2TB; S, θ, the
+//! prior, the velocity and the step are functions of public numbers and of earlier answers, which are paid for. K
+//! questions of ratio s = σ/(2TB) are μ-GDP with μ² = K/s².
+
+use super::frame::{Frame, Whitening};
+use super::{Kernel, State};
+use crate::draws::Outcome;
+use crate::public_rng::PublicRng;
+use barkeep_accounting::Sampling;
+use barkeep_curator::{Ask, Clip, Refused, Sum, Temper, Term};
+use barkeep_model::Model;
+use std::sync::Arc;
+
+/// Turns forces into displacements, in whitened units; a force carries the dynamics' noise.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Integrator {
+    /// w = (h/2)·f, with noise N(0, 4/h) in f.
+    Overdamped {
+        /// h.
+        step: f64,
+    },
+    /// v' = c·v + h(1+c)/2·f, w = h·v', c = e^(−γh), with noise N(0, 4(1−c²)/((1+c)h)²) in f.
+    Underdamped {
+        /// h.
+        step: f64,
+        /// γ.
+        friction: f64,
+        /// v: a function of answers, so it counts as published.
+        velocity: Vec<f64>,
+    },
+}
+
+impl Integrator {
+    /// Standard deviation of the noise a force must carry.
+    #[must_use]
+    pub fn noise(&self) -> f64 {
+        match self {
+            Self::Overdamped { step } => 2.0 / step.sqrt(),
+            Self::Underdamped { step, friction, .. } => {
+                // √(1−c²)/(1+c) = √((1−c)/(1+c)) = √tanh(γh/2).
+                2.0 * libm::tanh(0.5 * friction * step).sqrt() / step
+            }
+        }
+    }
+
+    /// Replaces a force by the displacement it causes.
+    fn displace(&mut self, force: &mut [f64]) {
+        match self {
+            Self::Overdamped { step } => force.iter_mut().for_each(|force| *force *= 0.5 * *step),
+            Self::Underdamped { step, friction, velocity } => {
+                let keep = libm::exp(-*friction * *step);
+                for (force, velocity) in force.iter_mut().zip(velocity) {
+                    *velocity = keep * *velocity + 0.5 * *step * (1.0 + keep) * *force;
+                    *force = *step * *velocity;
+                }
+            }
+        }
+    }
+}
+
+/// What every question of a flow has in common; public.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Asking {
+    /// Tempering T.
+    pub temper: Temper,
+    /// Bound B on a record's whitened gradient.
+    pub clip: Clip,
+    /// Number of records.
+    pub records: f64,
+}
+
+/// The kernel.
+pub struct Flow {
+    model: Arc<dyn Model>,
+    whitening: Whitening,
+    /// Made where the chain starts.
+    frame: Option<Frame>,
+    integrator: Integrator,
+    asking: Asking,
+    /// Whether the middle of a step is published instead of its end.
+    midpoints: bool,
+    force: Vec<f64>,
+    gradient: Vec<f64>,
+    middle: Vec<f64>,
+    end: Vec<f64>,
+}
+
+impl Flow {
+    /// A flow over a model, its frame chosen where it starts.
+    #[must_use]
+    pub fn new(
+        model: Arc<dyn Model>,
+        whitening: Whitening,
+        integrator: Integrator,
+        asking: Asking,
+        midpoints: bool,
+    ) -> Self {
+        let zeros = vec![0.0; model.dimension()];
+        Self {
+            model,
+            whitening,
+            frame: None,
+            integrator,
+            asking,
+            midpoints,
+            force: zeros.clone(),
+            gradient: zeros.clone(),
+            middle: zeros.clone(),
+            end: zeros,
+        }
+    }
+}
+
+impl Kernel for Flow {
+    /// A displacement that leads nowhere finite is not made: a decision on public numbers.
+    fn step(
+        &mut self,
+        state: &mut State,
+        ask: &mut dyn Ask,
+        _rng: &mut PublicRng,
+    ) -> Result<Outcome, Refused> {
+        let Asking { temper, clip, records } = self.asking;
+        let frame = match self.frame.take() {
+            Some(mut frame) => {
+                frame.move_to(&state.at);
+                frame
+            }
+            None => Frame::new(&self.whitening, &self.model, records * temper.get(), &state.at).ok_or(
+                Refused::Question { name: "start", requirement: "where the model's information is known" },
+            )?,
+        };
+        let frame = &*self.frame.insert(frame);
+        ask.sum(
+            &Sum {
+                term: Term::Gradient { at: &state.at, precondition: frame.precondition() },
+                temper,
+                clip,
+                batch: Sampling::Full,
+                sigma: self.integrator.noise(),
+            },
+            &mut self.force,
+        )?;
+        self.model.prior_gradient(&state.at, &mut self.gradient);
+        frame.add_force(&self.gradient, &mut self.force);
+        self.integrator.displace(&mut self.force);
+        self.middle.copy_from_slice(&state.at);
+        let mut led = frame.half_flow(&mut self.middle, &self.force);
+        self.end.copy_from_slice(&self.middle);
+        led &= frame.half_flow(&mut self.end, &self.force);
+        let log_prior = self.model.log_prior(&self.end);
+        if !(led && log_prior.is_finite() && self.end.iter().all(|x| x.is_finite())) {
+            self.middle.copy_from_slice(&state.at);
+            return Ok(Outcome::Rejected);
+        }
+        state.at.copy_from_slice(&self.end);
+        state.log_prior = log_prior;
+        Ok(Outcome::Moved)
+    }
+
+    fn published<'a>(&'a self, state: &'a State) -> &'a [f64] {
+        if self.midpoints { &self.middle } else { &state.at }
+    }
+}

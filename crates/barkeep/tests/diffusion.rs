@@ -1,0 +1,193 @@
+//! Holds every diffusion against posteriors known in closed form, through the curator's gate.
+//!
+//! The budget charges nothing, so that chains are long enough to tell. Each comparison allows five standard errors (level
+//! 6e-7 a side under the normal law); seeds are fixed.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use barkeep::PublicRng;
+use barkeep::accounting::{Contract, Delta, Neighbours, Sampling, Steps};
+use barkeep::curator::{Budget, Clip, Curator, Level, NoiseRng, Premises, Tab, Temper, sum_cost};
+use barkeep::data::{Schema, Table, TableBuilder};
+use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
+use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model};
+use barkeep::sampler::flow::{Asking, Flow, Integrator};
+use barkeep::sampler::frame::{Frame, Whitening};
+use barkeep::sampler::{Kernel, State};
+use std::sync::Arc;
+
+const RECORDS: usize = 40;
+const STEPS: usize = 60_000;
+const AUTO: Whitening = Whitening::Fisher { local: None, scale: 1.0 };
+
+/// Records of a model at θ with the mean of each column, which is public here.
+fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
+    let mut rng = PublicRng::new(99, 0);
+    let schema = Schema::unbounded(model.column_names()).unwrap();
+    let mut builder = TableBuilder::new(schema, RECORDS).unwrap();
+    let mut mean = vec![0.0; model.columns()];
+    for _ in 0..RECORDS {
+        let mut row = vec![0.0; model.columns()];
+        model.simulate(theta, &mut || rng.open_uniform(), &mut row);
+        mean.iter_mut().zip(&row).for_each(|(mean, x)| *mean += x / RECORDS as f64);
+        builder.push_row(&row).unwrap();
+    }
+    (builder.finish().unwrap(), mean)
+}
+
+struct Chain {
+    model: Arc<dyn Model>,
+    start: Vec<f64>,
+    temper: f64,
+    whitening: Whitening,
+    integrator: Integrator,
+    midpoints: bool,
+    seed: u64,
+}
+
+impl Chain {
+    fn new(model: Arc<dyn Model>, start: &[f64], integrator: Integrator, seed: u64) -> Self {
+        Self { model, start: start.to_vec(), temper: 1.0, whitening: AUTO, integrator, midpoints: true, seed }
+    }
+
+    /// Each parameter's series.
+    fn run(&self, table: Table) -> Vec<Vec<f64>> {
+        let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+        let curator = Curator::new(table, Arc::clone(&self.model), premises, Budget::not_private()).unwrap();
+        let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed));
+        let asking = Asking {
+            temper: Temper::new(self.temper).unwrap(),
+            // No whitened gradient of these records comes near it: clipping is not active.
+            clip: Clip::new(50.0).unwrap(),
+            records: RECORDS as f64,
+        };
+        let mut kernel = Flow::new(
+            Arc::clone(&self.model),
+            self.whitening.clone(),
+            self.integrator.clone(),
+            asking,
+            self.midpoints,
+        );
+        let mut state = State { at: self.start.clone(), log_prior: self.model.log_prior(&self.start) };
+        let mut rng = PublicRng::new(self.seed, 0);
+        let mut series = vec![Vec::with_capacity(STEPS); self.start.len()];
+        for _ in 0..STEPS {
+            kernel.step(&mut state, &mut tab, &mut rng).unwrap();
+            let published = kernel.published(&state);
+            series.iter_mut().zip(published).for_each(|(series, x)| series.push(*x));
+        }
+        series
+    }
+}
+
+fn within(what: &str, values: Vec<f64>, exact: f64) {
+    let average = values.iter().sum::<f64>() / values.len() as f64;
+    let chains = [values];
+    let error = mcse_mean(&chains).unwrap();
+    assert!(ess_mean(&chains).unwrap() > 500.0, "too few effective draws of {what} to tell");
+    assert!(
+        (average - exact).abs() < 5.0 * error,
+        "{what} is {average}, exactly {exact}, standard error {error}"
+    );
+}
+
+/// Means and all second moments around the exact mean.
+fn assert_moments(name: &str, series: &[Vec<f64>], mean: &[f64], covariance: &[f64]) {
+    let d = mean.len();
+    for j in 0..d {
+        within(&format!("{name}: mean {j}"), series[j].clone(), mean[j]);
+        for k in 0..=j {
+            let product =
+                series[j].iter().zip(&series[k]).map(|(x, y)| (x - mean[j]) * (y - mean[k])).collect();
+            within(&format!("{name}: covariance {j},{k}"), product, covariance[j * d + k]);
+        }
+    }
+}
+
+fn overdamped(step: f64) -> Integrator {
+    Integrator::Overdamped { step }
+}
+
+fn underdamped(step: f64, friction: f64, dimension: usize) -> Integrator {
+    Integrator::Underdamped { step, friction, velocity: vec![0.0; dimension] }
+}
+
+fn gaussian() -> GaussianMean {
+    GaussianMean::new(&[1.0, 0.6, 0.6, 2.0], &[0.5, 0.0], &[4.0, 0.0, 0.0, 4.0]).unwrap()
+}
+
+#[test]
+fn midpoints_have_a_gaussian_posterior_exactly_whatever_the_step() {
+    let (_, data_mean) = records(&gaussian(), &[1.0, -1.0]);
+    let (mean, covariance) = gaussian().posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
+    let integrators = [overdamped(1.0), overdamped(0.4), underdamped(1.0, 2.0, 2), underdamped(0.7, 1.0, 2)];
+    let given = Whitening::Given(vec![0.2, 0.0, 0.05, 0.18]);
+    for (seed, integrator) in (1..).zip(integrators) {
+        for whitening in [AUTO, given.clone()] {
+            let mut chain = Chain::new(Arc::new(gaussian()), &mean, integrator.clone(), seed);
+            chain.whitening = whitening;
+            let series = chain.run(records(&gaussian(), &[1.0, -1.0]).0);
+            assert_moments(&format!("{integrator:?}"), &series, &mean, &covariance);
+        }
+    }
+}
+
+#[test]
+fn states_are_biased_by_the_step_which_is_free_to_shrink() {
+    let (_, data_mean) = records(&gaussian(), &[1.0, -1.0]);
+    let (mean, covariance) = gaussian().posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
+    for step in [1.0, 0.25] {
+        let mut chain = Chain::new(Arc::new(gaussian()), &mean, overdamped(step), 11);
+        chain.midpoints = false;
+        let series = chain.run(records(&gaussian(), &[1.0, -1.0]).0);
+        // θ' = (1−h/2)θ + √h·z has variance h/(1 − (1−h/2)²) = 1/(1−h/4).
+        let biased: Vec<f64> = covariance.iter().map(|entry| entry / (1.0 - step / 4.0)).collect();
+        assert_moments(&format!("states at step {step}"), &series, &mean, &biased);
+    }
+    let epsilon = |step: f64, steps: u64| {
+        let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+        let clip = Clip::new(0.01).unwrap();
+        let cost = sum_cost(Temper::NONE, clip, Sampling::Full, overdamped(step).noise(), premises).unwrap();
+        let contract = Contract::new(vec![(cost, Steps(steps))]).unwrap();
+        contract.epsilon(Delta::new(1e-6).unwrap()).unwrap().upper
+    };
+    assert!((epsilon(1.0, 1000) / epsilon(0.25, 4000) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_frame_that_follows_the_position_straightens_a_banana() {
+    let model = || Arc::new(Banana::new(Bend { a: 3.0, b: 0.1, m: 0.2 }, &[2.0, 1.0, 0.5], 25.0).unwrap());
+    let (_, data_mean) = records(&*model(), &[0.4, 1.0, 0.0]);
+    let (mean, covariance) = model().posterior(RECORDS as f64, 0.5, &data_mean).moments();
+    let frame = Frame::new(&AUTO, &(model() as Arc<dyn Model>), 20.0, &mean).unwrap();
+    assert!(frame.is_local());
+    for (seed, integrator) in (30..).zip([overdamped(1.0), underdamped(1.0, 2.0, 3)]) {
+        let mut chain = Chain::new(model(), &mean, integrator, seed);
+        chain.temper = 0.5;
+        let series = chain.run(records(&*model(), &[0.4, 1.0, 0.0]).0);
+        assert_moments("banana", &series, &mean, &covariance);
+    }
+}
+
+#[test]
+fn a_frame_with_a_floor_goes_round_a_circle() {
+    let model = || Arc::new(Circle::new(0.02).unwrap());
+    let mut rng = PublicRng::new(99, 0);
+    let mut squares = 0.0;
+    for _ in 0..RECORDS {
+        let mut row = [0.0];
+        model().simulate(&[0.0, 3.0], &mut || rng.open_uniform(), &mut row);
+        squares += row[0] * row[0] / RECORDS as f64;
+    }
+    for (seed, integrator) in (50..).zip([overdamped(0.05), underdamped(0.1, 2.0, 2)]) {
+        let chain = Chain::new(model(), &[0.0, 3.0], integrator, seed);
+        let series = chain.run(records(&*model(), &[0.0, 3.0]).0);
+        // The area element is half of ds·dφ in s = x² + y²: s is normal with variance 1/(2na), the angle uniform.
+        let s: Vec<f64> = series[0].iter().zip(&series[1]).map(|(x, y)| x * x + y * y).collect();
+        let variance = 1.0 / (2.0 * RECORDS as f64 * 0.02);
+        within("mean of x", series[0].clone(), 0.0);
+        within("mean of y", series[1].clone(), 0.0);
+        within("mean of the squared radius", s.clone(), squares);
+        within("its variance", s.iter().map(|s| (s - squares) * (s - squares)).collect(), variance);
+    }
+}
