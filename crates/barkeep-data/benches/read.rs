@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use barkeep_data::{Column, Schema, read_csv};
+use barkeep_data::{Column, CsvOptions, Schema, View, read};
 use divan::Bencher;
 use divan::counter::BytesCount;
 
@@ -34,6 +34,6 @@ fn ten_columns(bencher: Bencher) {
     columns.push(Column::integer("age", 0.0, 120.0, 40.0).unwrap());
     let cities = ["Oslo", "Rome", "Bern"].map(str::to_owned).to_vec();
     columns.push(Column::category("city", cities, "Rome").unwrap());
-    let schema = Schema::new(columns).unwrap();
-    bencher.counter(BytesCount::new(text.len())).bench_local(|| read_csv(&path, &schema, RECORDS).unwrap());
+    let view = View::all(Schema::new(columns).unwrap());
+    bencher.counter(BytesCount::new(text.len())).bench_local(|| read(&path, &view, RECORDS, CsvOptions::default(), &mut |_| {}).unwrap());
 }

@@ -1,6 +1,5 @@
 //! Reads records from a CSV file, plain or gzipped, into blocks, so that no message tells what a record says.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -8,7 +7,9 @@ use std::path::Path;
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use flate2::read::MultiGzDecoder;
 
-use crate::{Error, Schema, Table, TableBuilder};
+use crate::header::{locate, looks_like_a_value};
+use crate::schema::Cells;
+use crate::{BLOCK, Error, Table, TableBuilder, View};
 
 /// How a CSV file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,52 +27,33 @@ impl Default for CsvOptions {
     }
 }
 
-/// Reads the schema's columns, found by name in the header, from a file of exactly `records` records.
-///
-/// A cell that is missing, unparsable, not UTF-8 or undeclared becomes its column's `invalid` value; a number
-/// outside the bounds is clamped. Columns the schema does not name are skipped unread. Blank lines are not
-/// records. A gzipped file is known by its first bytes and unpacked on the way. Memory is the table's plus one row.
-///
-/// **Privacy.** Refusals depend on the file's structure only and name the file, the header's columns or a
-/// spec key. Errors of the CSV reader are replaced, because they carry row numbers.
-///
-/// **Errors** if the file is missing, unreadable or empty; if the header lacks a declared column or repeats a
-/// name; if a row has more or fewer cells than the header; if there are more or fewer records than `records`.
-pub fn read_csv(path: impl AsRef<Path>, schema: &Schema, records: usize) -> Result<Table, Error> {
-    read_csv_with(path, schema, records, CsvOptions::default())
-}
-
-/// Reads as [`read_csv`] from a file with another delimiter or quote.
-///
-/// **Errors** as [`read_csv`].
-pub fn read_csv_with(
-    path: impl AsRef<Path>,
-    schema: &Schema,
+/// Reads a CSV file; see [`read`](crate::read).
+pub(crate) fn read_csv(
+    path: &Path,
+    view: &View,
     records: usize,
     options: CsvOptions,
+    progress: &mut dyn FnMut(usize),
 ) -> Result<Table, Error> {
-    let path = path.as_ref();
-    let mut builder = TableBuilder::new(schema.clone(), records)?;
+    let mut builder = TableBuilder::viewed(view.clone(), records)?;
     let mut reader = open(path, options)?;
     let header = header(path, &mut reader)?;
-    let positions = locate(path, schema, &header)?;
+    let positions = locate(path, view.source(), &header)?;
+    let cells: Vec<Cells<'_>> = view.source().columns().iter().map(Cells::new).collect();
     let count = || Error::Count { path: path.to_path_buf(), declared: records };
     let mut row = ByteRecord::new();
     while reader.read_byte_record(&mut row).map_err(|error| replace(path, &error))? {
         let cell = |index: usize| positions.get(index).and_then(|&position| row.get(position)).unwrap_or(b"");
-        builder.push_with(|index, column| column.parse(cell(index))).map_err(|_| count())?;
+        builder.push_with(|index| cells[index].parse(cell(index))).map_err(|_| count())?;
+        if builder.pushed().is_multiple_of(BLOCK) {
+            progress(builder.pushed());
+        }
     }
     builder.finish().map_err(|_| count())
 }
 
-/// Reads the column names from the header alone, to draft a schema from; no record is looked at.
-///
-/// **Privacy.** Shows what the first row says. A first row with an empty cell or a number is refused, because it
-/// is a record rather than a header; that any other first row is a header is the caller's word.
-///
-/// **Errors** if the file is missing, unreadable or empty, or its first row is not a header.
-pub fn read_header(path: impl AsRef<Path>, options: CsvOptions) -> Result<Vec<String>, Error> {
-    let path = path.as_ref();
+/// The column names of a CSV file; see [`read_header`](crate::read_header).
+pub(crate) fn csv_header(path: &Path, options: CsvOptions) -> Result<Vec<String>, Error> {
     let header = header(path, &mut open(path, options)?)?;
     if header.iter().any(|cell| looks_like_a_value(cell)) {
         return Err(Error::Headless { path: path.to_path_buf() });
@@ -117,52 +99,4 @@ fn header(path: &Path, reader: &mut Source) -> Result<Vec<String>, Error> {
         return Err(Error::Empty { path: path.to_path_buf() });
     }
     Ok(header.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect())
-}
-
-/// Where in the header each declared column stands.
-fn locate(path: &Path, schema: &Schema, header: &[String]) -> Result<Vec<usize>, Error> {
-    let mut places = BTreeMap::new();
-    let mut twice = None;
-    for (position, name) in header.iter().enumerate() {
-        if places.insert(name.as_str(), position).is_some() && !name.is_empty() {
-            twice = Some(name);
-        }
-    }
-    let mut positions = Vec::with_capacity(schema.width());
-    for column in schema.columns() {
-        match places.get(column.name()) {
-            Some(&position) => positions.push(position),
-            None => return Err(absent(path, column.name(), header)),
-        }
-    }
-    // Only now is the first row known to be a header, so that its names may be shown.
-    match twice {
-        Some(name) => Err(Error::DuplicateHeader { path: path.to_path_buf(), column: name.clone() }),
-        None => Ok(positions),
-    }
-}
-
-fn absent(path: &Path, column: &str, header: &[String]) -> Error {
-    let (path, name) = (path.to_path_buf(), column.to_owned());
-    // A first row with numbers is a record, not a header: none of it may be shown.
-    if header.iter().any(|cell| looks_like_a_value(cell)) {
-        Error::Header { path, column: name }
-    } else {
-        Error::UnknownColumn { path, column: name, nearest: nearest(column, header) }
-    }
-}
-
-fn looks_like_a_value(cell: &str) -> bool {
-    cell.is_empty() || cell.parse::<f64>().is_ok()
-}
-
-/// How alike two names must be, from 0 to 1, for one to be suggested for the other.
-///
-/// High, so that a text file without a header does not show a cell that happens to stand in its first row.
-const ALIKE: f64 = 0.8;
-
-fn nearest(column: &str, header: &[String]) -> Option<String> {
-    let likeness = |name: &String| strsim::jaro_winkler(&column.to_lowercase(), &name.to_lowercase());
-    let best = header.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) >= ALIKE).then(|| best.clone())
 }

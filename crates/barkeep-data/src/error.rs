@@ -104,6 +104,16 @@ pub enum Error {
         /// The name found twice.
         column: String,
     },
+    /// A Parquet column holds something no declared kind can be.
+    #[error("data.columns.{column}: {} holds {holds} there; numbers, true/false or text are required", path.display())]
+    Holds {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The column as the spec names it.
+        column: String,
+        /// What it holds instead, as in "dates or times".
+        holds: &'static str,
+    },
     /// Some row has not as many cells as the header.
     #[error("data.path: {} has a row whose number of cells differs from the header's", path.display())]
     Ragged {

@@ -196,6 +196,14 @@ impl Column {
         self.scale
     }
 
+    /// `min` and `max` of a real or integer column, in its own unit.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        match self.kind {
+            Kind::Real { min, max } | Kind::Integer { min, max } => Some((min, max)),
+            Kind::Bool | Kind::Category { .. } => None,
+        }
+    }
+
     /// The interval in which every value lies that a model can see, after scaling.
     pub fn range(&self) -> (f64, f64) {
         match (&self.kind, self.scale) {
@@ -206,7 +214,7 @@ impl Column {
         }
     }
 
-    /// What a model sees of `value`: admitted by the kind, or else `invalid`; then scaled. Never non-finite.
+    /// `value` as the kind admits it, or else `invalid`, in the column's own unit. Never non-finite.
     pub(crate) fn admit(&self, value: f64) -> f64 {
         let kept = match &self.kind {
             Kind::Real { min, max } => (!value.is_nan()).then(|| value.clamp(*min, *max)),
@@ -216,34 +224,47 @@ impl Column {
                 (value >= 0.0 && value < levels.len() as f64 && value.fract() == 0.0).then_some(value)
             }
         };
-        self.rescale(kept.unwrap_or(self.invalid))
+        kept.unwrap_or(self.invalid)
     }
+}
 
-    fn rescale(&self, value: f64) -> f64 {
-        match (&self.kind, self.scale) {
-            (Kind::Real { min, max } | Kind::Integer { min, max }, Scale::Bounds) => {
-                // Halves first: max − min may overflow, their half difference cannot.
-                let centre = 0.5 * min + 0.5 * max;
-                let half_width = 0.5 * max - 0.5 * min;
-                ((value - centre) / half_width).clamp(-1.0, 1.0)
+/// Reads cells of text as one column admits them.
+///
+/// Numbers are in Rust's decimal notation; true is `true`, `t`, `yes`, `y` or 1, false likewise, in any case; a level
+/// is matched exactly. Space around a cell is ignored.
+pub(crate) struct Cells<'a> {
+    column: &'a Column,
+    /// The levels in alphabetic order, each with its index, so that many of them cost little.
+    levels: Vec<(&'a str, f64)>,
+}
+
+impl<'a> Cells<'a> {
+    pub(crate) fn new(column: &'a Column) -> Self {
+        let mut levels = match &column.kind {
+            Kind::Category { levels } => {
+                levels.iter().enumerate().map(|(index, level)| (level.as_str(), index as f64)).collect()
             }
-            _ => value,
-        }
+            _ => Vec::new(),
+        };
+        levels.sort_unstable_by_key(|(level, _)| *level);
+        Self { column, levels }
     }
 
-    /// What a model sees of a cell of text.
-    ///
-    /// Numbers are in Rust's decimal notation; true is `true`, `t`, `yes`, `y` or 1, false likewise, in any
-    /// case; a level is matched exactly. Space around a cell is ignored.
+    pub(crate) fn column(&self) -> &'a Column {
+        self.column
+    }
+
+    /// The cell in the column's own unit.
     pub(crate) fn parse(&self, cell: &[u8]) -> f64 {
-        let value = std::str::from_utf8(cell).ok().map(str::trim).and_then(|cell| match &self.kind {
+        let value = std::str::from_utf8(cell).ok().map(str::trim).and_then(|cell| match self.column.kind {
             Kind::Real { .. } | Kind::Integer { .. } => cell.parse::<f64>().ok(),
             Kind::Bool => parse_bool(cell),
-            Kind::Category { levels } => {
-                levels.iter().position(|level| level == cell).map(|level| level as f64)
+            Kind::Category { .. } => {
+                let place = self.levels.binary_search_by_key(&cell, |(level, _)| level).ok()?;
+                self.levels.get(place).map(|(_, index)| *index)
             }
         });
-        self.admit(value.unwrap_or(f64::NAN))
+        self.column.admit(value.unwrap_or(f64::NAN))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Holds records in one aligned allocation of column-major blocks, behind a single door.
 
 use crate::block::LANES;
-use crate::{BLOCK, Block, Column, Error, Schema};
+use crate::{BLOCK, Block, Error, Schema, View};
 
 /// The distance between two columns of a full block: a line more than [`BLOCK`], because columns exactly
 /// 8 KiB apart fall on the same cache sets and evict each other.
@@ -15,7 +15,8 @@ const PADDING: f64 = 0.0;
 
 /// The records, admitted by the schema: every value is finite and inside its column's range.
 ///
-/// Memory is n·d·8 bytes, 0.8 % of it more between columns, and at most seven values a column at the end.
+/// Memory is n·d·8 bytes for d columns a model sees, 0.8 % of it more between columns, and at most seven values a
+/// column at the end.
 ///
 /// **Privacy.** Values leave through [`Table::blocks`] alone, which `clippy.toml` forbids outside
 /// barkeep-curator. There is no `Debug`, `Clone`, `Serialize` or `PartialEq`.
@@ -117,25 +118,37 @@ fn stride(length: usize) -> usize {
 /// # Ok::<(), barkeep_data::Error>(())
 /// ```
 pub struct TableBuilder {
-    schema: Schema,
+    view: View,
     records: usize,
-    pushed: usize,
+    /// Records in the table already.
+    stored: usize,
     values: Vec<f64>,
     offset: usize,
+    /// A block of admitted records in their own units, column-major, not yet in the table.
+    staged: Vec<f64>,
+    staged_records: usize,
+    spare: Vec<f64>,
 }
 
 impl TableBuilder {
-    /// Reserves the memory for exactly `records` rows.
+    /// Reserves the memory for exactly `records` rows of this schema, which a model sees as declared.
     ///
     /// **Errors** if `records` is 0 or above 2³², or the memory cannot be had.
     pub fn new(schema: Schema, records: usize) -> Result<Self, Error> {
+        Self::viewed(View::all(schema), records)
+    }
+
+    /// Reserves the memory for exactly `records` rows, whose features are computed as they come.
+    ///
+    /// **Errors** as [`TableBuilder::new`].
+    pub fn viewed(view: View, records: usize) -> Result<Self, Error> {
         if records == 0 {
             return Err(Error::Data { key: "records", requirement: "must be at least 1" });
         }
         if records as u64 > MOST_RECORDS {
             return Err(Error::Data { key: "records", requirement: "must be at most 4294967296" });
         }
-        let columns = schema.width();
+        let columns = view.schema().width();
         let too_large = || Error::Memory { records, columns };
         let lines = (records / BLOCK).checked_mul(STRIDE).map(|full| full + stride(records % BLOCK));
         let total =
@@ -146,49 +159,100 @@ impl TableBuilder {
         let pointer: *const f64 = values.as_ptr();
         let offset = pointer.align_offset(LANES * size_of::<f64>()).min(LANES - 1);
         values.resize(offset, PADDING);
-        Ok(Self { schema, records, pushed: 0, values, offset })
+        let mut staged = Vec::new();
+        let needed = records.min(BLOCK).checked_mul(view.source().width()).ok_or_else(too_large)?;
+        staged.try_reserve_exact(needed).map_err(|_| too_large())?;
+        staged.resize(needed, PADDING);
+        Ok(Self { view, records, stored: 0, values, offset, staged, staged_records: 0, spare: Vec::new() })
     }
 
     /// Adds one record; each value is admitted by its column (clamped, rounded, or replaced by `invalid`).
     ///
     /// **Errors** if the row's width is not the schema's, or all declared rows are there already.
     pub fn push_row(&mut self, row: &[f64]) -> Result<(), Error> {
-        if row.len() != self.schema.width() {
-            return Err(Error::Width { columns: self.schema.width() });
+        if row.len() != self.view.source().width() {
+            return Err(Error::Width { columns: self.view.source().width() });
         }
-        self.push_with(|index, column| column.admit(row[index]))
+        self.stage(1, |builder| {
+            let (length, position) = (builder.staged_stride(), builder.staged_records);
+            let slots = builder.staged.chunks_exact_mut(length).zip(builder.view.source().columns());
+            for ((slots, column), value) in slots.zip(row) {
+                slots[position] = column.admit(*value);
+            }
+        })
     }
 
-    /// Adds one record whose values `cell` gives, already admitted.
-    pub(crate) fn push_with(&mut self, mut cell: impl FnMut(usize, &Column) -> f64) -> Result<(), Error> {
-        if self.pushed == self.records {
+    /// Adds one record whose cells, already admitted, `cell` gives by column.
+    pub(crate) fn push_with(&mut self, mut cell: impl FnMut(usize) -> f64) -> Result<(), Error> {
+        self.stage(1, |builder| {
+            let (length, position) = (builder.staged_stride(), builder.staged_records);
+            for (index, slots) in builder.staged.chunks_exact_mut(length).enumerate() {
+                slots[position] = cell(index);
+            }
+        })
+    }
+
+    /// Adds several records at once, at most [`room`](Self::room) of them: `fill` writes each column's admitted values.
+    pub(crate) fn push_columns(
+        &mut self,
+        count: usize,
+        mut fill: impl FnMut(usize, &mut [f64]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut filled = Ok(());
+        self.stage(count, |builder| {
+            let (length, position) = (builder.staged_stride(), builder.staged_records);
+            for (index, slots) in builder.staged.chunks_exact_mut(length).enumerate() {
+                let slots = slots.get_mut(position..).and_then(|slots| slots.get_mut(..count));
+                filled = std::mem::replace(&mut filled, Ok(()))
+                    .and_then(|()| slots.map_or(Ok(()), |slots| fill(index, slots)));
+            }
+        })?;
+        filled
+    }
+
+    /// How many records the next call may add at once; 0 when all declared ones are there.
+    pub(crate) fn room(&self) -> usize {
+        (self.records - self.pushed()).min(BLOCK - self.staged_records)
+    }
+
+    fn staged_stride(&self) -> usize {
+        self.records.min(BLOCK)
+    }
+
+    /// Lets `write` write `count` records at the staged end, and moves a full block on into the table.
+    fn stage(&mut self, count: usize, write: impl FnOnce(&mut Self)) -> Result<(), Error> {
+        if count > self.room() {
             return Err(Error::Rows { declared: self.records });
         }
-        let (block, position) = (self.pushed / BLOCK, self.pushed % BLOCK);
-        let stride = stride((self.records - block * BLOCK).min(BLOCK));
-        let start = self.offset + block * STRIDE * self.schema.width();
-        if position == 0 {
-            self.values.resize(start + stride * self.schema.width(), PADDING);
+        write(self);
+        self.staged_records += count;
+        if self.staged_records == BLOCK || self.pushed() == self.records {
+            let start = self.values.len();
+            let stride = stride(self.staged_records);
+            self.values.resize(start + stride * self.view.schema().width(), PADDING);
+            let staged = Block::over(&self.staged, self.staged_stride(), self.staged_records);
+            let slots = self.values.get_mut(start..).unwrap_or_default().chunks_exact_mut(stride);
+            for (index, slots) in slots.enumerate() {
+                self.view.fill(index, staged, &mut slots[..self.staged_records], &mut self.spare);
+            }
+            self.stored += self.staged_records;
+            self.staged_records = 0;
         }
-        let slots = self.values[start..].chunks_exact_mut(stride);
-        for ((index, column), slots) in self.schema.columns().iter().enumerate().zip(slots) {
-            slots[position] = cell(index, column);
-        }
-        self.pushed += 1;
         Ok(())
     }
 
     /// The number of rows added so far.
     pub fn pushed(&self) -> usize {
-        self.pushed
+        self.stored + self.staged_records
     }
 
     /// The table. **Errors** if fewer rows than declared were added.
     pub fn finish(self) -> Result<Table, Error> {
-        if self.pushed != self.records {
+        if self.pushed() != self.records {
             return Err(Error::Rows { declared: self.records });
         }
-        Ok(Table { schema: self.schema, records: self.records, values: self.values, offset: self.offset })
+        let schema = self.view.schema().clone();
+        Ok(Table { schema, records: self.records, values: self.values, offset: self.offset })
     }
 }
 

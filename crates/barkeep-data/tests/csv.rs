@@ -6,7 +6,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use barkeep_data::{BLOCK, Column, CsvOptions, Error, Schema, Table, read_csv, read_csv_with, read_header};
+use barkeep_data::{BLOCK, Column, CsvOptions, Error, Schema, Table, View, read, read_header};
+use proptest::prelude::*;
 
 fn file(folder: &tempfile::TempDir, content: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.path().join("people.csv");
@@ -21,6 +22,19 @@ fn schema() -> Schema {
         Column::category("city", vec!["Oslo".into(), "Rome".into()], "Rome").unwrap(),
     ])
     .unwrap()
+}
+
+fn read_csv(path: impl AsRef<Path>, schema: &Schema, records: usize) -> Result<Table, Error> {
+    read_csv_with(path, schema, records, CsvOptions::default())
+}
+
+fn read_csv_with(
+    path: impl AsRef<Path>,
+    schema: &Schema,
+    records: usize,
+    options: CsvOptions,
+) -> Result<Table, Error> {
+    read(path, &View::all(schema.clone()), records, options, &mut |_| {})
 }
 
 fn column(table: &Table, index: usize) -> Vec<f64> {
@@ -204,21 +218,39 @@ fn a_million_columns_are_no_obstacle() {
 }
 
 #[test]
-fn no_bytes_make_the_reader_panic() {
+fn progress_tells_how_many_records_were_read() {
     let folder = tempfile::tempdir().unwrap();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let alphabet = b"income,age,city\n\"\r\xff\x00;1-e.";
-    for _ in 0..500 {
-        let mut content = b"income,age,city\n".to_vec();
-        for _ in 0..60 {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            content.push(alphabet[(state % alphabet.len() as u64) as usize]);
-        }
-        let path = file(&folder, &content);
-        if let Ok(table) = read_csv(&path, &schema(), 2) {
-            assert!(column(&table, 0).iter().all(|income| (0.0..=100.0).contains(income)));
+    let path = file(&folder, format!("income,age,city\n{}", "1,2,Oslo\n".repeat(3 * BLOCK)));
+    let mut told = Vec::new();
+    let view = View::all(schema());
+    read(path, &view, 3 * BLOCK, CsvOptions::default(), &mut |read| told.push(read)).unwrap();
+    assert_eq!(told, [BLOCK, 2 * BLOCK, 3 * BLOCK]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the bytes, the reader returns: records within their bounds, or words without a cell.
+    #[test]
+    fn any_bytes_give_admitted_records_or_a_refusal(
+        body in prop::collection::vec(
+            prop::sample::select(b"income,age,city\n\"\r\xff\x00;1-e. \x1f\x8bPAR1".to_vec()), 0..120),
+        headed in any::<bool>(),
+        records in 1_usize..6,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut content = if headed { b"income,age,city\n".to_vec() } else { Vec::new() };
+        content.extend(&body);
+        for path in [file(&folder, &content), folder.path().join("people.parquet")] {
+            std::fs::write(&path, &content).unwrap();
+            match read_csv(&path, &schema(), records) {
+                Ok(table) => {
+                    prop_assert_eq!(table.records(), records);
+                    prop_assert!(column(&table, 0).iter().all(|income| (0.0..=100.0).contains(income)));
+                    prop_assert!(column(&table, 2).iter().all(|city| *city == 0.0 || *city == 1.0));
+                }
+                Err(error) => prop_assert!(!error.to_string().contains('"')),
+            }
         }
     }
 }

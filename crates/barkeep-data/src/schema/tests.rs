@@ -1,6 +1,7 @@
 //! Checks which descriptions are refused and what a model sees of a value or a cell.
 
 use super::*;
+use crate::{Factor, Shape};
 
 fn message(result: Result<Column, Error>) -> String {
     result.unwrap_err().to_string()
@@ -67,14 +68,14 @@ fn whatever_comes_a_model_sees_a_finite_value_in_range() {
         Column::category("a", levels(&["p", "q", "r"]), "q").unwrap(),
     ];
     for column in &columns {
-        let (low, high) = column.range();
+        let (low, high) = column.bounds().unwrap_or_else(|| column.range());
         for value in odd {
             assert!((low..=high).contains(&column.admit(value)));
         }
         for cell in ["", "NA", "nan", "inf", "-inf", "1e999", "0x10", "1,5", "p ", "true", "٣", "--1"] {
-            assert!((low..=high).contains(&column.parse(cell.as_bytes())));
+            assert!((low..=high).contains(&Cells::new(column).parse(cell.as_bytes())));
         }
-        assert_eq!(column.parse(&[0xff, 0xfe]), column.admit(f64::NAN));
+        assert_eq!(Cells::new(column).parse(&[0xff, 0xfe]), column.admit(f64::NAN));
     }
 }
 
@@ -83,24 +84,24 @@ fn cells_are_read_by_kind() {
     let real = Column::real("a", -10.0, 10.0, 0.25).unwrap();
     let cases = [("3.5", 3.5), (" -2e0 ", -2.0), ("1e3", 10.0), ("-inf", -10.0), ("NaN", 0.25), ("", 0.25)];
     for (cell, expected) in cases {
-        assert_eq!(real.parse(cell.as_bytes()), expected);
+        assert_eq!(Cells::new(&real).parse(cell.as_bytes()), expected);
     }
-    assert_eq!(real.parse(b"3,5"), 0.25);
+    assert_eq!(Cells::new(&real).parse(b"3,5"), 0.25);
 
     let integer = Column::integer("a", -3.0, 9.0, 4.0).unwrap();
     for (cell, expected) in [("2.4", 2.0), ("2.5", 3.0), ("-2.5", -3.0), ("99", 9.0), ("many", 4.0)] {
-        assert_eq!(integer.parse(cell.as_bytes()), expected);
+        assert_eq!(Cells::new(&integer).parse(cell.as_bytes()), expected);
     }
 
     let boolean = Column::boolean("a", true).unwrap();
     for (cell, expected) in [("FALSE", 0.0), ("no", 0.0), ("0", 0.0), ("0.0", 0.0), ("Y", 1.0), ("1", 1.0)] {
-        assert_eq!(boolean.parse(cell.as_bytes()), expected);
+        assert_eq!(Cells::new(&boolean).parse(cell.as_bytes()), expected);
     }
-    assert_eq!(boolean.parse(b"2"), 1.0);
+    assert_eq!(Cells::new(&boolean).parse(b"2"), 1.0);
 
     let category = Column::category("a", levels(&["EWR", "JFK", ""]), "JFK").unwrap();
     for (cell, expected) in [("EWR", 0.0), (" JFK", 1.0), ("", 2.0), ("ewr", 1.0), ("LGA", 1.0), ("0", 1.0)] {
-        assert_eq!(category.parse(cell.as_bytes()), expected);
+        assert_eq!(Cells::new(&category).parse(cell.as_bytes()), expected);
     }
     assert_eq!(category.admit(0.0), 0.0);
     assert_eq!(category.admit(3.0), 1.0);
@@ -111,11 +112,14 @@ fn cells_are_read_by_kind() {
 fn bounds_are_scaled_to_the_unit_interval() {
     let column = Column::real("hour", 5.0, 23.0, 14.0).unwrap().scaled(Scale::Bounds).unwrap();
     assert_eq!(column.range(), (-1.0, 1.0));
+    let seen = Factor { column: 0, shape: Shape::Value, scaled: true };
     for (value, expected) in
         [(5.0, -1.0), (14.0, 0.0), (18.5, 0.5), (23.0, 1.0), (99.0, 1.0), (f64::NAN, 0.0)]
     {
-        assert_eq!(column.admit(value), expected);
+        assert_eq!(seen.at(&column, column.admit(value)), expected);
     }
+    let widest = Column::real("a", f64::MIN, f64::MAX, 0.0).unwrap().scaled(Scale::Bounds).unwrap();
+    assert_eq!(seen.at(&widest, f64::MAX), 1.0);
 }
 
 #[test]

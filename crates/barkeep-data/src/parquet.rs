@@ -1,0 +1,280 @@
+//! Reads records from a Parquet file, a block of all columns at a time, so that no message tells what a record says.
+
+use std::fs::File;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use ::parquet::data_type::DataType;
+use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use ::parquet::schema::types::ColumnDescriptor;
+
+use crate::header::locate;
+use crate::schema::Cells;
+use crate::{Error, Kind, Table, TableBuilder, View};
+
+/// Reads a Parquet file; see [`read`](crate::read).
+pub(crate) fn read_parquet(
+    path: &Path,
+    view: &View,
+    records: usize,
+    progress: &mut dyn FnMut(usize),
+) -> Result<Table, Error> {
+    contained(path, || {
+        let file = open(path)?;
+        let columns = file.metadata().file_metadata().schema_descr().columns();
+        let positions = locate(path, view.source(), &names(&file))?;
+        let mut builder = TableBuilder::viewed(view.clone(), records)?;
+        let mut decoders = Vec::with_capacity(positions.len());
+        for (&position, column) in positions.iter().zip(view.source().columns()) {
+            let descriptor = columns.get(position).ok_or_else(|| unreadable(path))?;
+            decoders.push(Decoder::new(path, Cells::new(column), position, descriptor)?);
+        }
+        let count = || Error::Count { path: path.to_path_buf(), declared: records };
+        let held = file.metadata().row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
+        if held.sum::<Option<u64>>() != u64::try_from(records).ok() {
+            return Err(count());
+        }
+        for group in 0..file.num_row_groups() {
+            let group = file.get_row_group(group).map_err(|_| unreadable(path))?;
+            for decoder in &mut decoders {
+                decoder.start(path, &*group)?;
+            }
+            let mut left = usize::try_from(group.metadata().num_rows()).map_err(|_| count())?;
+            while left > 0 {
+                let chunk = builder.room().min(left);
+                if chunk == 0 {
+                    return Err(count());
+                }
+                builder.push_columns(chunk, |index, out| decoders[index].fill(path, out))?;
+                left -= chunk;
+                progress(builder.pushed());
+            }
+        }
+        builder.finish().map_err(|_| count())
+    })
+}
+
+/// The column names of a Parquet file; see [`read_header`](crate::read_header).
+pub(crate) fn parquet_header(path: &Path) -> Result<Vec<String>, Error> {
+    contained(path, || Ok(names(&open(path)?)))
+}
+
+/// A damaged file may make the Parquet reader panic: it then cannot be read, like any other.
+fn contained<T>(path: &Path, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(unreadable(path)))
+}
+
+fn unreadable(path: &Path) -> Error {
+    Error::Unreadable { path: path.to_path_buf() }
+}
+
+fn open(path: &Path) -> Result<SerializedFileReader<File>, Error> {
+    let file = File::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Error::Missing { path: path.to_path_buf() },
+        _ => unreadable(path),
+    })?;
+    SerializedFileReader::new(file).map_err(|_| unreadable(path))
+}
+
+/// Every leaf's name; a nested one is the path to it.
+fn names(file: &SerializedFileReader<File>) -> Vec<String> {
+    let columns = file.metadata().file_metadata().schema_descr().columns();
+    columns.iter().map(|column| column.path().string()).collect()
+}
+
+/// Reads one column of all row groups as its schema admits it.
+struct Decoder<'a> {
+    cells: Cells<'a>,
+    position: usize,
+    unsigned: bool,
+    /// What an integer counts: 1, or 10^−s of a decimal number.
+    unit: f64,
+    /// The definition level of a value that is there; 0 if none can be missing.
+    present: i16,
+    reader: Option<Typed>,
+}
+
+/// A column's reader and its buffers, by physical type.
+enum Typed {
+    Bool(Pages<::parquet::data_type::BoolType>),
+    Int32(Pages<::parquet::data_type::Int32Type>),
+    Int64(Pages<::parquet::data_type::Int64Type>),
+    Float(Pages<::parquet::data_type::FloatType>),
+    Double(Pages<::parquet::data_type::DoubleType>),
+    Text(Pages<::parquet::data_type::ByteArrayType>),
+}
+
+struct Pages<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    values: Vec<T::T>,
+    levels: Vec<i16>,
+}
+
+impl<T: DataType> Pages<T> {
+    fn new(reader: ColumnReaderImpl<T>) -> Self {
+        Self { reader, values: Vec::new(), levels: Vec::new() }
+    }
+
+    /// Reads `out.len()` records: `admit` of a value, or of nothing where it is missing.
+    fn fill(
+        &mut self,
+        path: &Path,
+        present: i16,
+        out: &mut [f64],
+        mut admit: impl FnMut(Option<&T::T>) -> f64,
+    ) -> Result<(), Error> {
+        self.values.clear();
+        self.levels.clear();
+        let levels = (present > 0).then_some(&mut self.levels);
+        let (read, ..) = self
+            .reader
+            .read_records(out.len(), levels, None, &mut self.values)
+            .map_err(|_| unreadable(path))?;
+        if read != out.len() {
+            return Err(unreadable(path));
+        }
+        let mut values = self.values.iter();
+        if present == 0 {
+            out.iter_mut().for_each(|out| *out = admit(values.next()));
+        } else {
+            for (out, level) in out.iter_mut().zip(&self.levels) {
+                *out = admit(if *level == present { values.next() } else { None });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Decoder<'a> {
+    /// **Errors** if the column holds something else than numbers, booleans or text.
+    fn new(
+        path: &Path,
+        cells: Cells<'a>,
+        position: usize,
+        descriptor: &ColumnDescriptor,
+    ) -> Result<Self, Error> {
+        let refuse = |holds| Error::Holds {
+            path: path.to_path_buf(),
+            column: cells.column().name().to_owned(),
+            holds,
+        };
+        if descriptor.max_rep_level() > 0 || descriptor.path().parts().len() > 1 {
+            return Err(refuse("lists or records"));
+        }
+        let mut unit = 1.0;
+        let mut unsigned = false;
+        match (descriptor.logical_type_ref(), descriptor.converted_type()) {
+            (
+                Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. }),
+                _,
+            )
+            | (
+                _,
+                ConvertedType::DATE
+                | ConvertedType::TIME_MILLIS
+                | ConvertedType::TIME_MICROS
+                | ConvertedType::TIMESTAMP_MILLIS
+                | ConvertedType::TIMESTAMP_MICROS
+                | ConvertedType::INTERVAL,
+            ) => return Err(refuse("dates or times")),
+            (
+                _,
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64,
+            ) => unsigned = true,
+            (_, ConvertedType::DECIMAL) => {
+                if descriptor.physical_type() == Physical::BYTE_ARRAY {
+                    return Err(refuse("decimal numbers of any length"));
+                }
+                unit = libm::pow(10.0, -f64::from(descriptor.type_scale()));
+            }
+            _ => {}
+        }
+        match descriptor.physical_type() {
+            Physical::INT96 => return Err(refuse("dates or times")),
+            Physical::FIXED_LEN_BYTE_ARRAY => return Err(refuse("bytes of fixed length")),
+            _ => {}
+        }
+        let present = descriptor.max_def_level();
+        Ok(Self { cells, position, unsigned, unit, present, reader: None })
+    }
+
+    /// Turns to a row group.
+    fn start(&mut self, path: &Path, group: &dyn RowGroupReader) -> Result<(), Error> {
+        let reader = group.get_column_reader(self.position).map_err(|_| unreadable(path))?;
+        self.reader = Some(match reader {
+            ColumnReader::BoolColumnReader(reader) => Typed::Bool(Pages::new(reader)),
+            ColumnReader::Int32ColumnReader(reader) => Typed::Int32(Pages::new(reader)),
+            ColumnReader::Int64ColumnReader(reader) => Typed::Int64(Pages::new(reader)),
+            ColumnReader::FloatColumnReader(reader) => Typed::Float(Pages::new(reader)),
+            ColumnReader::DoubleColumnReader(reader) => Typed::Double(Pages::new(reader)),
+            ColumnReader::ByteArrayColumnReader(reader) => Typed::Text(Pages::new(reader)),
+            _ => return Err(unreadable(path)),
+        });
+        Ok(())
+    }
+
+    /// The next `out.len()` records, in the column's own unit.
+    fn fill(&mut self, path: &Path, out: &mut [f64]) -> Result<(), Error> {
+        let Self { cells, unsigned, unit, present, reader, .. } = self;
+        let (cells, unsigned, unit, present) = (&*cells, *unsigned, *unit, *present);
+        let missing = f64::NAN;
+        match reader {
+            None => Err(unreadable(path)),
+            Some(Typed::Bool(pages)) => pages.fill(path, present, out, |value| {
+                value.map_or_else(
+                    || cells.column().admit(missing),
+                    |value| named(cells, f64::from(u8::from(*value)), value),
+                )
+            }),
+            Some(Typed::Int32(pages)) => pages.fill(path, present, out, |value| match value {
+                None => cells.column().admit(missing),
+                Some(value) if unsigned => {
+                    let value = value.cast_unsigned();
+                    named(cells, f64::from(value), &value)
+                }
+                Some(value) => named(cells, f64::from(*value) * unit, value),
+            }),
+            #[expect(clippy::cast_precision_loss, reason = "whole numbers above 2^53 round to the nearest f64")]
+            Some(Typed::Int64(pages)) => pages.fill(path, present, out, |value| match value {
+                None => cells.column().admit(missing),
+                Some(value) if unsigned => {
+                    let value = value.cast_unsigned();
+                    named(cells, value as f64, &value)
+                }
+                Some(value) => named(cells, *value as f64 * unit, value),
+            }),
+            Some(Typed::Float(pages)) => pages.fill(path, present, out, |value| {
+                value.map_or_else(
+                    || cells.column().admit(missing),
+                    |value| named(cells, f64::from(*value), value),
+                )
+            }),
+            Some(Typed::Double(pages)) => pages.fill(path, present, out, |value| {
+                value.map_or_else(|| cells.column().admit(missing), |value| named(cells, *value, value))
+            }),
+            Some(Typed::Text(pages)) => pages.fill(path, present, out, |value| {
+                value.map_or_else(|| cells.column().admit(missing), |value| cells.parse(value.data()))
+            }),
+        }
+    }
+}
+
+/// A number as the column admits it: a category's level is what the number looks like when written.
+#[inline]
+fn named(cells: &Cells<'_>, number: f64, written: &impl std::fmt::Display) -> f64 {
+    if !matches!(cells.column().kind(), Kind::Category { .. }) {
+        return cells.column().admit(number);
+    }
+    // The longest f64 in plain digits has 327 characters; a longer one is no level anyone declared.
+    let mut digits = [0_u8; 336];
+    let mut rest = &mut digits[..];
+    let _ = write!(rest, "{written}");
+    let length = 336 - rest.len();
+    cells.parse(digits.get(..length).unwrap_or_default())
+}

@@ -1,0 +1,182 @@
+//! Reads Parquet files that another program wrote, whole and damaged, and checks that refusals show no record.
+
+#![expect(clippy::disallowed_methods, reason = "tests read back public values they wrote")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its file has failed")]
+
+use std::path::{Path, PathBuf};
+
+use barkeep_data::{Column, CsvOptions, Error, Factor, Feature, Schema, Shape, Table, View, read, read_header};
+use proptest::prelude::*;
+
+const RECORDS: usize = 2500;
+
+fn bundled(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parquet").join(format!("{name}.parquet"))
+}
+
+fn schema() -> Schema {
+    Schema::new(vec![
+        Column::real("income", 0.0, 100.0, 50.0).unwrap(),
+        Column::integer("age", 0.0, 120.0, 40.0).unwrap(),
+        Column::category("city", vec!["Oslo".into(), "Rome".into()], "Rome").unwrap(),
+        Column::boolean("member", false).unwrap(),
+    ])
+    .unwrap()
+}
+
+fn open(path: &Path, records: usize) -> Result<Table, Error> {
+    read(path, &View::all(schema()), records, CsvOptions::default(), &mut |_| {})
+}
+
+fn refused(path: &Path, records: usize) -> Error {
+    open(path, records).map(|_| ()).unwrap_err()
+}
+
+fn column(table: &Table, index: usize) -> Vec<f64> {
+    table.blocks().iter().flat_map(|block| block.column(index).iter().copied()).collect()
+}
+
+/// What `make.py` wrote, as the schema admits it.
+fn expected(index: usize) -> Vec<f64> {
+    (0..RECORDS)
+        .map(|i| {
+            let missing = i % 7 == 3;
+            match index {
+                0 if missing => 50.0,
+                0 => ((i % 300) as f64 / 2.0 - 10.0).clamp(0.0, 100.0),
+                1 if missing => 40.0,
+                1 => ((i % 130) as f64).min(120.0),
+                // Paris is not declared.
+                2 => f64::from(u8::from(missing || i % 3 != 0)),
+                _ => f64::from(u8::from(!missing && i % 3 == 0)),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn every_codec_encoding_and_type_reads_the_same() {
+    for name in ["plain", "snappy", "gzip", "zstd", "pages_v2", "encodings", "text", "decimal"] {
+        let table = open(&bundled(name), RECORDS).unwrap();
+        assert_eq!(table.records(), RECORDS);
+        for index in 0..4 {
+            assert!(column(&table, index) == expected(index), "{name}: column {index} differs");
+        }
+    }
+}
+
+#[test]
+fn numbers_may_be_levels() {
+    let levels = ["7", "3", "0"].map(str::to_owned).to_vec();
+    let schema = Schema::new(vec![
+        Column::category("age", levels, "0").unwrap(),
+        Column::category("member", vec!["false".into(), "true".into()], "false").unwrap(),
+    ])
+    .unwrap();
+    for name in ["plain", "zstd", "text"] {
+        let table =
+            read(bundled(name), &View::all(schema.clone()), RECORDS, CsvOptions::default(), &mut |_| {})
+                .unwrap();
+        let index = |i: usize| match (i % 7 == 3, i % 130) {
+            (false, 7) => 0.0,
+            (false, 3) => 1.0,
+            _ => 2.0,
+        };
+        assert!(column(&table, 0) == (0..RECORDS).map(index).collect::<Vec<_>>(), "{name}");
+        assert!(column(&table, 1) == expected(3), "{name}");
+    }
+}
+
+#[test]
+fn features_are_computed_as_records_come() {
+    let factor = |column, shape| Factor { column, shape, scaled: true };
+    let features = vec![
+        Feature::column("member", 3),
+        Feature {
+            name: "Rome:income".into(),
+            factors: vec![factor(2, Shape::Level(1)), factor(0, Shape::Value)],
+        },
+        Feature { name: "sqrt(income)".into(), factors: vec![factor(0, Shape::Sqrt)] },
+    ];
+    let view = View::new(schema(), features).unwrap();
+    let mut told = Vec::new();
+    let table =
+        read(bundled("snappy"), &view, RECORDS, CsvOptions::default(), &mut |read| told.push(read)).unwrap();
+    assert_eq!(told.last(), Some(&RECORDS));
+    assert!(told.is_sorted());
+    let (income, rome) = (expected(0), expected(2));
+    let product: Vec<f64> = income.iter().zip(&rome).map(|(income, rome)| income * rome).collect();
+    assert!(column(&table, 0) == expected(3));
+    assert!(column(&table, 1) == product);
+    assert!(column(&table, 2) == income.iter().map(|income| income.sqrt()).collect::<Vec<_>>());
+    assert_eq!(table.schema().columns()[1].range(), (0.0, 100.0));
+}
+
+#[test]
+fn what_no_kind_can_hold_is_refused_by_column() {
+    for (name, holds) in [("dates", "dates or times"), ("lists", "lists or records")] {
+        let path = bundled(name);
+        let shown = refused(&path, RECORDS).to_string();
+        // A list's leaf has another name than its column.
+        let by_name = shown.starts_with("data.columns.age") && (shown.contains(holds) || name == "lists");
+        assert!(by_name, "{shown}");
+    }
+    let path = bundled("brotli");
+    assert_eq!(refused(&path, RECORDS), Error::Unreadable { path });
+}
+
+#[test]
+fn headers_and_counts_are_checked() {
+    let path = bundled("snappy");
+    assert_eq!(
+        read_header(&path, CsvOptions::default()).unwrap(),
+        ["note", "age", "city", "income", "member"]
+    );
+    for declared in [RECORDS - 1, RECORDS + 1, 1] {
+        assert_eq!(refused(&path, declared), Error::Count { path: path.clone(), declared });
+    }
+    let schema = Schema::new(vec![Column::real("incom", 0.0, 1.0, 0.0).unwrap()]).unwrap();
+    let error = read(&path, &View::all(schema), RECORDS, CsvOptions::default(), &mut |_| {})
+        .map(|_| ())
+        .unwrap_err();
+    assert_eq!(
+        error,
+        Error::UnknownColumn { path, column: "incom".into(), nearest: Some("income".into()) }
+    );
+    let path = bundled("nowhere");
+    assert_eq!(refused(&path, 1), Error::Missing { path });
+}
+
+#[test]
+fn a_truncated_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("short.parquet");
+    let whole = std::fs::read(bundled("snappy")).unwrap();
+    for length in (0..whole.len()).step_by(97) {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        assert_eq!(refused(&path, RECORDS), Error::Unreadable { path: path.clone() });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Bytes changed anywhere give records within their bounds or a refusal, never a panic that gets out.
+    #[test]
+    fn damage_is_refused_or_admitted(
+        name in prop::sample::select(vec!["plain", "snappy", "gzip", "zstd", "pages_v2", "encodings"]),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let mut bytes = std::fs::read(bundled(name)).unwrap();
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("damaged.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        if let Ok(table) = open(&path, RECORDS) {
+            prop_assert!(column(&table, 0).iter().all(|income| (0.0..=100.0).contains(income)));
+        }
+    }
+}
