@@ -35,5 +35,7 @@ fn ten_columns(bencher: Bencher) {
     let cities = ["Oslo", "Rome", "Bern"].map(str::to_owned).to_vec();
     columns.push(Column::category("city", cities, "Rome").unwrap());
     let view = View::all(Schema::new(columns).unwrap());
-    bencher.counter(BytesCount::new(text.len())).bench_local(|| read(&path, &view, RECORDS, CsvOptions::default(), &mut |_| {}).unwrap());
+    bencher
+        .counter(BytesCount::new(text.len()))
+        .bench_local(|| read(&path, &view, RECORDS, CsvOptions::default(), &mut |_| {}).unwrap());
 }

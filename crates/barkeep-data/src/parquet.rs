@@ -167,10 +167,7 @@ impl<'a> Decoder<'a> {
         let mut unit = 1.0;
         let mut unsigned = false;
         match (descriptor.logical_type_ref(), descriptor.converted_type()) {
-            (
-                Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. }),
-                _,
-            )
+            (Some(LogicalType::Date | LogicalType::Time { .. } | LogicalType::Timestamp { .. }), _)
             | (
                 _,
                 ConvertedType::DATE
@@ -240,7 +237,10 @@ impl<'a> Decoder<'a> {
                 }
                 Some(value) => named(cells, f64::from(*value) * unit, value),
             }),
-            #[expect(clippy::cast_precision_loss, reason = "whole numbers above 2^53 round to the nearest f64")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "whole numbers above 2^53 round to the nearest f64"
+            )]
             Some(Typed::Int64(pages)) => pages.fill(path, present, out, |value| match value {
                 None => cells.column().admit(missing),
                 Some(value) if unsigned => {

@@ -52,6 +52,7 @@ pub fn read_header(path: impl AsRef<Path>, options: CsvOptions) -> Result<Vec<St
 }
 
 fn is_parquet(path: &Path) -> bool {
-    let ends = |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
+    let ends =
+        |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
     ends("parquet") || ends("pq")
 }

@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use barkeep_data::{Column, CsvOptions, Error, Factor, Feature, Schema, Shape, Table, View, read, read_header};
+use barkeep_data::{
+    Column, CsvOptions, Error, Factor, Feature, Schema, Shape, Table, View, read, read_header,
+};
 use proptest::prelude::*;
 
 const RECORDS: usize = 2500;
@@ -136,13 +138,9 @@ fn headers_and_counts_are_checked() {
         assert_eq!(refused(&path, declared), Error::Count { path: path.clone(), declared });
     }
     let schema = Schema::new(vec![Column::real("incom", 0.0, 1.0, 0.0).unwrap()]).unwrap();
-    let error = read(&path, &View::all(schema), RECORDS, CsvOptions::default(), &mut |_| {})
-        .map(|_| ())
-        .unwrap_err();
-    assert_eq!(
-        error,
-        Error::UnknownColumn { path, column: "incom".into(), nearest: Some("income".into()) }
-    );
+    let error =
+        read(&path, &View::all(schema), RECORDS, CsvOptions::default(), &mut |_| {}).map(|_| ()).unwrap_err();
+    assert_eq!(error, Error::UnknownColumn { path, column: "incom".into(), nearest: Some("income".into()) });
     let path = bundled("nowhere");
     assert_eq!(refused(&path, 1), Error::Missing { path });
 }

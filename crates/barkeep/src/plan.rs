@@ -14,7 +14,7 @@ use barkeep_accounting::{
     Bracket, Coins, Contract, Cost, Delta, Epsilon, Neighbours, Rho, Steps, ZcdpFilter,
 };
 use barkeep_curator::{Level, Premises, Temper};
-use barkeep_data::{CsvOptions, Table, read_csv_with};
+use barkeep_data::{CsvOptions, Table, read};
 use serde::{Deserialize, Serialize};
 
 /// What a run pays, fixed before the first answer.
@@ -220,15 +220,16 @@ impl Plan {
         self.bill.is_some()
     }
 
-    /// Reads the records the spec describes; the first time a file of records is opened.
+    /// Reads the records the spec describes; the first time a file of records is opened. `progress` is told now and
+    /// then how many were read.
     ///
     /// # Errors
     /// [`Error::Data`] if the file is missing, malformed, or not what the spec declares.
-    pub fn read_records(&self) -> Result<Table, Error> {
+    pub fn read_records(&self, progress: &mut dyn FnMut(u64)) -> Result<Table, Error> {
         let data = &self.spec.data;
         let options = CsvOptions { delimiter: data.delimiter, ..CsvOptions::default() };
         let records = usize::try_from(data.records).unwrap_or(usize::MAX);
-        Ok(read_csv_with(&data.path, &data.schema, records, options)?)
+        Ok(read(&data.path, &data.view, records, options, &mut |read| progress(read as u64))?)
     }
 
     /// Buys as many steps as the budget allows, shared equally, up to `cap` for each chain.

@@ -67,7 +67,7 @@ impl Folder {
         insecure_seed: Option<u64>,
         watch: &dyn Watch,
     ) -> Result<(Run, Summary), Error> {
-        match plan.read_records() {
+        match plan.read_records(&mut |records| watch.read(records)) {
             Ok(table) => self.run_on(plan, table, insecure_seed, watch),
             Err(error) => {
                 self.release();

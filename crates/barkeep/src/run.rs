@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// Watches a run from outside: told of every step, asked whether to go on. All it learns is public.
 pub trait Watch: Sync {
+    /// So many records were read of those declared.
+    fn read(&self, _records: u64) {}
     /// A chain made a step.
     fn step(&self, chain: usize, outcome: Outcome);
     /// Whether the run should stop before the next step.

@@ -48,6 +48,10 @@ impl Progress {
 }
 
 impl Watch for Progress {
+    fn read(&self, records: u64) {
+        self.bar.set_message(format!("reading, {records} records"));
+    }
+
     fn step(&self, _chain: usize, outcome: Outcome) {
         let accepted = self.accepted.fetch_add(u64::from(outcome == Outcome::Accepted), Ordering::Relaxed);
         self.bar.inc(1);

@@ -1,12 +1,12 @@
 //! Reads `[data]`: where the records are and every public fact about them.
 
 use super::section::{Key, Section, SpecError, key};
-use barkeep_data::{Column, Kind, Scale, Schema};
+use barkeep_data::{Column, Kind, Scale, Schema, View};
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
 pub const DATA_KEYS: [Key; 4] = [
-    key("path", "", "the CSV file, relative to the spec"),
+    key("path", "", "the CSV or Parquet file (by its ending .parquet or .pq), relative to the spec"),
     key("records", "", "how many records it holds; public, and another count is refused"),
     key("delimiter", "\",\"", "the one character between cells"),
     key("columns", "", "one entry for each column the model reads, in the model's order"),
@@ -31,8 +31,8 @@ pub struct Data {
     pub records: u64,
     /// The character between cells.
     pub delimiter: u8,
-    /// The columns, in the order the model reads them.
-    pub schema: Schema,
+    /// The columns read and what the model sees of them.
+    pub view: View,
 }
 
 /// The most records a sum can take without overflow (2³²).
@@ -71,7 +71,15 @@ impl Data {
             .collect::<Result<Vec<_>, _>>()?;
         let schema =
             Schema::new(columns).map_err(|error| SpecError::new("data.columns", error.to_string()))?;
-        Ok(Self { path, records, delimiter, schema })
+        Ok(Self { path, records, delimiter, view: View::all(schema) })
+    }
+}
+
+impl Data {
+    /// What is publicly known of what the model sees, in the order it reads it.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        self.view.schema()
     }
 }
 
@@ -150,7 +158,7 @@ mod tests {
         .unwrap();
         assert_eq!(data.path, Path::new("/folder/r.csv"));
         assert_eq!(data.delimiter, b';');
-        let names: Vec<&str> = data.schema.columns().iter().map(Column::name).collect();
+        let names: Vec<&str> = data.schema().columns().iter().map(Column::name).collect();
         assert_eq!(names, ["z", "a", "m", "c"]);
     }
 

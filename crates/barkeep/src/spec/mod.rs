@@ -60,7 +60,7 @@ impl Spec {
         let section = |name: &str| root.require(name, root.table(name)?);
         let data = Data::parse(section("data")?, folder)?;
         let model_table = section("model")?;
-        let (model_entry, model) = models::build(model_table, data.schema.columns().len())?;
+        let (model_entry, model) = models::build(model_table, data.schema().columns().len())?;
         let temper = temper(&Section::open("model", model_table), data.records)?;
         let privacy = Privacy::parse(section("privacy")?)?;
         if let (Privacy::Budget { neighbours: Neighbours::AddRemove, .. }, true) =
