@@ -62,6 +62,10 @@ impl Mixture {
         Ok(mixture)
     }
 
+    pub(crate) fn has_decisions(&self) -> bool {
+        self.decision.is_some()
+    }
+
     pub(crate) fn method(&self) -> &'static str {
         match self.decision {
             None => "privacy-loss distributions",

@@ -21,11 +21,14 @@ const MOST_DIRECTIONS: u32 = 4;
 /// bracket of δ is if its ends differ by this much, relative; where that is more than can be done, as for very small δ, if they
 /// differ by no more than a change of ε by this much would make.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Accuracy(f64);
+pub struct Accuracy {
+    relative: f64,
+    required: bool,
+}
 
 impl Accuracy {
-    /// 1e-2, for what is out of reach of more.
-    pub const WIDE: Self = Self(1e-2);
+    /// 1e-2, or else whatever bracket the limits on work leave.
+    pub const WIDE: Self = Self { relative: 1e-2, required: false };
 
     /// Checks the range.
     ///
@@ -33,7 +36,7 @@ impl Accuracy {
     /// [`Error::Argument`] outside 1e-9 to 0.1.
     pub fn new(relative: f64) -> Result<Self, Error> {
         if (1e-9..=0.1).contains(&relative) {
-            Ok(Self(relative))
+            Ok(Self { relative, required: true })
         } else {
             Err(Error::Argument { name: "accuracy", requirement: "between 1e-9 and 0.1", value: relative })
         }
@@ -42,14 +45,19 @@ impl Accuracy {
     /// The number itself.
     #[must_use]
     pub fn get(self) -> f64 {
-        self.0
+        self.relative
+    }
+
+    /// Whether a wider bracket is no answer.
+    pub(super) fn is_required(self) -> bool {
+        self.required
     }
 }
 
 impl Default for Accuracy {
     /// 1e-5.
     fn default() -> Self {
-        Self(1e-5)
+        Self { relative: 1e-5, required: true }
     }
 }
 

@@ -97,12 +97,16 @@ impl<'a> Query<'a> {
         }
         let mut plan = self.model.plan(Target::LogDelta(log_delta));
         let mut factor = 1.0;
+        let mut best: Option<Bracket> = None;
         for _ in 0..ATTEMPTS {
             let saddle = plan.saddle;
             // ε to this accuracy is ln δ to that times dlnδ/dε; where this is less than the accuracy itself, ε is as good as known.
             let width = (saddle.tilt * saddle.epsilon).max(1.0) * accuracy.get() * factor;
             let fineness = self.fineness(&saddle, 1.0, width);
-            let composer = Composer::new(self.steps, &plan, fineness, planner)?;
+            let composer = match Composer::new(self.steps, &plan, fineness, planner) {
+                Err(Error::Unresolved { .. }) if best.is_some() && !accuracy.is_required() => break,
+                composer => composer?,
+            };
             let bounds = composer.compose(1);
             if bounds.lower.log_infinite() > log_delta {
                 return Err(Error::Unbounded("δ is below the chance of an infinite privacy loss"));
@@ -113,10 +117,12 @@ impl<'a> Query<'a> {
             };
             let excess = (upper - lower) / (accuracy.get() * upper);
             let spread = bounds.upper.log_delta(upper) - bounds.lower.log_delta(upper);
+            let shown = self.largest_loss().map_or(upper, |largest| upper.min(largest));
+            let found = Bracket { lower: composer.certified.then_some(lower.min(shown)), upper: shown };
             if upper == 0.0 || excess <= 1.0 || spread <= accuracy.get() {
-                let upper = self.largest_loss().map_or(upper, |largest| upper.min(largest));
-                return Ok(Bracket { lower: composer.certified.then_some(lower.min(upper)), upper });
+                return Ok(found);
             }
+            best = Some(tighter(best, found));
             // Where the answer is not where it was expected, a better plan may be all that is missing.
             if (upper - saddle.epsilon).abs() <= 1e-3 * saddle.epsilon {
                 factor *= (0.5 / excess.min(spread / accuracy.get())).clamp(0.003, 0.5);
@@ -125,7 +131,7 @@ impl<'a> Query<'a> {
             plan = self.model.plan(Target::Epsilon(middle));
             plan.saddle.log_delta = log_delta;
         }
-        Err(not_narrow("ε"))
+        best.filter(|_| !accuracy.is_required()).ok_or_else(|| not_narrow("ε"))
     }
 
     /// δ at ε.
@@ -143,11 +149,13 @@ impl<'a> Query<'a> {
         // What ε itself would be known to; the best bracket that is at least as narrow.
         let enough = accuracy.get() * (plan.saddle.tilt * epsilon).max(1.0);
         let mut known: Option<(f64, f64, bool)> = None;
+        let mut best: Option<Bracket> = None;
         let mut width = accuracy.get();
         for _ in 0..ATTEMPTS {
             let fineness = self.fineness(&plan.saddle, 1.0, width);
             let composer = match Composer::new(self.steps, &plan, fineness, planner) {
                 Err(Error::Unresolved { .. }) if known.is_some() => break,
+                Err(Error::Unresolved { .. }) if best.is_some() && !accuracy.is_required() => break,
                 Err(Error::Unresolved { .. }) if width < 0.5 * enough => {
                     width = 0.5 * enough;
                     continue;
@@ -165,12 +173,13 @@ impl<'a> Query<'a> {
                 known = Some((lower, upper, composer.certified));
                 break;
             }
+            best = Some(tighter(best, delta_between(lower, upper, composer.certified)));
             width *= (0.5 * accuracy.get() / spread).clamp(0.003, 0.5);
             plan.saddle.log_delta = upper;
         }
-        let (lower, upper, certified) = known.ok_or_else(|| not_narrow("δ"))?;
-        let lower = certified.then(|| libm::exp(lower) * (1.0 - 1e-13));
-        Ok(Bracket { lower, upper: above(upper) })
+        let best = best.filter(|_| !accuracy.is_required());
+        let known = known.map(|(lower, upper, certified)| delta_between(lower, upper, certified));
+        known.or(best).ok_or_else(|| not_narrow("δ"))
     }
 
     /// Whether so many repetitions are shown, on a coarse lattice, to stay within (ε, δ).
@@ -242,6 +251,8 @@ impl<'a> Query<'a> {
                 // Finer than allowed: what is known must do.
                 break;
             };
+            // Two transforms to make it, and the atoms.
+            work.spend(4 * composer.length());
             // Out of work, nothing is told: neither that it fits nor that it does not.
             let miss = |side: Side, times: u64| match (work.spend(composer.length()), side) {
                 (true, Side::Upper) => composer.side(side, times).log_delta(epsilon) - below(log_delta),
@@ -293,7 +304,7 @@ impl<'a> Query<'a> {
     ) -> Option<bool> {
         for width in [COARSE, 1e-3, 3e-5] {
             let composer = self.for_repetitions(times, epsilon, log_delta, width, planner).ok()?;
-            if !work.spend(2 * composer.length()) {
+            if !work.spend(6 * composer.length()) {
                 return None;
             }
             let Bounds { upper, lower } = composer.compose(times);
@@ -355,6 +366,19 @@ fn turning_point(guess: u64, most: u64, slope: f64, mut miss: impl FnMut(u64) ->
 
 fn not_narrow(what: &'static str) -> Error {
     Error::Unresolved { what, reason: "the bracket stayed wider than asked for" }
+}
+
+/// What is left between two brackets of the same.
+fn tighter(best: Option<Bracket>, found: Bracket) -> Bracket {
+    best.map_or(found, |best| Bracket {
+        lower: best.lower.zip(found.lower).map(|(a, b)| a.max(b)),
+        upper: best.upper.min(found.upper),
+    })
+}
+
+/// A bracket of δ from its logarithms.
+fn delta_between(lower: f64, upper: f64, certified: bool) -> Bracket {
+    Bracket { lower: certified.then(|| libm::exp(lower) * (1.0 - 1e-13)), upper: above(upper) }
 }
 
 /// At most a logarithm that was rounded.
