@@ -41,6 +41,7 @@ pub use public_rng::PublicRng;
 pub use results::{CERTIFICATE, Folder};
 pub use run::{Run, Unwatched, Watch, run};
 pub use spec::{Spec, SpecError};
+pub use start::Start;
 
 /// The README's snippets, compiled and run.
 #[cfg(doctest)]

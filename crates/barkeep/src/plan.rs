@@ -135,7 +135,7 @@ impl Plan {
         let seed = seed(&section)?;
         let Prepared { kernel, price, alternative, facts, burn_in: usual, forecast } =
             (preset.prepare)(&section, &setting)?;
-        let start = Start::parse(&section, &spec, chains, price.independent())?;
+        let start = Start::parse(&section, &setting, chains, &price)?;
 
         let mut plan = Self {
             preset,
@@ -154,13 +154,17 @@ impl Plan {
             kernel,
             spec,
         };
+        if let Start::Fit(fit) = &plan.start {
+            plan.facts.extend(fit.facts());
+        }
         match (price, plan.spec.privacy) {
             (
                 price @ (Price::PerStep(..) | Price::PerStepAfter { .. } | Price::PerDraw(..)),
                 Privacy::Budget { epsilon, delta, neighbours },
             ) => {
                 let (level, first, step) = price.parts();
-                plan.first = first.into_iter().map(|(cost, times)| (cost, Steps(times.0 * chains))).collect();
+                let each = first.into_iter().map(|(cost, times)| (cost, Steps(times.0 * chains)));
+                plan.first = plan.start.questions().into_iter().chain(each).collect();
                 plan.premises = Premises { neighbours, level };
                 plan.buy(level, &step, (epsilon, delta), cap)?;
                 if let Some((level, step)) = alternative {
@@ -278,8 +282,9 @@ impl Plan {
         let mut spending = Vec::new();
         let total = self.steps * self.chains;
         for tenth in 1..=10 {
-            let share = contract.parts().iter().map(|(cost, asked)| {
-                let share = u128::from(asked.0) * tenth;
+            let share = contract.parts().iter().enumerate().map(|(line, (cost, asked))| {
+                // The first lines were spent before the first step.
+                let share = u128::from(asked.0) * if line < self.first.len() { 10 } else { tenth };
                 (cost.clone(), Steps(u64::try_from(share.div_ceil(10)).unwrap_or(asked.0)))
             });
             let until = u64::try_from((u128::from(total) * tenth).div_ceil(10)).unwrap_or(total);

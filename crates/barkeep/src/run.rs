@@ -4,6 +4,7 @@ use crate::Error;
 use crate::draws::{Chain, Draws, Outcome};
 use crate::plan::{Bill, Plan};
 use crate::public_rng::PublicRng;
+use crate::start::Start;
 use barkeep_accounting::{Coins, Rho, Steps, ZcdpFilter};
 use barkeep_curator::{Budget, Curator, NoiseRng, Refused, Tab};
 use barkeep_data::Table;
@@ -69,13 +70,22 @@ pub fn run(plan: &Plan, table: Table, insecure_seed: Option<u64>, watch: &dyn Wa
     if !plan.is_private() || insecure_seed.is_some() {
         draws.mark_not_private();
     }
+    let mut streams = noise.into_streams();
     let tabs: Vec<Tab> =
-        curators.iter().zip(noise.into_streams()).map(|(curator, noise)| Tab::open(curator, noise)).collect();
+        curators.iter().zip(&mut streams).map(|(curator, noise)| Tab::open(curator, noise)).collect();
+    let start = match (&plan.start, curators.first(), streams.next()) {
+        (Start::Fit(fit), Some(curator), Some(noise)) => {
+            // Chains have the first numbers.
+            let mut rng = PublicRng::new(seed, u64::MAX);
+            Start::Near(fit.run(&*plan.spec.model, &mut Tab::open(curator, noise), &mut rng)?)
+        }
+        (start, ..) => start.clone(),
+    };
     let chains = tabs
         .into_par_iter()
         .enumerate()
         .map(|(index, tab)| {
-            chain(plan, index, tab, draws.chain(), &mut PublicRng::new(seed, index as u64), watch)
+            chain(plan, &start, index, tab, draws.chain(), &mut PublicRng::new(seed, index as u64), watch)
         })
         .collect::<Result<Vec<Chain>, Error>>()?;
     let steps_used: Vec<u64> = chains.iter().map(|chain| chain.len() as u64).collect();
@@ -103,14 +113,15 @@ fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
 
 fn chain(
     plan: &Plan,
+    start: &Start,
     index: usize,
     mut tab: Tab,
     mut chain: Chain,
     rng: &mut PublicRng,
     watch: &dyn Watch,
 ) -> Result<Chain, Error> {
-    // A plan has a start for every chain: given ones were counted, and the prior was drawn from once.
-    let Some(mut state) = plan.start.of_chain(index, &*plan.spec.model, rng) else { return Ok(chain) };
+    // A plan has a start for every chain: given ones were counted, the prior was drawn from once, a fit was made.
+    let Some(mut state) = start.of_chain(index, &*plan.spec.model, rng) else { return Ok(chain) };
     let mut kernel = (plan.kernel)(rng);
     for _ in 0..plan.steps {
         if watch.stop() {

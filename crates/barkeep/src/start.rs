@@ -1,38 +1,47 @@
-//! Chooses where chains start, from public numbers alone.
+//! Chooses where chains start: from public numbers, or from answers that are paid for.
 
+use crate::Error;
 use crate::public_rng::PublicRng;
 use crate::sampler::State;
-use crate::spec::section::Section;
-use crate::spec::{Spec, SpecError};
+use crate::sampler::dpvi::{Approximation, FIT_KEYS, Fit, START_KEYS};
+use crate::sampler::preset::{Price, Questions, Setting};
+use crate::spec::section::{Key, Section, key};
+use crate::spec::{Privacy, SpecError};
+use barkeep_accounting::Epsilon;
 use barkeep_model::Model;
 use barkeep_model::cholesky::Cholesky;
 
 /// Where the chains of a run start.
 ///
-/// **Privacy.** Chosen before the first question, without the records.
+/// **Privacy.** Points and priors are chosen without the records. A fit asks its questions before the first step of any
+/// chain, on the same budget.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
     /// At these states, one for each chain.
     Given(Vec<State>),
     /// At draws from the prior, one for each chain, made with its proposals' randomness.
     Prior,
+    /// At draws from a normal that is to be fitted.
+    Fit(Box<Fit>),
+    /// At draws from this normal, one for each chain, made with its proposals' randomness.
+    Near(Approximation),
 }
 
 impl Start {
-    /// Reads `start`: one point for all chains, one for each, or `"prior"`. Where draws are independent it is
-    /// `optional`, and the prior's mode stands in.
+    /// Reads `start`: one point for all chains, one for each, `"prior"`, or a fit to pay for. Where draws are independent
+    /// it may be absent, and the prior's mode stands in.
     ///
     /// # Errors
     /// A point that is not of the model's dimension or outside the prior's support, another number of points than
-    /// chains, or a prior that cannot be drawn from.
+    /// chains, a prior that cannot be drawn from, or a fit that cannot be had.
     pub(crate) fn parse(
         section: &Section<'_>,
-        spec: &Spec,
+        setting: &Setting<'_>,
         chains: u64,
-        optional: bool,
-    ) -> Result<Self, SpecError> {
-        let model = &*spec.model;
-        if optional && !section.has("start") {
+        price: &Price,
+    ) -> Result<Self, Error> {
+        let model = &**setting.model;
+        if price.independent() && !section.has("start") {
             let at = prior_mode(model);
             let log_prior = model.log_prior(&at);
             return Ok(Self::Given((0..chains).map(|_| State { at: at.clone(), log_prior }).collect()));
@@ -41,25 +50,41 @@ impl Start {
             toml::Value::String(word) if word == "prior" => {
                 let proper = from_prior(model, &mut PublicRng::new(0, 0)).is_some();
                 let why = || section.error("start", "needs a point: the model's prior has no draws");
-                if proper { Ok(Self::Prior) } else { Err(why()) }
+                if proper { Ok(Self::Prior) } else { Err(why().into()) }
             }
             toml::Value::Array(rows) if rows.iter().any(toml::Value::is_array) => {
                 if rows.len() as u64 != chains {
-                    return Err(
-                        section.error("start", format!("must hold one list for each of the {chains} chains"))
-                    );
+                    let reason = format!("must hold one list for each of the {chains} chains");
+                    return Err(section.error("start", reason).into());
                 }
                 let row = |row: &toml::Value| {
                     let one = toml::Table::from_iter([("start".to_owned(), row.clone())]);
                     state(section, model, Section::open("sampler", &one).numbers("start")?)
                 };
-                Ok(Self::Given(rows.iter().map(row).collect::<Result<_, _>>()?))
+                Ok(Self::Given(rows.iter().map(row).collect::<Result<_, SpecError>>()?))
             }
             toml::Value::Array(_) => {
                 let state = state(section, model, section.numbers("start")?)?;
                 Ok(Self::Given((0..chains).map(|_| state.clone()).collect()))
             }
-            _ => Err(section.error("start", "must be a list of numbers, a list of such lists, or \"prior\"")),
+            toml::Value::Table(table) => {
+                let known = [key("dpvi", "", "a fit by the sampler dpvi")];
+                let start = Section::new(&section.name("start"), table, known.iter())?;
+                let table = start.require("dpvi", start.table("dpvi")?)?;
+                fit(&Section::new(&start.name("dpvi"), table, fit_keys())?, setting, price)
+            }
+            _ => {
+                let reason = "must be a list of numbers, a list of such lists, \"prior\", or { dpvi = { epsilon = … } }";
+                Err(section.error("start", reason).into())
+            }
+        }
+    }
+
+    /// What is asked before any chain starts.
+    pub(crate) fn questions(&self) -> Questions {
+        match self {
+            Self::Fit(fit) => fit.questions(),
+            Self::Given(_) | Self::Prior | Self::Near(_) => Vec::new(),
         }
     }
 
@@ -68,6 +93,13 @@ impl Start {
         match self {
             Self::Given(states) => states.get(chain).cloned(),
             Self::Prior => from_prior(model, rng),
+            Self::Near(found) => {
+                let draw = found.draw(rng);
+                let outside = !model.log_prior(&draw).is_finite();
+                let at = if outside { found.mean.clone() } else { draw };
+                Some(State { log_prior: model.log_prior(&at), at })
+            }
+            Self::Fit(_) => None,
         }
     }
 }
@@ -83,6 +115,44 @@ pub(crate) fn reference(section: &Section<'_>, model: &dyn Model) -> Vec<f64> {
     };
     // What is wrong with a start is said where it is read to be used.
     given.filter(|at| at.len() == model.dimension()).unwrap_or_else(|| prior_mode(model))
+}
+
+/// The keys of a fit that chains start from.
+fn fit_keys() -> impl Iterator<Item = &'static Key> + Clone {
+    START_KEYS.iter().chain(&FIT_KEYS)
+}
+
+/// A fit that is paid for from the run's budget.
+fn fit(section: &Section<'_>, setting: &Setting<'_>, price: &Price) -> Result<Start, Error> {
+    let refuse = |reason: &str| Err(SpecError::new(section.path(), reason).into());
+    let Privacy::Budget { epsilon: whole, delta, .. } = setting.privacy else {
+        return refuse("is paid for from a budget; a baseline has none, so give it a point");
+    };
+    match price {
+        Price::PerStep(..) | Price::PerStepAfter { .. } => {}
+        Price::Varying(..) => {
+            return refuse(
+                "cannot be composed with steps whose price varies; use a capped proposal, a constant clip or the \
+                 level at which steps cost the same",
+            );
+        }
+        Price::Once(..) | Price::PerDraw(..) | Price::NotPrivate => {
+            return refuse("has no meaning for draws that do not depend on a start");
+        }
+    }
+    let epsilon = section.require("epsilon", section.positive("epsilon")?)?;
+    if epsilon >= whole.get() {
+        return Err(section.error("epsilon", "must be below privacy.epsilon, of which it is a part").into());
+    }
+    let from = match section.numbers("from")? {
+        None => prior_mode(&**setting.model),
+        Some(from) if from.len() == setting.model.dimension() => from,
+        Some(_) => {
+            let reason = format!("must hold {} numbers, one per parameter", setting.model.dimension());
+            return Err(section.error("from", reason).into());
+        }
+    };
+    Ok(Start::Fit(Box::new(Fit::parse(section, setting, from, Epsilon::new(epsilon)?, delta)?)))
 }
 
 /// A state of the model's dimension with a positive prior density.

@@ -14,6 +14,7 @@ mod barker_minibatch;
 mod correction_keys;
 mod diffusion;
 mod dp_hmc;
+pub mod dpvi;
 pub mod flow;
 pub mod frame;
 mod hmc;
@@ -43,6 +44,7 @@ pub const SAMPLERS: &[Preset] = &[
     barker_corrected::PRESET,
     barker_minibatch::PRESET,
     dp_hmc::PRESET,
+    dpvi::PRESET,
     rwmh::PRESET,
     hmc::PRESET,
 ];

@@ -17,7 +17,8 @@ pub const SAMPLER_KEYS: [Key; 6] = [
     key(
         "start",
         "",
-        "public starting point: a number per parameter, a list of such lists, one per chain, or \"prior\" to draw one",
+        "public starting point: a number per parameter, a list of such lists, one per chain, \"prior\" to draw one, or \
+         { dpvi = { epsilon = 0.2 } } to pay for a fit and draw from it (also from, and dpvi's own keys)",
     ),
     key("chains", "1", "independent chains; they share the budget equally"),
     key("steps", "all the budget buys", "most steps of a chain; fewer steps cost less"),
@@ -117,7 +118,6 @@ pub(crate) enum Price {
     /// Differs from step to step: charged to a filter as the run goes. The cost is one example.
     Varying(Level, Cost),
     /// Asked once, before the first draw; draws are free after that.
-    #[expect(dead_code, reason = "the one-shot samplers land next")]
     Once(Level, Questions),
     /// Nothing is paid and nothing is private.
     NotPrivate,
