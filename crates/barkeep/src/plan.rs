@@ -128,7 +128,7 @@ impl Plan {
             temper,
             privacy: spec.privacy,
             records: spec.data.records as f64,
-            schema: &spec.data.schema,
+            schema: spec.data.schema(),
             reference: &reference,
         };
         let cap = section.count("steps")?;

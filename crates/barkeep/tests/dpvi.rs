@@ -65,6 +65,7 @@ const BARKER: &str =
 fn chains_start_from_a_fit_they_have_paid_for() {
     for sampler in [
         BARKER.to_owned(),
+        "name = 'langevin'\n".to_owned(),
         BARKER.replace("barker", "penalty") + "tau = 0.5\nlevel = 'release'\n",
         "name = 'dp-hmc'\ntau = 0.5\ntau_gradient = 1\nstep = 0.001\nclip = 3\nclip_gradient = 3\nreuse_gradient = true\n"
             .to_owned(),

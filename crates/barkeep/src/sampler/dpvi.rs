@@ -11,6 +11,7 @@
 //! The second half of the iterations is averaged. What Λ says of 1/s² counts as much as so many iterations that noise
 //! alone would leave a relative error of one quarter: where the budget is small the public guess stands.
 
+use super::frame::public_precision;
 use super::judged::needs_budget;
 use super::preset::{Facts, Prepared, Preset, Price, Questions, Setting};
 use super::{Kernel, State};
@@ -207,17 +208,14 @@ impl Fit {
     /// Λ's factor at a public point, if Λ can be inverted there.
     fn precision(&self, model: &dyn Model, at: &[f64]) -> Option<Cholesky> {
         let d = model.dimension();
-        let mut matrix = vec![0.0; d * d];
-        if let Some(given) = &self.given {
-            matrix.iter_mut().step_by(d + 1).zip(given).for_each(|(entry, precision)| *entry = *precision);
-        } else {
-            let mut prior = vec![0.0; d * d];
-            if !model.fisher(at, &mut matrix) {
-                return None;
+        let matrix = match &self.given {
+            None => public_precision(model, self.information, at)?,
+            Some(given) => {
+                let mut matrix = vec![0.0; d * d];
+                matrix.iter_mut().step_by(d + 1).zip(given).for_each(|(entry, given)| *entry = *given);
+                matrix
             }
-            model.prior_precision(at, &mut prior);
-            matrix.iter_mut().zip(&prior).for_each(|(f, prior)| *f = self.information * *f + prior);
-        }
+        };
         Cholesky::new(&matrix, d)
     }
 

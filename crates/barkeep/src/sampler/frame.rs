@@ -235,12 +235,7 @@ impl Metric {
     /// known of, a parameter is taken to be known up to its own size.
     fn precision(&self, model: &dyn Model, at: &[f64]) -> Option<Vec<f64>> {
         let d = at.len();
-        let (mut precision, mut prior) = (vec![0.0; d * d], vec![0.0; d * d]);
-        if !model.fisher(at, &mut precision) {
-            return None;
-        }
-        model.prior_precision(at, &mut prior);
-        precision.iter_mut().zip(&prior).for_each(|(entry, prior)| *entry = self.weight * *entry + prior);
+        let mut precision = public_precision(model, self.weight, at)?;
         if self.floor {
             let (_, most) = Spectrum::new(&precision, d)?.range();
             let known = 1.0 / (dot(at, at) + 1.0 / most);
@@ -322,6 +317,18 @@ fn torsion(changes: &[Vec<f64>], d: usize) -> f64 {
         }
     }
     total
+}
+
+/// weight·F(θ) + prior precision, row by row; `None` where the model does not know F.
+pub(super) fn public_precision(model: &dyn Model, weight: f64, at: &[f64]) -> Option<Vec<f64>> {
+    let entries = at.len() * at.len();
+    let (mut precision, mut prior) = (vec![0.0; entries], vec![0.0; entries]);
+    if !model.fisher(at, &mut precision) {
+        return None;
+    }
+    model.prior_precision(at, &mut prior);
+    precision.iter_mut().zip(&prior).for_each(|(entry, prior)| *entry = weight * *entry + prior);
+    Some(precision)
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
