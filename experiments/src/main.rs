@@ -1,15 +1,36 @@
-//! Prints comparisons of barkeep with the papers. `thesis-iterations`: how many iterations the thesis' settings allow.
+//! Prints comparisons of barkeep with the papers, each by name.
+//!
+//! `thesis-iterations`, `minibatch-iterations`: how many iterations the thesis' settings allow. `easy-2d`: distances to the
+//! posterior on the thesis' flat banana. `neurips-mixture`: errors of the minibatch Barker sampler on its authors' mixture.
 
+mod easy_2d;
+mod minibatch_iterations;
+mod neurips_mixture;
+mod replicate;
 mod thesis_iterations;
 
 use std::io::Write;
 use std::process::ExitCode;
 
+const USAGE: &str = "usage: experiments thesis-iterations | minibatch-iterations | easy-2d [DATA-SEED START-SEED] | neurips-mixture [RUNS]";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let out = &mut std::io::stdout();
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["thesis-iterations"] => thesis_iterations::write(&mut std::io::stdout()),
-        _ => Err("usage: experiments thesis-iterations".to_owned()),
+        ["thesis-iterations"] => thesis_iterations::write(out),
+        ["minibatch-iterations"] => minibatch_iterations::write(out),
+        ["easy-2d"] => easy_2d::write(out, easy_2d::SEEDS),
+        ["easy-2d", data, starts] => match (data.parse(), starts.parse()) {
+            (Ok(data), Ok(starts)) => easy_2d::write(out, (data, starts)),
+            _ => Err("seeds must be whole numbers".to_owned()),
+        },
+        ["neurips-mixture"] => neurips_mixture::write(out, 40),
+        ["neurips-mixture", runs] => match runs.parse() {
+            Ok(runs) => neurips_mixture::write(out, runs),
+            Err(_) => Err("runs must be a whole number".to_owned()),
+        },
+        _ => Err(USAGE.to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -51,7 +51,12 @@ pub struct Run {
 /// # Errors
 /// [`Error::Refused`] if the curator refuses a question for another reason than a spent budget, which a plan
 /// cannot foresee only if it is defective.
-pub fn run(plan: &Plan, table: Table, insecure_seed: Option<u64>, watch: &dyn Watch) -> Result<Run, Error> {
+pub fn run(
+    plan: &Plan,
+    table: impl Into<Arc<Table>>,
+    insecure_seed: Option<u64>,
+    watch: &dyn Watch,
+) -> Result<Run, Error> {
     let seed = match plan.seed {
         Some(seed) => seed,
         None => PublicRng::fresh_seed()
@@ -61,7 +66,7 @@ pub fn run(plan: &Plan, table: Table, insecure_seed: Option<u64>, watch: &dyn Wa
         Some(seed) => NoiseRng::insecure_seed(seed),
         None => NoiseRng::from_os()?,
     };
-    let table = Arc::new(table);
+    let table = table.into();
     let curator = |budget| {
         Curator::new(Arc::clone(&table), Arc::clone(&plan.spec.model), plan.premises, budget).map(Arc::new)
     };

@@ -53,18 +53,18 @@ impl Catalogue {
         }
         for entry in entries {
             print(&format!("{}: {}", entry.name, entry.summary))?;
-            keys(entry.keys.into_iter())?;
+            print(key_lines(entry.keys.into_iter()).trim_end())?;
         }
         print(&format!("every {kind}:"))?;
-        keys(common.iter())
+        print(key_lines(common.iter()).trim_end())
     }
 }
 
 /// One line per key.
-pub(super) fn keys<'k>(keys: impl Iterator<Item = &'k Key>) -> Result<(), Exit> {
-    for key in keys {
+pub(super) fn key_lines<'k>(keys: impl Iterator<Item = &'k Key>) -> String {
+    keys.map(|key| {
         let default = if key.default.is_empty() { String::new() } else { format!(" [{}]", key.default) };
-        print(&format!("  {:<20} {}{default}", key.name, key.meaning))?;
-    }
-    Ok(())
+        format!("  {:<20} {}{default}\n", key.name, key.meaning)
+    })
+    .collect()
 }

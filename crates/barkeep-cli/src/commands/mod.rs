@@ -34,7 +34,8 @@ pub(crate) enum Command {
     Models(catalogue::Catalogue),
     /// Lists the samplers with their spec keys.
     Samplers(catalogue::Catalogue),
-    /// Explains every key of a spec.
+    /// Explains every key of a spec, as `barkeep help spec` does.
+    #[command(after_help = spec_help::text())]
     Spec,
 }
 

@@ -1,25 +1,39 @@
-//! `barkeep spec`: explains every key of a spec.
+//! `barkeep help spec`, or `barkeep spec`: explains every key of a spec.
 
-use super::catalogue::keys;
+use super::catalogue::key_lines;
 use crate::exit::{Exit, print};
-use barkeep::models::MODEL_KEYS;
-use barkeep::sampler::SAMPLER_KEYS;
-use barkeep::spec::{COLUMN_KEYS, DATA_KEYS, PRIVACY_KEYS};
+use barkeep::models::{MODEL_KEYS, MODELS};
+use barkeep::sampler::{SAMPLER_KEYS, SAMPLERS};
+use barkeep::spec::{COLUMN_KEYS, DATA_KEYS, Key, PRIVACY_KEYS};
 
 /// Runs it.
 pub(super) fn run() -> Result<(), Exit> {
-    print(
-        "A spec is a TOML file with four sections. Defaults are in brackets; a key without one is required.",
-    )?;
-    for (title, section) in [
-        ("[data]", &DATA_KEYS[..]),
-        ("[data.columns], for each column: name = { ... }", &COLUMN_KEYS[..]),
-        ("[model], and the model's own keys (barkeep models)", &MODEL_KEYS[..]),
-        ("[privacy]", &PRIVACY_KEYS[..]),
-        ("[sampler], and the sampler's own keys (barkeep samplers)", &SAMPLER_KEYS[..]),
-    ] {
-        print(title)?;
-        keys(section.iter())?;
+    print(text().trim_end())
+}
+
+/// Every key, section by section.
+pub(super) fn text() -> String {
+    let mut text = String::from(
+        "A spec is a TOML file with four sections. Defaults are in brackets; a key without one is \
+         required, unless it stands in for another.\n",
+    );
+    let mut section = |title: &str, keys: &mut dyn Iterator<Item = &Key>| {
+        text.push_str(&format!("\n{title}\n"));
+        text.push_str(&key_lines(keys));
+    };
+    section("[data]", &mut DATA_KEYS.iter());
+    section("[data.columns], for each column: name = { ... }", &mut COLUMN_KEYS.iter());
+    section("[model]", &mut MODEL_KEYS.iter());
+    for model in MODELS {
+        section(&format!("[model] name = \"{}\"", model.name), &mut model.keys.iter());
     }
-    Ok(())
+    section("[privacy]", &mut PRIVACY_KEYS.iter());
+    section("[sampler]", &mut SAMPLER_KEYS.iter());
+    for sampler in SAMPLERS {
+        section(
+            &format!("[sampler] name = \"{}\"", sampler.name),
+            &mut sampler.keys.iter().copied().flatten(),
+        );
+    }
+    text
 }

@@ -1,5 +1,6 @@
 //! Prepares a propose-and-test sampler from its spec keys: what the presets have in common.
 
+use super::forecast::forecast;
 use super::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
 use super::preset::{Facts, MakeKernel, Prepared, Price, Questions, Setting};
 use super::proposal::{Direction, Walk};
@@ -158,12 +159,13 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
     let other = if test.level == Level::Decision { Level::Release } else { Level::Decision };
     let alternative = if test.both_levels { price_at_other_level(&judgement, longest, other) } else { None };
     let facts = facts(&shape, &judgement, longest)?;
+    let forecast = Some(forecast(section, setting, &shape, &judgement));
     let model = Arc::clone(setting.model);
     let kernel: MakeKernel = Box::new(move |rng| {
         let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
         Box::new(Metropolis::new(Arc::clone(&model), walk, judgement.clone()))
     });
-    Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast: None })
+    Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast })
 }
 
 /// The price every step has in common, if there is one.

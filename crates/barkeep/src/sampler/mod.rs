@@ -16,6 +16,7 @@ mod diffusion;
 mod dp_hmc;
 pub mod dpvi;
 pub mod flow;
+mod forecast;
 pub mod frame;
 mod hmc;
 mod judged;
