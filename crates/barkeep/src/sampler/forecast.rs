@@ -9,7 +9,6 @@ use super::preset::{Facts, Forecast, MakeForecast, Setting};
 use super::proposal::Walk;
 use super::walk_keys::WalkShape;
 use crate::public_rng::PublicRng;
-use crate::spec::section::Section;
 use barkeep_accounting::{LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Sampling};
 use barkeep_model::Model;
 use barkeep_model::cholesky::Cholesky;
@@ -21,12 +20,7 @@ const PROPOSALS: u32 = 4096;
 const FEW_EFFECTIVE: f64 = 100.0;
 
 /// What can be said of a judged walk before it starts.
-pub(super) fn forecast(
-    section: &Section<'_>,
-    setting: &Setting<'_>,
-    shape: &WalkShape,
-    judgement: &Judgement,
-) -> MakeForecast {
+pub(super) fn forecast(setting: &Setting<'_>, shape: &WalkShape, judgement: &Judgement) -> MakeForecast {
     let silent = |reason: &'static str| -> MakeForecast {
         Box::new(move |_| Forecast {
             facts: vec![("expected acceptance", reason.to_owned())],
@@ -34,10 +28,7 @@ pub(super) fn forecast(
         })
     };
     let model = &**setting.model;
-    let Some(at) = public_point(section, model.dimension()) else {
-        return silent("not known without a starting point: chains start at draws from the prior");
-    };
-    let Some(normal) = Normal::at(model, &at, setting.records * setting.temper.get()) else {
+    let Some(normal) = Normal::at(model, setting.reference, setting.records * setting.temper.get()) else {
         return silent(
             "not known: the model states no information, or too little to look normal at the start",
         );
@@ -46,18 +37,6 @@ pub(super) fn forecast(
         Some(outlook) => Box::new(move |steps| outlook.after(steps)),
         None => silent("not known: every proposal is refused or asks what the rule cannot answer"),
     }
-}
-
-/// The first starting point, as the spec gives it.
-fn public_point(section: &Section<'_>, dimension: usize) -> Option<Vec<f64>> {
-    let rows = section.value("start")?.as_array()?;
-    let row = rows.first()?.as_array().unwrap_or(rows);
-    let number = |value: &toml::Value| {
-        #[expect(clippy::cast_precision_loss, reason = "a starting point, for a forecast")]
-        value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
-    };
-    let point: Vec<f64> = row.iter().map(number).collect::<Option<_>>()?;
-    (point.len() == dimension).then_some(point)
 }
 
 /// The posterior as a normal law.

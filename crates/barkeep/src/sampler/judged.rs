@@ -159,7 +159,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
     let other = if test.level == Level::Decision { Level::Release } else { Level::Decision };
     let alternative = if test.both_levels { price_at_other_level(&judgement, longest, other) } else { None };
     let facts = facts(&shape, &judgement, longest)?;
-    let forecast = Some(forecast(section, setting, &shape, &judgement));
+    let forecast = Some(forecast(setting, &shape, &judgement));
     let model = Arc::clone(setting.model);
     let kernel: MakeKernel = Box::new(move |rng| {
         let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
