@@ -170,3 +170,68 @@ fn a_missing_spec_is_named() {
     assert_eq!(output.code, 2);
     assert!(output.stderr.contains("nowhere.toml"), "{}", output.stderr);
 }
+
+/// Every preset's own keys: unknown, of a wrong type, out of range, or at odds with another.
+#[test]
+fn keys_of_each_sampler() {
+    let good = "name = \"barker\"";
+    for (keys, expected) in [
+        ("name = 'barker'\nlevel = 'release'", &["sampler.level", "adds no noise"][..]),
+        ("name = 'barker'\ntau = 1", &["sampler.tau", "unknown key"]),
+        ("name = 'barker'\nmove = 'guied'", &["sampler.move", "did you mean `guided`"]),
+        ("name = 'barker'\nproposal = 'gaussian'\nproposal_cap = 1", &["sampler.proposal_cap", "no meaning"]),
+        ("name = 'barker'\nproposal = 'uniform'", &["sampler.proposal_cap", "required"]),
+        ("name = 'barker'\nclip_scale = 'distanse'", &["sampler.clip_scale", "did you mean `distance`"]),
+        (
+            "name = 'barker'\nproposal_covariance = [[1, 0], [0, 1]]",
+            &["sampler.proposal_covariance", "proposal_sd"],
+        ),
+        ("name = 'lazy-barker'\nkeep = 2", &["sampler.keep", "at most 1"]),
+        ("name = 'lazy-barker'\nkep = 0.5", &["sampler.kep", "did you mean `keep`"]),
+        ("name = 'penalty'", &["sampler.tau", "required"]),
+        ("name = 'penalty'\ntau = 'much'", &["sampler.tau", "must be a number"]),
+        ("name = 'penalty'\ntau = 1\nlevel = 'relase'", &["sampler.level", "did you mean `release`"]),
+        ("name = 'penalty-minibatch'\ntau = 1", &["sampler.batch", "required"]),
+        ("name = 'penalty-minibatch'\ntau = 1\nbatch = 21", &["sampler.batch", "at most data.records, 20"]),
+        ("name = 'penalty-minibatch'\ntau = 1\nbatch = 2.5", &["sampler.batch", "whole number"]),
+        ("name = 'penalty-minibatch'\ntau = 1\nbatch = 5\nkappa = 4", &["sampler.kappa", "2 or 3"]),
+        (
+            "name = 'penalty-minibatch'\ntau = 1\nbatch = 5\nlevel = 'decision'",
+            &["sampler.level", "amplification"],
+        ),
+        ("name = 'penalty-minibach'\ntau = 1", &["sampler.name", "did you mean `penalty-minibatch`"]),
+        ("name = 'barker-corrected'\nvariance = 3.3", &["sampler.variance", "pi^2/3"]),
+        ("name = 'barker-corrected'\nvariance = 0.001", &["sampler.variance", "1/64"]),
+        ("name = 'barker-corrected'\ncorrection = 'ridge'", &["sampler.correction", "1.38"]),
+        ("name = 'barker-corrected'\nvariance = 3\ncorrection = 'minimax'", &["sampler.variance", "2.91"]),
+        (
+            "name = 'barker-corrected'\ncorrection = 'minmax'",
+            &["sampler.correction", "did you mean `minimax`"],
+        ),
+    ] {
+        refused_spec(good, keys, expected);
+    }
+    let minibatch = |keys: &str, expected: &[&str]| {
+        let keys = format!("name = 'barker-minibatch'\nbatch = 5\n{keys}");
+        refused(&[(good, &keys), ("clip = 1.0\n", "")], Some(&records()), 2, expected);
+    };
+    minibatch("bound = 'tigth'", &["sampler.bound", "did you mean `tight`"]);
+    minibatch("clip = 1", &["sampler.clip", "at most"]);
+    minibatch("correction = 'ridge'", &["sampler.correction", "1.38"]);
+    minibatch("clip_scale = 'constant'", &["sampler.clip_scale", "unknown key"]);
+    minibatch("variance = 1", &["sampler.variance", "unknown key"]);
+    for keys in ["name = 'penalty'\ntau = 1", "name = 'penalty-minibatch'\ntau = 1\nbatch = 5"] {
+        refused(
+            &[(good, keys), ("delta = 1e-6", "delta = 1e-6\nneighbours = 'add-remove'")],
+            Some(&records()),
+            2,
+            &["sampler.name", "add-remove"],
+        );
+    }
+    refused(
+        &[(good, "name = 'penalty'\ntau = 1"), ("epsilon = 1.0\ndelta = 1e-6", "private = false")],
+        Some(&records()),
+        2,
+        &["sampler.name", "private sampler"],
+    );
+}

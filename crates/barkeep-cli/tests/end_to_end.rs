@@ -110,6 +110,66 @@ fn a_plan_needs_no_records() {
 }
 
 #[test]
+fn a_plan_looks_ahead_without_records() {
+    let folder = Folder::new();
+    let spec = GOOD_SPEC
+        .replace("name = \"barker\"", "name = \"penalty\"\ntau = 2")
+        .replace("records.csv", "no/such/file.csv");
+    folder.write("spec.toml", &spec);
+    let shown = folder.barkeep(&["plan", "spec.toml", "--json"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let plan: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    for level in ["decision", "release"] {
+        assert!(plan["affordable_steps"][level].as_u64().unwrap() > 0, "{plan}");
+    }
+    for fact in [
+        "expected acceptance",
+        "expected share clipped",
+        "expected effective draws",
+        "noise sd of a log-ratio",
+    ] {
+        assert!(plan["facts"][fact].as_str().is_some_and(|text| !text.is_empty()), "no {fact} in {plan}");
+    }
+    let warnings = plan["warnings"].to_string();
+    assert!(warnings.contains("effective draws"), "{warnings}");
+}
+
+/// Sixteen kills, each a little later: no output, or a certificate that verifies.
+#[cfg(unix)]
+#[test]
+fn a_killed_run_leaves_nothing_or_a_certificate() {
+    let folder = ready();
+    // Planned in a moment, and run for longer than the last kill waits.
+    let keys = "name = \"penalty\"\nlevel = \"release\"\ntau = 1000";
+    let spec = GOOD_SPEC.replace("name = \"barker\"", keys).replace("clip = 1.0", "clip = 0.002");
+    folder.write("spec.toml", &spec);
+    let mut certified = 0;
+    for attempt in 0..16_u64 {
+        let out = format!("out{attempt}");
+        let mut child = folder
+            .command(&["sample", "spec.toml", "--out", &out])
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        while !folder.exists(&out) && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2 * attempt));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if folder.exists(&format!("{out}/certificate.json")) {
+            certified += 1;
+            assert_eq!(folder.barkeep(&["verify", &format!("{out}/certificate.json")]).code, 0);
+        } else {
+            for file in ["draws.csv", "draws.parquet", "summary.json"] {
+                assert!(!folder.exists(&format!("{out}/{file}")), "{file} without a certificate");
+            }
+        }
+    }
+    assert!(certified > 0, "every run was killed before it began; the test shows nothing");
+}
+
+#[test]
 fn a_baseline_says_what_it_is() {
     let folder = ready();
     let spec = GOOD_SPEC
@@ -192,5 +252,8 @@ fn catalogues_list_every_key() {
         let listed: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert!(listed["entries"].as_array().unwrap().len() > 3);
     }
-    assert!(folder.barkeep(&["spec"]).stdout.contains("epsilon"));
+    let (spec, help) = (folder.barkeep(&["spec"]).stdout, folder.barkeep(&["help", "spec"]).stdout);
+    for key in ["epsilon", "n0", "proposal_cap", "kappa", "bound", "correction"] {
+        assert!(spec.contains(&format!("\n  {key} ")) && help.contains(&format!("\n  {key} ")), "no {key}");
+    }
 }

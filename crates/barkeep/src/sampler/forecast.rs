@@ -4,6 +4,7 @@
 //! of one record. At stationarity a step d then has λ ~ N(−q/2, q) with q = dᵀPd, and one record's log-ratio about
 //! N(0, dᵀFd). Averages are taken over proposals drawn as the sampler will draw them, with a fixed seed.
 
+use super::frame::public_precision;
 use super::metropolis::Judgement;
 use super::preset::{Facts, Forecast, MakeForecast, Setting};
 use super::proposal::Walk;
@@ -59,15 +60,10 @@ struct Outlook {
 
 impl Normal {
     fn at(model: &dyn Model, at: &[f64], counted: f64) -> Option<Self> {
-        let dimension = model.dimension();
-        let mut information = vec![0.0; dimension * dimension];
-        let mut precision = information.clone();
-        if !model.fisher(at, &mut information) {
-            return None;
-        }
-        model.prior_precision(at, &mut precision);
-        precision.iter_mut().zip(&information).for_each(|(p, f)| *p += counted * f);
-        Some(Self { information, precision: Cholesky::new(&precision, dimension)?, counted })
+        let mut information = vec![0.0; at.len() * at.len()];
+        model.fisher(at, &mut information);
+        let precision = Cholesky::new(&public_precision(model, counted, at)?, at.len())?;
+        Some(Self { information, precision, counted })
     }
 
     /// dᵀFd.
