@@ -15,7 +15,7 @@ use crate::gaussian::outward;
 use crate::{Bracket, Delta, Epsilon, Error, Probability, Steps};
 
 /// Sums over more bits are left to the general accountant.
-const MOST_STEPS: u64 = 1 << 20;
+const MOST_STEPS: u64 = 1 << 17;
 
 /// Probabilities closer to 0 or 1 than this lose digits in doubled precision.
 const SMALLEST: f64 = 1e-200;
@@ -45,7 +45,7 @@ impl Bits {
         if steps.0 > MOST_STEPS {
             return Err(Error::Unresolved {
                 what: "the sum over bits",
-                reason: "there are more than 2^20 of them",
+                reason: "there are more than 2^17 of them",
             });
         }
         let worse = self.directions().map(|(p, q)| excess(steps.0, p, q, epsilon.get()).0);

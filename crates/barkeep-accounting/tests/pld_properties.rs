@@ -220,6 +220,17 @@ fn a_lattice_far_from_its_plan_does_not_say_yes() {
     assert!(most.is_err() || most.unwrap() < Steps(34));
 }
 
+/// Single steps with rare large losses are hard to resolve at a small δ; the search must not stop there.
+#[test]
+fn rare_losses_do_not_hide_how_many_steps_fit() {
+    let sampling = Sampling::WithoutReplacement { batch: 98, records: 171_467 };
+    let curve = Curve::subsampled_gaussian(ratio(2.017_150), sampling, Neighbours::Substitute).unwrap();
+    let most = run(&curve, 1).largest_repetitions(epsilon(0.1196), delta(6.6e-23), coarse()).unwrap();
+    let spent = |steps: u64| ends(run(&curve, steps).epsilon(delta(6.6e-23), Accuracy::WIDE).unwrap());
+    assert!(spent(1000).1 <= 0.1196, "a thousand fit");
+    assert!(most >= Steps(1000) && spent(most.0).0 <= 0.1196, "{most:?}");
+}
+
 /// The Gaussian curve as a function, subsampled as a function, against the closed forms.
 #[test]
 fn functions_are_subsampled_like_closed_forms() {

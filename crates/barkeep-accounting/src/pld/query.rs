@@ -246,7 +246,8 @@ impl<'a> Query<'a> {
         // A coarse lattice corrects the guess; a finer one tells apart what one repetition more changes, K(s) of one.
         let mut width = COARSE;
         let work = Work(Cell::new(MOST_WORK));
-        for _ in 0..2 * ATTEMPTS {
+        let mut known = (certain, possible);
+        for _ in 0..3 * ATTEMPTS {
             let Ok(composer) = self.for_repetitions(guess, epsilon, log_delta, width, planner) else {
                 // Finer than allowed: what is known must do.
                 break;
@@ -272,11 +273,22 @@ impl<'a> Query<'a> {
             if possible <= certain || (possible - certain) as f64 <= accuracy.get() * certain as f64 {
                 return Ok(certain);
             }
-            // Far from the guess the lattice was not made for the answer.
-            if here.abs_diff(guess) as f64 <= 1.0 + 0.1 * guess as f64 {
+            // Far from the guess the lattice was not made for the answer; if it told nothing new, it was too coarse.
+            let before = std::mem::replace(&mut known, (certain, possible));
+            if before == known || here.abs_diff(guess) as f64 <= 1.0 + 0.1 * guess as f64 {
                 width = (0.2 * width).min((0.25 * slope).max(0.1 * accuracy.get()));
             }
-            guess = if there < beyond { u64::midpoint(certain, possible).max(1) } else { certain + 1 };
+            guess = if there < beyond {
+                u64::midpoint(certain, possible).max(1)
+            } else if here > 0 && here >= guess {
+                certain + 1
+            } else if certain < guess && possible == most {
+                // Nothing is known of the guess itself: single rare losses are hard to resolve, many of them are not.
+                width = COARSE;
+                guess.saturating_mul(8).min(most)
+            } else {
+                certain + 1
+            };
         }
         // By halving, a lattice of its own for each look. What cannot be told does not count as within.
         let mut beyond = possible;
