@@ -75,7 +75,7 @@ pub(crate) fn write(out: &mut dyn Write, (data_seed, start_seed): (u64, u64)) ->
 }
 
 /// Lower quartile, median and upper quartile, interpolated linearly.
-fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
+pub(crate) fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     let at = |share: f64| {
         let position = share * (values.len() - 1) as f64;

@@ -2,17 +2,20 @@
 //!
 //! `thesis-iterations`, `minibatch-iterations`: how many iterations the thesis' settings allow. `easy-2d`: distances to the
 //! posterior on the thesis' flat banana. `neurips-mixture`: errors of the minibatch Barker sampler on its authors' mixture.
+//! `gradient-samplers`: the diffusions beside the best published samplers on the thesis' models, one rule for all.
 
 mod easy_2d;
+mod gradient_samplers;
 mod minibatch_iterations;
 mod neurips_mixture;
 mod replicate;
+mod thesis;
 mod thesis_iterations;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: experiments thesis-iterations | minibatch-iterations | easy-2d [DATA-SEED START-SEED] | neurips-mixture [RUNS]";
+const USAGE: &str = "usage: experiments thesis-iterations | minibatch-iterations | easy-2d [DATA-SEED START-SEED] | neurips-mixture [RUNS] | gradient-samplers [--quick] [--off-by-two] [MODEL…]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
             Ok(runs) => neurips_mixture::write(out, runs),
             Err(_) => Err("runs must be a whole number".to_owned()),
         },
+        ["gradient-samplers", ref options @ ..] => gradient_samplers::write(out, options),
         _ => Err(USAGE.to_owned()),
     };
     match done {

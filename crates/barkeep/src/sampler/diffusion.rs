@@ -35,7 +35,11 @@ pub(super) const DIFFUSION_KEYS: [Key; 7] = [
          standard deviations, or of its covariance as a list of rows",
     ),
     key("fisher_scale", "1", "multiplies the information; 0.5 if records tell half of what the model says"),
-    key("step", "1", "time of a step in whitened units, where the posterior relaxes in time 2; below 2"),
+    key(
+        "step",
+        "1",
+        "time of a step in whitened units, where the posterior relaxes in time 2; below 4, with momentum below 2",
+    ),
     key(
         "clip",
         "the larger of √parameters + 1.5 and √(μ²·records/(time·temper)), or the model's own bound",
@@ -54,8 +58,6 @@ pub(super) const DIFFUSION_KEYS: [Key; 7] = [
     ),
 ];
 
-/// Steps as long as this diverge with momentum: the variance of a state is 1/(1 − h²/4), overdamped 1/(1 − h/4).
-const LONGEST_STEP: f64 = 2.0;
 /// Margin of the clip over √d.
 const CLIP_MARGIN: f64 = 1.5;
 /// Above this expected error, in posterior sd, a plan warns.
@@ -87,8 +89,9 @@ pub(super) fn prepare(
     let model = setting.model;
     let whitening = whitening(section, model.dimension())?;
     let step = section.positive("step")?;
-    if step.is_some_and(|step| step >= LONGEST_STEP) {
-        return Err(section.error("step", "must be below 2: longer steps diverge").into());
+    let longest = integrator(1.0).longest_step();
+    if step.is_some_and(|step| step >= longest) {
+        return Err(section.error("step", format!("must be below {longest}: longer steps diverge")).into());
     }
     let step = match (step, section.text("precondition").ok().flatten()) {
         (None, Some("none")) => {

@@ -50,6 +50,16 @@ impl Integrator {
         }
     }
 
+    /// Steps from here on diverge: on a standard normal the variance of a state is 1/(1 − h/4), with momentum
+    /// 1/(1 − h²/4).
+    #[must_use]
+    pub fn longest_step(&self) -> f64 {
+        match self {
+            Self::Overdamped { .. } => 4.0,
+            Self::Underdamped { .. } => 2.0,
+        }
+    }
+
     /// Replaces a force by the displacement it causes.
     fn displace(&mut self, force: &mut [f64]) {
         match self {

@@ -1,0 +1,184 @@
+//! Holds the thesis' eight models: simulated records, starting points by its rule, exact posterior draws, published results.
+
+use crate::replicate::simulate;
+use barkeep::PublicRng;
+use barkeep::data::Table;
+use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model, cholesky::Cholesky};
+use std::sync::Arc;
+
+/// A model of the thesis with its hyperparameters (its table 5.1).
+pub(crate) struct Setting {
+    /// As in the thesis' code.
+    pub(crate) name: &'static str,
+    pub(crate) dimension: usize,
+    pub(crate) records: usize,
+    /// `[model]`, as a spec spells it.
+    pub(crate) model: &'static str,
+    /// Median MMD at ε = 1, 2, 4, 6 of the best published sampler, 20 chains.
+    pub(crate) published: Option<[f64; 4]>,
+    family: Family,
+}
+
+enum Family {
+    Banana { a: f64, n0: Option<f64> },
+    Gaussian,
+    Circle,
+}
+
+const fn banana(
+    name: &'static str,
+    (dimension, records): (usize, usize),
+    (a, n0): (f64, Option<f64>),
+    model: &'static str,
+    published: [f64; 4],
+) -> Setting {
+    let family = Family::Banana { a, n0 };
+    Setting { name, dimension, records, model, published: Some(published), family }
+}
+
+/// The seven models that are judged by MMD.
+pub(crate) const BY_MMD: [Setting; 7] = [
+    banana("easy-2d", (2, 100_000), (20.0, None), "name = 'banana'", [0.356, 0.260, 0.153, 0.122]),
+    banana(
+        "tempered-2d",
+        (2, 100_000),
+        (20.0, Some(1000.0)),
+        "name = 'banana'\nn0 = 1000",
+        [0.389, 0.278, 0.202, 0.138],
+    ),
+    banana("easy-10d", (10, 200_000), (20.0, None), "name = 'banana'", [0.663, 0.489, 0.334, 0.270]),
+    banana(
+        "tempered-10d",
+        (10, 200_000),
+        (20.0, Some(1000.0)),
+        "name = 'banana'\nn0 = 1000",
+        [0.333, 0.271, 0.270, 0.203],
+    ),
+    banana("gauss-30d", (30, 200_000), (0.0, None), "name = 'banana'\na = 0", [0.675, 0.570, 0.355, 0.227]),
+    banana("hard-2d", (2, 150_000), (350.0, None), "name = 'banana'\na = 350", [0.606, 0.577, 0.533, 0.526]),
+    Setting {
+        name: "hard-gauss-2d",
+        dimension: 2,
+        records: 200_000,
+        model: "name = 'gaussian'\ncovariance = [[1, 0.999], [0.999, 1]]\nprior_variance = 100",
+        published: Some([0.664, 0.631, 0.551, 0.505]),
+        family: Family::Gaussian,
+    },
+];
+
+/// The model that is judged by the distance of its mean from the origin; the thesis shows it in a figure only.
+pub(crate) const CIRCLE: Setting = Setting {
+    name: "circle",
+    dimension: 2,
+    records: 100_000,
+    model: "name = 'circle'",
+    published: None,
+    family: Family::Circle,
+};
+
+/// A setting with records.
+pub(crate) struct Case {
+    pub(crate) table: Arc<Table>,
+    /// 1000 exact draws, row after row; empty for the circle.
+    pub(crate) reference: Vec<f64>,
+    pub(crate) starts: Vec<Vec<f64>>,
+    /// The mean of the squared records, for the circle its squared radius.
+    pub(crate) squares: f64,
+}
+
+const REFERENCE: usize = 1000;
+
+impl Setting {
+    /// δ of the thesis: 0.1/n.
+    pub(crate) fn delta(&self) -> f64 {
+        0.1 / self.records as f64
+    }
+
+    /// A spec with this `[sampler]`; the budget's ε is filled in later.
+    pub(crate) fn spec(&self, sampler: &str) -> String {
+        let columns: String = match self.family {
+            Family::Circle => "r = { min = -100, max = 100, invalid = 0 }\n".to_owned(),
+            _ => (1..=self.dimension)
+                .map(|j| format!("x{j} = {{ min = -1000, max = 1000, invalid = 0 }}\n"))
+                .collect(),
+        };
+        let start: Vec<String> = self.centre().iter().map(|x| format!("{x:.1}")).collect();
+        format!(
+            "[data]\npath = 'simulated'\nrecords = {}\n[data.columns]\n{columns}[model]\n{}\n[privacy]\nepsilon = 1.0\ndelta = {:e}\n\
+             [sampler]\n{sampler}\nstart = [{}]\n",
+            self.records,
+            self.model,
+            self.delta(),
+            start.join(", ")
+        )
+    }
+
+    /// Where starts are drawn around: the parameters records are simulated from, for the circle (0, 1).
+    fn centre(&self) -> Vec<f64> {
+        let second = if matches!(self.family, Family::Circle) { 1.0 } else { 3.0 };
+        (0..self.dimension).map(|j| if j == 1 { second } else { 0.0 }).collect()
+    }
+
+    /// Records, starts and exact draws from seeds.
+    pub(crate) fn case(&self, chains: usize, seed: u64) -> Result<Case, String> {
+        let fail = |error: barkeep::model::Error| error.to_string();
+        let n = self.records as f64;
+        let mut theta = vec![0.0; self.dimension];
+        theta[1] = 3.0;
+        let mut rng = PublicRng::new(seed, 1);
+        let mut reference = vec![0.0; REFERENCE * self.dimension];
+        let mean = |columns: &[Vec<f64>]| -> Vec<f64> {
+            columns.iter().map(|column| column.iter().sum::<f64>() / n).collect()
+        };
+        let (table, columns) = match self.family {
+            Family::Banana { a, n0 } => {
+                let variances: Vec<f64> =
+                    [20.0, 2.5].into_iter().chain(std::iter::repeat(1.0)).take(self.dimension).collect();
+                let model = Banana::new(Bend { a, b: 0.0, m: 0.0 }, &variances, 1000.0).map_err(fail)?;
+                let (table, columns) = simulate(&model, &theta, self.records, seed)?;
+                let exact = model.posterior(n, n0.unwrap_or(n) / n, &mean(&columns));
+                for draw in reference.chunks_exact_mut(self.dimension) {
+                    exact.sample(&mut || rng.open_uniform(), draw);
+                }
+                (table, columns)
+            }
+            Family::Gaussian => {
+                let model =
+                    GaussianMean::new(&[1.0, 0.999, 0.999, 1.0], &[0.0; 2], &[100.0, 0.0, 0.0, 100.0])
+                        .map_err(fail)?;
+                let (table, columns) = simulate(&model, &theta, self.records, seed)?;
+                let (centre, covariance) = model.posterior(n, 1.0, &mean(&columns)).ok_or("no posterior")?;
+                let root = Cholesky::new(&covariance, 2).ok_or("no posterior")?;
+                for draw in reference.chunks_exact_mut(2) {
+                    root.correlate(&[rng.normal(), rng.normal()], draw);
+                    draw.iter_mut().zip(&centre).for_each(|(draw, centre)| *draw += centre);
+                }
+                (table, columns)
+            }
+            Family::Circle => {
+                let model = Circle::new(1e-5).map_err(fail)?;
+                reference.clear();
+                simulate(&model as &dyn Model, &theta, self.records, seed)?
+            }
+        };
+        let spread = self.spread(&reference);
+        let centre = self.centre();
+        let start = |rng: &mut PublicRng| centre.iter().map(|x| x + spread * rng.normal()).collect();
+        let starts = (0..chains).map(|_| start(&mut rng)).collect();
+        let squares = columns.iter().flatten().map(|x| x * x).sum::<f64>() / n;
+        Ok(Case { table, reference, starts, squares })
+    }
+
+    /// The thesis' spread of starts: the mean over coordinates of the standard deviation of the exact draws.
+    fn spread(&self, reference: &[f64]) -> f64 {
+        if reference.is_empty() {
+            return 1.0;
+        }
+        let sd = |j: usize| {
+            let column = || reference.iter().skip(j).step_by(self.dimension);
+            let mean = column().sum::<f64>() / REFERENCE as f64;
+            (column().map(|x| (x - mean) * (x - mean)).sum::<f64>() / REFERENCE as f64).sqrt()
+        };
+        (0..self.dimension).map(sd).sum::<f64>() / self.dimension as f64
+    }
+}
