@@ -18,6 +18,10 @@ const RECORDS: usize = 100_000;
 const CHAINS: usize = 20;
 const REFERENCE: usize = 1000;
 /// Seeds of the default records, and of the default starts and exact draws.
+///
+/// Selected, so their agreement at release level is no evidence by itself: among records 1 to 40 those numbered 9 and 30 have
+/// s within 1 % of the thesis', and of these two with starts 2 and 3 the pair (30, 3) alone has all four release-level medians
+/// between the published quartiles. (9, 2) misses by 0.001 at ε = 1, (9, 3) at ε = 1 and 2, (30, 2) at ε = 6.
 pub(crate) const SEEDS: (u64, u64) = (30, 3);
 const THETA: [f64; 2] = [0.0, 3.0];
 const EPSILONS: [f64; 4] = [1.0, 2.0, 4.0, 6.0];

@@ -115,13 +115,18 @@ fn a_plan_looks_ahead_without_records() {
     let spec = GOOD_SPEC
         .replace("name = \"barker\"", "name = \"penalty\"\ntau = 2")
         .replace("records.csv", "no/such/file.csv");
-    folder.write("spec.toml", &spec);
-    let shown = folder.barkeep(&["plan", "spec.toml", "--json"]);
-    assert_eq!(shown.code, 0, "{}", shown.stderr);
-    let plan: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    let planned = |spec: &str| {
+        folder.write("spec.toml", spec);
+        let shown = folder.barkeep(&["plan", "spec.toml", "--json"]);
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        serde_json::from_str::<serde_json::Value>(&shown.stdout).unwrap()
+    };
+    let plan = planned(&spec);
     for level in ["decision", "release"] {
         assert!(plan["affordable_steps"][level].as_u64().unwrap() > 0, "{plan}");
     }
+    let other = planned(&spec.replace("tau = 2", "tau = 2\nlevel = \"release\""));
+    assert_eq!(other["affordable_steps"], plan["affordable_steps"]);
     for fact in [
         "expected acceptance",
         "expected share clipped",

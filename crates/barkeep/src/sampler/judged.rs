@@ -157,7 +157,10 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
         None => Price::Varying(test.level, example(&judgement, test.level)?),
     };
     let other = if test.level == Level::Decision { Level::Release } else { Level::Decision };
-    let alternative = if test.both_levels { price_at_other_level(&judgement, longest, other) } else { None };
+    // What the other level would cap steps at, unless the spec insists on steps without a cap.
+    let capped = (!section.has("proposal")).then(|| shape.scale.root_mean_square(shape.direction));
+    let alternative =
+        if test.both_levels { price_at_other_level(&judgement, longest.or(capped), other) } else { None };
     let facts = facts(&shape, &judgement, longest)?;
     let forecast = Some(forecast(setting, &shape, &judgement));
     let model = Arc::clone(setting.model);
