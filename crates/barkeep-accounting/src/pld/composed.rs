@@ -12,14 +12,16 @@ const BLOCK: usize = 64;
 /// Terms larger than e^(this) times those at the reference ε are left alone: δ is not asked for there.
 const LARGEST_EXPONENT: f64 = 300.0;
 
-/// Entries that sum to more are not a distribution any more but rounding; they say nothing about δ.
-const HEAVIEST: f64 = 1e9;
+/// With a larger error of each entry, tilted weights of a distribution being about 1 in all, they say nothing about δ. Up to it they
+/// sum to less than 10²⁶, however long the lattice.
+const LARGEST_ERROR: f64 = 1e-3;
 
-/// For an upper bound no entry counts less, so that none is lost to underflow before its block is scaled, by up to e^300.
-const LIGHTEST: f64 = 1e-290;
+/// For an upper bound no entry fades further within its block, so that none is lost to underflow before the block is scaled,
+/// by up to e^300: all of them are at least as large as their error.
+const FAINTEST: f64 = 1e-280;
 
-/// More than all blocks together, at most 10⁹ heavy, can lose to the underflow of their scales.
-const UNDERFLOW: f64 = 1e-300;
+/// More than all blocks together can lose to the underflow of their scales.
+const UNDERFLOW: f64 = 1e-290;
 
 /// A composition, ready to be asked for a bound on δ at any ε.
 pub(super) struct Composed {
@@ -71,7 +73,7 @@ impl Composed {
         let end = ((totals.highest - low) / step + 1.5).clamp(0.0, values.len() as f64) as usize;
         values[end..].fill(0.0);
         // Written so that a NaN is not known.
-        let known = error.is_finite() && values.iter().sum::<f64>() <= HEAVIEST;
+        let known = error <= LARGEST_ERROR;
         let log_unit = totals.log_scale - rate * reference;
         let unit = 8.0 * f64::EPSILON;
         let log_slack = unit * (totals.scales + (rate * reference).abs() + 4.0);
@@ -116,9 +118,10 @@ impl Composed {
                 (libm::exp(under), (back, returning), infinite, capped, sunk)
             }
         };
+        let faintest = if side == Side::Upper { FAINTEST } else { 0.0 };
         let fade = (0..BLOCK)
             .map(|index| index as f64 * step)
-            .map(|way| (libm::exp(-rate * way), -libm::expm1(-way)))
+            .map(|way| (libm::exp(-rate * way).max(faintest), -libm::expm1(-way)))
             .collect();
         let rounding = unit * (values.len() as f64 + 2.0 * (rate + 1.0) * (high - low) + 64.0);
         let mut composed = Self {
@@ -161,10 +164,7 @@ impl Composed {
         let entries = &self.values[block * BLOCK..((block + 1) * BLOCK).min(self.values.len())];
         let (mut whole, mut lifted) = (0.0, 0.0);
         for (index, value) in entries.iter().enumerate().skip(from).rev() {
-            let mut weight = value * self.fade[index].0;
-            if self.side == Side::Upper {
-                weight = weight.max(LIGHTEST);
-            }
+            let weight = value * self.fade[index].0;
             whole += weight;
             lifted += weight * self.fade[index - from].1;
         }
