@@ -172,6 +172,23 @@ impl Plan {
                     plan.affordable.push(Affordable { level, steps: steps.unwrap_or(Steps(0)) });
                 }
             }
+            (Price::Planned(level, questions), Privacy::Budget { epsilon, delta, neighbours }) => {
+                plan.premises = Premises { neighbours, level };
+                plan.first = plan.start.questions();
+                plan.steps = questions.iter().map(|(_, times)| times.0).sum();
+                let each = questions.into_iter().map(|(cost, times)| (cost, Steps(times.0 * chains)));
+                let contract = Contract::new(plan.first.iter().cloned().chain(each).collect())?;
+                let cost = contract.epsilon(delta)?;
+                if cost.upper > epsilon.get() {
+                    return Err(Error::Budget(format!(
+                        "the schedule costs epsilon {:.6}, more than the budget of {}; ask for fewer steps or smaller ones",
+                        cost.upper,
+                        epsilon.get()
+                    )));
+                }
+                plan.epsilon = Some(cost);
+                plan.bill = Some(Bill::Contract(contract));
+            }
             (Price::Once(level, questions), Privacy::Budget { epsilon, delta, neighbours }) => {
                 if chains != 1 {
                     let reason =

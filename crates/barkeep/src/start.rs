@@ -129,7 +129,7 @@ fn fit(section: &Section<'_>, setting: &Setting<'_>, price: &Price) -> Result<St
         return refuse("is paid for from a budget; a baseline has none, so give it a point");
     };
     match price {
-        Price::PerStep(..) | Price::PerStepAfter { .. } => {}
+        Price::PerStep(..) | Price::PerStepAfter { .. } | Price::Planned(..) => {}
         Price::Varying(..) => {
             return refuse(
                 "cannot be composed with steps whose price varies; use a capped proposal, a constant clip or the \

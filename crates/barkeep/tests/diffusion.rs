@@ -42,12 +42,22 @@ struct Chain {
     whitening: Whitening,
     integrator: Integrator,
     midpoints: bool,
+    batch: Sampling,
     seed: u64,
 }
 
 impl Chain {
     fn new(model: Arc<dyn Model>, start: &[f64], integrator: Integrator, seed: u64) -> Self {
-        Self { model, start: start.to_vec(), temper: 1.0, whitening: AUTO, integrator, midpoints: true, seed }
+        Self {
+            model,
+            start: start.to_vec(),
+            temper: 1.0,
+            whitening: AUTO,
+            integrator,
+            midpoints: true,
+            batch: Sampling::Full,
+            seed,
+        }
     }
 
     /// Each parameter's series.
@@ -60,6 +70,8 @@ impl Chain {
             // No whitened gradient of these records comes near it: clipping is not active.
             clip: Clip::new(50.0).unwrap(),
             records: RECORDS as f64,
+            batch: self.batch,
+            inflation: 1.0,
         };
         let mut kernel = Flow::new(
             Arc::clone(&self.model),
@@ -190,4 +202,44 @@ fn a_frame_with_a_floor_goes_round_a_circle() {
         within("mean of the squared radius", s.clone(), squares);
         within("its variance", s.iter().map(|s| (s - squares) * (s - squares)).collect(), variance);
     }
+}
+
+#[test]
+fn batches_add_the_variance_they_must_and_no_more() {
+    let model = || Arc::new(GaussianMean::independent(&[2.0], 100.0).unwrap());
+    let mut rng = PublicRng::new(99, 0);
+    let values: Vec<f64> = (0..RECORDS)
+        .map(|_| {
+            let mut row = [0.0];
+            model().simulate(&[1.0], &mut || rng.open_uniform(), &mut row);
+            row[0]
+        })
+        .collect();
+    let n = RECORDS as f64;
+    let centre = values.iter().sum::<f64>() / n;
+    let spread = values.iter().map(|x| (x - centre) * (x - centre)).sum::<f64>() / (n - 1.0);
+    let (mean, covariance) = model().posterior(n, 1.0, &[centre]).unwrap();
+    // θ' = θ − ηλ(θ − m) + noise of variance 2η + η²V, V = n²/b·(1 − b/n)·s²/σ⁴ for a batch without replacement: the
+    // middle of a step has variance (1 + ηV/2)/λ.
+    let (eta, b) = (0.3 * covariance[0], 10.0);
+    let batch_variance = n * n / b * (1.0 - b / n) * spread / 4.0;
+    let expected = covariance[0] * (1.0 + 0.5 * eta * batch_variance);
+    assert!(expected > 1.3 * covariance[0], "or the test would not see the batch");
+    let mut chain = Chain::new(model(), &mean, overdamped(2.0 * eta), 70);
+    chain.whitening = Whitening::Given(vec![1.0]);
+    chain.batch = Sampling::WithoutReplacement { batch: 10, records: RECORDS as u64 };
+    let series = chain.run(records(&*model(), &[1.0]).0);
+    assert_moments("sgld", &series, &mean, &[expected]);
+}
+
+#[test]
+fn a_thermostat_takes_up_the_noise_of_batches() {
+    let (_, data_mean) = records(&gaussian(), &[1.0, -1.0]);
+    let (mean, covariance) = gaussian().posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
+    let integrator =
+        Integrator::Thermostat { step: 0.05, diffusion: 1.0, momentum: vec![0.0; 2], friction: 1.0 };
+    let mut chain = Chain::new(Arc::new(gaussian()), &mean, integrator, 80);
+    chain.batch = Sampling::WithoutReplacement { batch: 20, records: RECORDS as u64 };
+    let series = chain.run(records(&gaussian(), &[1.0, -1.0]).0);
+    assert_moments("sgnht", &series, &mean, &covariance);
 }

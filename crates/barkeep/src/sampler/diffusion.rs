@@ -122,7 +122,13 @@ pub(super) fn prepare(
     };
     let clip = Clip::new(width / weight.sqrt()).map_err(|error| section.error("clip", error.to_string()))?;
     let integrator = integrator(step);
-    let asking = Asking { temper: setting.temper, clip, records: setting.records };
+    let asking = Asking {
+        temper: setting.temper,
+        clip,
+        records: setting.records,
+        batch: Sampling::Full,
+        inflation: 1.0,
+    };
     let premises = Premises { neighbours, level: Level::Release };
     let cost = sum_cost(asking.temper, clip, Sampling::Full, integrator.noise(), premises)?;
     let midpoints = section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true);
@@ -143,7 +149,7 @@ pub(super) fn prepare(
 }
 
 /// Reads `precondition` and `fisher_scale`.
-fn whitening(section: &Section<'_>, dimension: usize) -> Result<Whitening, SpecError> {
+pub(super) fn whitening(section: &Section<'_>, dimension: usize) -> Result<Whitening, SpecError> {
     let scale = section.positive("fisher_scale")?;
     let given = |factor: Vec<f64>| match scale {
         Some(_) => Err(section.error("fisher_scale", "has no meaning where the preconditioner is given")),

@@ -35,6 +35,18 @@ pub enum Integrator {
         /// v: a function of answers, so it counts as published.
         velocity: Vec<f64>,
     },
+    /// p' = p − ηξp + η·f, w = η·p', ξ' = ξ + η(‖p'‖²/d − 1), with noise N(0, 2A/η) in f: a thermostat that takes up noise of
+    /// unknown size, such as a batch's (Ding et al. 2014).
+    Thermostat {
+        /// η.
+        step: f64,
+        /// A.
+        diffusion: f64,
+        /// p: a function of answers.
+        momentum: Vec<f64>,
+        /// ξ: a function of answers.
+        friction: f64,
+    },
 }
 
 impl Integrator {
@@ -47,6 +59,7 @@ impl Integrator {
                 // √(1−c²)/(1+c) = √((1−c)/(1+c)) = √tanh(γh/2).
                 2.0 * libm::tanh(0.5 * friction * step).sqrt() / step
             }
+            Self::Thermostat { step, diffusion, .. } => (2.0 * diffusion / step).sqrt(),
         }
     }
 
@@ -56,7 +69,26 @@ impl Integrator {
     pub fn longest_step(&self) -> f64 {
         match self {
             Self::Overdamped { .. } => 4.0,
-            Self::Underdamped { .. } => 2.0,
+            Self::Underdamped { .. } | Self::Thermostat { .. } => 2.0,
+        }
+    }
+
+    /// The length of a step.
+    #[must_use]
+    pub fn step(&self) -> f64 {
+        match self {
+            Self::Overdamped { step } | Self::Underdamped { step, .. } | Self::Thermostat { step, .. } => {
+                *step
+            }
+        }
+    }
+
+    /// Goes on with steps of another length.
+    pub(super) fn set_step(&mut self, to: f64) {
+        match self {
+            Self::Overdamped { step } | Self::Underdamped { step, .. } | Self::Thermostat { step, .. } => {
+                *step = to
+            }
         }
     }
 
@@ -71,6 +103,15 @@ impl Integrator {
                     *force = *step * *velocity;
                 }
             }
+            Self::Thermostat { step, momentum, friction, .. } => {
+                let dimension = momentum.len() as f64;
+                for (force, momentum) in force.iter_mut().zip(momentum.iter_mut()) {
+                    *momentum += *step * (*force - *friction * *momentum);
+                    *force = *step * *momentum;
+                }
+                let heat = momentum.iter().map(|p| p * p).sum::<f64>() / dimension;
+                *friction += *step * (heat - 1.0);
+            }
         }
     }
 }
@@ -84,6 +125,29 @@ pub struct Asking {
     pub clip: Clip,
     /// Number of records.
     pub records: f64,
+    /// Which records are asked; their sum stands for that of all.
+    pub batch: Sampling,
+    /// At least 1: how much larger the noise is than the dynamics needs.
+    pub inflation: f64,
+}
+
+impl Asking {
+    /// Standard deviation of the noise on the asked records' sum, where that of all needs `noise`.
+    #[must_use]
+    pub fn sigma(&self, noise: f64) -> f64 {
+        noise * self.batch.rate() * self.inflation
+    }
+}
+
+/// So many steps of one length and one noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stage {
+    /// How many.
+    pub steps: u64,
+    /// Their length, as the integrator counts it.
+    pub step: f64,
+    /// Their noise over what the dynamics needs.
+    pub inflation: f64,
 }
 
 /// The kernel.
@@ -96,6 +160,9 @@ pub struct Flow {
     asking: Asking,
     /// Whether the middle of a step is published instead of its end.
     midpoints: bool,
+    /// What is still to come, the next last; the last stage goes on for ever.
+    stages: Vec<Stage>,
+    left: u64,
     force: Vec<f64>,
     gradient: Vec<f64>,
     middle: Vec<f64>,
@@ -120,10 +187,31 @@ impl Flow {
             integrator,
             asking,
             midpoints,
+            stages: Vec::new(),
+            left: u64::MAX,
             force: zeros.clone(),
             gradient: zeros.clone(),
             middle: zeros.clone(),
             end: zeros,
+        }
+    }
+}
+
+impl Flow {
+    /// Follows a schedule of stages instead of one step for all.
+    #[must_use]
+    pub fn with_stages(mut self, stages: &[Stage]) -> Self {
+        self.stages = stages.iter().rev().copied().collect();
+        self.next_stage();
+        self
+    }
+
+    fn next_stage(&mut self) {
+        self.left = u64::MAX;
+        if let Some(Stage { steps, step, inflation }) = self.stages.pop() {
+            self.left = if self.stages.is_empty() { u64::MAX } else { steps };
+            self.integrator.set_step(step);
+            self.asking.inflation = inflation;
         }
     }
 }
@@ -136,7 +224,10 @@ impl Kernel for Flow {
         ask: &mut dyn Ask,
         _rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
-        let Asking { temper, clip, records } = self.asking;
+        if self.left == 0 {
+            self.next_stage();
+        }
+        let Asking { temper, clip, records, batch, .. } = self.asking;
         let frame = match self.frame.take() {
             Some(mut frame) => {
                 frame.move_to(&state.at);
@@ -152,11 +243,14 @@ impl Kernel for Flow {
                 term: Term::Gradient { at: &state.at, precondition: frame.precondition() },
                 temper,
                 clip,
-                batch: Sampling::Full,
-                sigma: self.integrator.noise(),
+                batch,
+                sigma: self.asking.sigma(self.integrator.noise()),
             },
             &mut self.force,
         )?;
+        self.left -= 1;
+        let rate = batch.rate();
+        self.force.iter_mut().for_each(|force| *force /= rate);
         self.model.prior_gradient(&state.at, &mut self.gradient);
         frame.add_force(&self.gradient, &mut self.force);
         self.integrator.displace(&mut self.force);

@@ -29,6 +29,9 @@ mod penalty_minibatch;
 pub(crate) mod preset;
 pub mod proposal;
 mod rwmh;
+mod sgld;
+mod sgnht;
+mod stochastic;
 mod underdamped;
 mod walk_keys;
 
@@ -45,6 +48,8 @@ pub const SAMPLERS: &[Preset] = &[
     barker_corrected::PRESET,
     barker_minibatch::PRESET,
     dp_hmc::PRESET,
+    sgld::PRESET,
+    sgnht::PRESET,
     dpvi::PRESET,
     rwmh::PRESET,
     hmc::PRESET,

@@ -115,6 +115,8 @@ pub(crate) enum Price {
     /// Independent draws, each paid for: like steps, but starting nowhere.
     #[expect(dead_code, reason = "the one-shot samplers land next")]
     PerDraw(Level, Questions),
+    /// So many steps of each chain, their prices differing by a schedule made beforehand: composed exactly before the run.
+    Planned(Level, Questions),
     /// Differs from step to step: charged to a filter as the run goes. The cost is one example.
     Varying(Level, Cost),
     /// Asked once, before the first draw; draws are free after that.
@@ -134,7 +136,7 @@ impl Price {
         match self {
             Self::PerStep(level, step) | Self::PerDraw(level, step) => (level, Vec::new(), step),
             Self::PerStepAfter { level, first, step } => (level, first, step),
-            Self::Once(level, first) => (level, first, Vec::new()),
+            Self::Once(level, first) | Self::Planned(level, first) => (level, first, Vec::new()),
             Self::Varying(level, _) => (level, Vec::new(), Vec::new()),
             Self::NotPrivate => (Level::Decision, Vec::new(), Vec::new()),
         }

@@ -1,0 +1,18 @@
+//! `sgld`: stochastic-gradient Langevin dynamics (Wang, Fienberg, Smola 2015, Algorithm 2).
+//!
+//! θ' = θ + η(∇ln p(θ) + (n/b)·T·Σ_{batch} clip_L(∇ℓᵢ)) + N(0, v), v at least 2η: drift η goes with noise 2η, which is
+//! temperature 1 (published code has drift η with noise η, temperature ½). The batch adds η²(nT)²/b times the
+//! gradients' variance; it vanishes against 2η as η does.
+
+use super::flow::Integrator;
+use super::preset::Preset;
+use super::stochastic::{STOCHASTIC_KEYS, prepare};
+
+/// The sampler.
+pub(super) const PRESET: Preset = Preset {
+    name: "sgld",
+    summary: "stochastic-gradient Langevin dynamics on batches (Wang, Fienberg, Smola 2015)",
+    keys: &[&STOCHASTIC_KEYS],
+    // Time h = 2η.
+    prepare: |section, setting| prepare(section, setting, |step| Integrator::Overdamped { step: 2.0 * step }),
+};
