@@ -5,10 +5,11 @@ use crate::lattice::{Moments, add_clipped};
 use crate::pass::{Asked, Lane, sweep};
 use crate::precondition::{mix, stretch};
 use crate::{
-    Budget, Decide, MOST_DIMENSIONS, MOST_RECORDS, Precondition, Premises, Refused, Secret, Sum, Term,
+    Budget, Choose, Clip, Decide, MOST_DIMENSIONS, MOST_RECORDS, Precondition, Premises, Refused, Secret,
+    Sum, Term,
 };
 use barkeep_data::{Block, Table};
-use barkeep_model::Model;
+use barkeep_model::{Model, Statistics};
 use std::sync::Arc;
 
 /// What the chains of a run share: records, model, premises and budget.
@@ -105,22 +106,59 @@ impl Curator {
         question: &Sum<'_>,
         positions: Option<&[u32]>,
         lanes: &'a mut [Lane],
-    ) -> Secret<&'a [i64]> {
-        let Term::Gradient { at, precondition } = question.term;
-        let dimension = self.dimension();
-        lanes.iter_mut().for_each(|lane| {
-            lane.sums.clear();
-            lane.sums.resize(dimension, 0);
-        });
+    ) -> Result<Secret<&'a [i64]>, Refused> {
+        let statistics = match question.term {
+            Term::Gradient { .. } => None,
+            Term::Statistics => Some(self.statistics()?),
+        };
+        clear_sums(lanes, statistics.as_ref().map_or(self.dimension(), |statistics| statistics.width()));
         sweep(self.asked(positions), lanes, |lane, block| {
-            self.gradient(block, at, precondition, lane);
+            match (question.term, &statistics) {
+                (Term::Gradient { at, precondition }, _) => self.gradient(block, at, precondition, lane),
+                (Term::Statistics, Some(statistics)) => {
+                    statistics.write(block, sized(&mut lane.terms, statistics.width() * block.len()));
+                }
+                (Term::Statistics, None) => {}
+            }
             add_clipped(&lane.terms, sized(&mut lane.factors, block.len()), &mut lane.sums, question.clip);
         });
-        let Some((first, others)) = lanes.split_first_mut() else { return Secret::seal(&[]) };
-        for other in others {
-            first.sums.iter_mut().zip(&other.sums).for_each(|(sum, share)| *sum += share);
+        Ok(total_sums(lanes))
+    }
+
+    /// The model's sufficient statistics under the table's schema, which is public.
+    ///
+    /// **Errors** [`Refused::Question`] if it has none, or more than the clip is proved for.
+    pub(crate) fn statistics(&self) -> Result<Box<dyn Statistics + '_>, Refused> {
+        let statistics =
+            self.model.statistics(self.table.schema()).map_err(|reason| question("model", reason))?;
+        if (1..=MOST_DIMENSIONS).contains(&statistics.width()) {
+            Ok(statistics)
+        } else {
+            Err(question("model", "one with at most 4096 statistics"))
         }
-        Secret::seal(&first.sums)
+    }
+
+    /// Adds all records' clipped log-ratios up, candidate by candidate, in lattice steps around `centre`.
+    pub(crate) fn candidates<'a>(
+        &self,
+        question: &Choose<'_>,
+        centre: f64,
+        clip: Clip,
+        lanes: &'a mut [Lane],
+    ) -> Secret<&'a [i64]> {
+        clear_sums(lanes, question.offsets.len());
+        sweep(self.asked(None), lanes, |lane, block| {
+            let terms = sized(&mut lane.terms, block.len());
+            let candidates = question.candidates.chunks_exact(self.dimension());
+            for (sum, candidate) in lane.sums.iter_mut().zip(candidates) {
+                self.model.log_ratio(block, question.reference, candidate, terms, &mut lane.scratch);
+                terms.iter_mut().for_each(|term| *term -= centre);
+                let mut share = Moments::default();
+                share.add(terms, clip);
+                *sum += share.sum();
+            }
+        });
+        total_sums(lanes)
     }
 
     /// Writes a block's preconditioned gradients to `lane.terms`.
@@ -137,6 +175,23 @@ impl Curator {
             }
         }
     }
+}
+
+/// Makes room for so many sums in every lane, all zero.
+fn clear_sums(lanes: &mut [Lane], width: usize) {
+    lanes.iter_mut().for_each(|lane| {
+        lane.sums.clear();
+        lane.sums.resize(width, 0);
+    });
+}
+
+/// Adds the lanes' sums up, into the first lane.
+fn total_sums(lanes: &mut [Lane]) -> Secret<&[i64]> {
+    let Some((first, others)) = lanes.split_first_mut() else { return Secret::seal(&[]) };
+    for other in others {
+        first.sums.iter_mut().zip(&other.sums).for_each(|(sum, share)| *sum += share);
+    }
+    Secret::seal(&first.sums)
 }
 
 /// The first `length` entries of a buffer that grows once; their contents are unspecified.

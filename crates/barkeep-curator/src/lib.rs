@@ -1,10 +1,10 @@
-//! Keeps the gate: records go in, and what comes out is a coin's bit or a noisy vector, paid for in advance.
+//! Keeps the gate: records go in, and what comes out is a coin's bit, a noisy vector or a choice, paid for in advance.
 //!
 //! Five nouns. A [`Curator`] holds what a run's chains share: the records, the model, the [`Premises`] questions are
 //! accounted under, and the [`Budget`]. A [`Tab`] is one chain's running bill at that curator, with [`NoiseRng`]
-//! randomness of its own. A sampler sees neither: it is given [`Ask`], and through it puts two questions,
-//! [`Decide`] ("may I move?", answered by a bit) and [`Sum`] ("what is the gradient, roughly?", answered by a noisy
-//! vector). Whatever lies between records and answer is a [`Secret`], which only this crate opens.
+//! randomness of its own. A sampler sees neither: it is given [`Ask`], and through it puts questions,
+//! [`Decide`] ("may I move?", answered by a bit), [`Sum`] ("what is the gradient, roughly?", answered by a noisy
+//! vector) and [`Choose`] ("which of these points?", answered by one of them). Whatever lies between records and answer is a [`Secret`], which only this crate opens.
 //!
 //! ```
 //! use barkeep_accounting::{Contract, Neighbours, Rule, Sampling, Steps};
@@ -42,11 +42,12 @@
 //!
 //! * **A record's share is bounded whatever it is**, in exact integers: [`decide_sensitivity`], [`sum_sensitivity`].
 //!   Sums of integers are the same for any order of records, any number of threads or machines.
-//! * **The cost follows from the question**, by the pure functions [`decide_cost`] and [`sum_cost`], which the planner
-//!   calls too; a sampler cannot state its own price.
+//! * **The cost follows from the question**, by the pure functions [`decide_cost`], [`sum_cost`] and [`choose_cost`], which the
+//!   planner calls too; a sampler cannot state its own price.
 //! * **Charged first, answered then**; a refusal spends nothing, changes nothing, and is decided from public
 //!   numbers alone: [`Budget::charge`], [`Ask`].
-//! * **Coins and noise are exact**: [`flip`], [`rounded_normal`], [`discrete_gaussian`].
+//! * **Coins and noise are exact**: [`flip`], [`rounded_normal`], [`discrete_gaussian`]; a choice is off by a factor that
+//!   is charged: [`choose_epsilon`].
 //! * **Work does not depend on records**: kernels do not branch on them, and no refusal, retry or early end does.
 //! * **Nothing else comes out**: no sum, log-ratio, acceptance probability or clip fraction.
 //!
@@ -55,6 +56,7 @@
 
 mod batch;
 mod budget;
+mod choose;
 mod coin;
 mod curator;
 mod digits;
@@ -80,6 +82,7 @@ mod tab;
 
 pub use batch::Batch;
 pub use budget::{Budget, Spent};
+pub use choose::{Choose, LARGEST_CHOICE, MOST_CANDIDATES, choose_cost, choose_epsilon};
 pub use coin::flip;
 pub use curator::Curator;
 pub use discrete_gaussian::discrete_gaussian;

@@ -59,6 +59,8 @@ pub enum Term<'a> {
         /// M, public, applied before clipping.
         precondition: Precondition<'a>,
     },
+    /// Each record's sufficient statistics, as the model defines them under the schema's bounds.
+    Statistics,
 }
 
 /// "What is T·Σᵢ clip_B(termᵢ), roughly?" The answer is the sum, clipped per record in Euclidean norm, plus an

@@ -5,9 +5,10 @@
 /// It has no `Debug`, `Display`, `Serialize`, `Clone`, `PartialEq` or `Deref`, whatever `T` has, and no public
 /// method gives `T` or a reference to it. Outside this crate it can be moved and dropped, nothing else.
 ///
-/// **Privacy.** What is inside is not differentially private on its own. It leaves this crate in two ways
-/// only: as the bit of a coin ([`Ask::decide`](crate::Ask::decide)) and as a noisy lattice vector
-/// ([`Ask::sum`](crate::Ask::sum)), both charged before they are computed.
+/// **Privacy.** What is inside is not differentially private on its own. It leaves this crate in three ways
+/// only: as the bit of a coin ([`Ask::decide`](crate::Ask::decide)), as a noisy lattice vector
+/// ([`Ask::sum`](crate::Ask::sum)) and as a choice ([`Ask::choose`](crate::Ask::choose)), all charged before they
+/// are computed.
 ///
 /// ```compile_fail,E0277
 /// fn print(secret: barkeep_curator::Secret<i64>) {

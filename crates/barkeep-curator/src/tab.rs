@@ -1,5 +1,6 @@
 //! Answers a chain's questions: checks, charges, and only then touches records.
 
+use crate::choose::draw as draw_candidate;
 use crate::coin::flip;
 use crate::curator::Curator;
 use crate::error::question;
@@ -7,11 +8,11 @@ use crate::lattice::{batch_unit, check_batch, coin_input, full_unit};
 use crate::normal::rounded_normal;
 use crate::pass::{Lane, lanes};
 use crate::question::batch_variance;
-use crate::{Batch, Decide, LatticeSigma, NoiseRng, Refused, Sum, Term};
+use crate::{Batch, Choose, Decide, LatticeSigma, MOST_CANDIDATES, NoiseRng, Refused, Sum, Term};
 use barkeep_accounting::{Neighbours, Sampling};
 use std::sync::Arc;
 
-/// All that a sampler is given: two questions.
+/// All that a sampler is given: its questions.
 ///
 /// **Privacy.** What comes back is public, and so is everything computed from it. Each question is paid for before
 /// records are touched; a refusal costs nothing, changes nothing, and depends on nothing but public numbers.
@@ -26,6 +27,11 @@ pub trait Ask {
     ///
     /// **Errors** as [`Ask::decide`]; `out` is untouched then.
     fn sum(&mut self, question: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused>;
+
+    /// Chooses one of the candidates, and says which by its position.
+    ///
+    /// **Errors** as [`Ask::decide`].
+    fn choose(&mut self, question: &Choose<'_>) -> Result<usize, Refused>;
 }
 
 /// One chain's running bill: the shared [`Curator`], randomness of its own, and working memory that is reused.
@@ -104,14 +110,21 @@ impl Ask for Tab {
 
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         let curator = &*self.curator;
-        let dimension = curator.dimension();
-        let Term::Gradient { at, precondition } = asked.term;
-        check_state("at", at, dimension)?;
-        if !precondition.fits(dimension) {
-            return Err(question("precondition", "of the model's dimension, with finite entries"));
-        }
-        if out.len() != dimension {
-            return Err(question("out", "as long as the model has parameters"));
+        let width = match asked.term {
+            Term::Gradient { at, precondition } => {
+                check_state("at", at, curator.dimension())?;
+                if !precondition.fits(curator.dimension()) {
+                    return Err(question("precondition", "of the model's dimension, with finite entries"));
+                }
+                curator.dimension()
+            }
+            Term::Statistics => curator.statistics()?.width(),
+        };
+        if out.len() != width {
+            return Err(question(
+                "out",
+                "as long as what is summed: a number per parameter, or per statistic",
+            ));
         }
         self.check_batch(asked.batch)?;
         let unit = full_unit(asked.temper, asked.clip);
@@ -124,12 +137,32 @@ impl Ask for Tab {
         }
 
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
-        let sums = curator.vector(asked, positions, &mut self.lanes).open();
+        let sums = curator.vector(asked, positions, &mut self.lanes)?.open();
         for (out, &sum) in out.iter_mut().zip(sums) {
             let drawn = noise.map_or(0, |sigma| rounded_normal(&mut self.rng, sigma));
             *out = unit * (i128::from(sum) + drawn) as f64;
         }
         Ok(())
+    }
+
+    fn choose(&mut self, asked: &Choose<'_>) -> Result<usize, Refused> {
+        let curator = &*self.curator;
+        let dimension = curator.dimension();
+        check_state("reference", asked.reference, dimension)?;
+        let count = asked.offsets.len();
+        if !(1..=MOST_CANDIDATES).contains(&count) {
+            return Err(question("candidates", "at least 1 and at most 2^16"));
+        }
+        check_state("candidates", asked.candidates, count * dimension)?;
+        check_state("offsets", asked.offsets, count)?;
+        let (centre, clip) = asked.clip()?;
+        let worth = asked.worth()?;
+        let cost = asked.cost(curator.premises())?;
+        if curator.budget().is_private() {
+            curator.budget().charge(&cost)?;
+        }
+        let sums = curator.candidates(asked, centre, clip, &mut self.lanes).open();
+        Ok(draw_candidate(&mut self.rng, sums, asked.offsets, worth))
     }
 }
 

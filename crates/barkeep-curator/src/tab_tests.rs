@@ -33,8 +33,12 @@ fn sum<'a>(dimension: usize, batch: Sampling, sigma: f64) -> Sum<'a> {
 fn secrets(tab: &mut Tab, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, Vec<i64>) {
     let question = decide(dimension, Sampling::Full, &Rule::Barker);
     let moments: Moments = tab.curator.moments(&question, positions, &mut tab.lanes).open();
-    let vector =
-        tab.curator.vector(&sum(dimension, Sampling::Full, 1.0), positions, &mut tab.lanes).open().to_vec();
+    let vector = tab
+        .curator
+        .vector(&sum(dimension, Sampling::Full, 1.0), positions, &mut tab.lanes)
+        .unwrap()
+        .open()
+        .to_vec();
     (moments.sum(), moments.squares(), vector)
 }
 

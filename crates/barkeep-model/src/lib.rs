@@ -17,12 +17,14 @@ mod scratch;
 mod simulation;
 mod soft;
 pub mod spectrum;
+mod statistics;
 mod transform;
 mod variates;
 
 pub use error::Error;
 pub use model::Model;
 pub use models::banana::{Banana, BananaPosterior, Bend};
+pub use models::bernoulli::Bernoulli;
 pub use models::circle::Circle;
 pub use models::design::Design;
 pub use models::gaussian::GaussianMean;
@@ -32,6 +34,7 @@ pub use models::mixture::Mixture;
 pub use prior::Prior;
 pub use scratch::Scratch;
 pub use simulation::simulate;
+pub use statistics::Statistics;
 pub use transform::{Belief, Mapped, Transform};
 
 /// `stem`1, `stem`2, … for names of coordinates.

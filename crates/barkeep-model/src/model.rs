@@ -2,7 +2,7 @@
 
 use barkeep_data::{Block, Schema};
 
-use crate::Scratch;
+use crate::{Scratch, Statistics};
 
 /// A likelihood ln p(x|θ) of single records and a prior on θ ∈ ℝᵈ.
 ///
@@ -82,6 +82,20 @@ pub trait Model: Send + Sync {
     /// It also bounds |log ratio| by itself times ‖θ'−θ‖.
     fn lipschitz(&self, _schema: &Schema) -> Option<f64> {
         None
+    }
+
+    /// The least and the largest ln p(x|θ') − ln p(x|θ) over all records the schema admits; `None` where that is not known.
+    fn log_ratio_range(&self, _schema: &Schema, _from: &[f64], _to: &[f64]) -> Option<(f64, f64)> {
+        None
+    }
+
+    /// The records' sufficient statistics under the schema's public bounds.
+    ///
+    /// **Errors** why there are none.
+    fn statistics(&self, _schema: &Schema) -> Result<Box<dyn Statistics + '_>, &'static str> {
+        Err(
+            "needs a model whose posterior follows from sums over records: \"gaussian\" or a linear regression",
+        )
     }
 
     /// Draws θ from the prior with `uniform` (independent, uniform on the open interval (0, 1)) and returns

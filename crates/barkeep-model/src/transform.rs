@@ -121,6 +121,15 @@ impl Belief {
         Ok(Self { prior: prior.checked(key)?, transform: transform.checked(key)? })
     }
 
+    /// Mean and precision, if u is normal under it; precision 0 where it is flat.
+    pub(crate) fn normal(&self) -> Option<(f64, f64)> {
+        match (self.prior, self.transform) {
+            (Prior::Normal { mean, sd }, Transform::Identity) => Some((mean, 1.0 / (sd * sd))),
+            (Prior::Flat, Transform::Identity) => Some((0.0, 0.0)),
+            _ => None,
+        }
+    }
+
     /// ln of the density of u.
     pub fn log_density(&self, u: f64) -> f64 {
         let mapped = self.transform.map(u);

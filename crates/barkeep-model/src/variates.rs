@@ -18,3 +18,17 @@ pub(crate) fn student_t(degrees: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
         }
     }
 }
+
+/// Gamma of any shape > 0 and scale 1, by Marsaglia and Tsang's method (2000); a shape below 1 is raised by one and the
+/// draw multiplied by u^(1/shape).
+pub(crate) fn gamma(shape: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+    let raised = if shape < 1.0 { shape + 1.0 } else { shape };
+    let d = raised - 1.0 / 3.0;
+    loop {
+        let x = normal(uniform);
+        let v = (1.0 + x / (9.0 * d).sqrt()).powi(3);
+        if v > 0.0 && libm::log(uniform()) < 0.5 * x * x + d - d * v + d * libm::log(v) {
+            return if shape < 1.0 { d * v * libm::pow(uniform(), 1.0 / shape) } else { d * v };
+        }
+    }
+}

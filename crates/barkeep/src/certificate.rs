@@ -211,14 +211,20 @@ fn released(bill: Option<&Bill>) -> Vec<String> {
         }
         Some(Bill::Filter { decision, .. }) => vec![decision.mechanism()],
     };
-    let sums = mechanisms.iter().any(|mechanism| matches!(mechanism, Mechanism::Gaussian { .. }));
-    let bits = mechanisms.iter().any(|mechanism| !matches!(mechanism, Mechanism::Gaussian { .. }));
+    let any = |kind: fn(&Mechanism) -> bool| mechanisms.iter().any(|mechanism| kind(mechanism));
+    let sums = any(|mechanism| matches!(mechanism, Mechanism::Gaussian { .. }));
+    let choices = any(|mechanism| matches!(mechanism, Mechanism::Bernoulli { .. }));
+    let bits =
+        any(|mechanism| !matches!(mechanism, Mechanism::Gaussian { .. } | Mechanism::Bernoulli { .. }));
     let mut released = vec!["every draw of every chain, in order".to_owned()];
     if bits || mechanisms.is_empty() {
         released.push("the accept/reject bit of every step".to_owned());
     }
     if sums {
         released.push("every noisy sum over records that a chain asked for".to_owned());
+    }
+    if choices {
+        released.push("the point of a public grid that was chosen for each draw".to_owned());
     }
     released
 }

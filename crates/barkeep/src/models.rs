@@ -1,7 +1,7 @@
 //! Lists the built-in models by name, each with its spec keys, and builds one from a spec.
 
 use crate::spec::section::{self, Key, Section, SpecError, key};
-use barkeep_model::{Banana, Bend, Circle, GaussianMean, Mixture, Model};
+use barkeep_model::{Banana, Bend, Bernoulli, Circle, GaussianMean, Mixture, Model};
 use std::sync::Arc;
 
 type Build = fn(&Section<'_>, usize) -> Result<Arc<dyn Model>, SpecError>;
@@ -46,6 +46,12 @@ const BANANA_KEYS: [Key; 5] = [
     PRIOR_VARIANCE,
 ];
 
+const BERNOULLI_KEYS: [Key; 1] = [key(
+    "prior",
+    "[1, 1]",
+    "a and b of the Beta prior of the rate: as if so many ones and zeros had been seen",
+)];
+
 const CIRCLE_KEYS: [Key; 1] = [key("a", "1e-5", "sharpness: ln p(r|x, y) = −a·(x² + y² − r²)²")];
 
 const MIXTURE_KEYS: [Key; 2] = [
@@ -81,6 +87,15 @@ pub const MODELS: &[ModelEntry] = &[
                 section,
                 Banana::new(bend, &variances, section.positive("prior_variance")?.unwrap_or(1000.0)),
             )
+        },
+    },
+    ModelEntry {
+        name: "bernoulli",
+        summary: "a rate of zeros and ones, by its log-odds; Beta prior",
+        keys: &BERNOULLI_KEYS,
+        build: |section, _| {
+            let prior = vector(section, "prior", 2)?.unwrap_or_else(|| vec![1.0, 1.0]);
+            built(section, Bernoulli::new(prior[0], prior[1]))
         },
     },
     ModelEntry {

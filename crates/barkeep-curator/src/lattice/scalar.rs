@@ -41,8 +41,7 @@ impl Moments {
         Self { sum: self.sum + other.sum, squares: self.squares + other.squares }
     }
 
-    /// Σu, for tests.
-    #[cfg(test)]
+    /// Σu.
     pub(crate) fn sum(&self) -> i64 {
         self.sum
     }

@@ -124,6 +124,11 @@ impl Design {
         self.priors.iter().zip(at).map(|(prior, at)| prior.log_density(*at)).sum()
     }
 
+    /// Mean and precision of each coefficient, if all priors are normal or flat.
+    pub(crate) fn normal_priors(&self) -> Option<Vec<(f64, f64)>> {
+        self.priors.iter().map(Belief::normal).collect()
+    }
+
     /// Its gradient.
     pub(crate) fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
         for ((out, prior), at) in out.iter_mut().zip(&self.priors).zip(at) {

@@ -2,13 +2,13 @@
 //!
 //! The prior is θ ~ N(μ₀, Σ₀), so the posterior is Gaussian and known in closed form (thesis, section 5.1).
 
-use barkeep_data::Block;
+use barkeep_data::{Block, Column, Schema};
 
 use crate::cholesky::{Cholesky, dot};
 use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, quadratic, sum_columns};
 use crate::variates::normal;
-use crate::{Error, Model, Scratch, numbered};
+use crate::{Error, Model, Scratch, Statistics, numbered};
 
 /// x ~ N(θ, Σ) with Σ known, θ ~ N(μ₀, Σ₀).
 pub struct GaussianMean {
@@ -96,6 +96,61 @@ impl GaussianMean {
     }
 }
 
+/// L⁻¹(x − c), where Σ = LLᵀ and c is the middle of the columns' ranges.
+///
+/// Their sum Y over n records, with noise of variance σ² per coordinate, has law N(nL⁻¹(θ − c), (n + σ²)I) given θ. So
+/// c + L·Y/n has law N(θ, Σ(n + σ²)/n²), that of the mean of n²/(n + σ²) records: the posterior given the noisy sum is the
+/// posterior given so many records with that mean, exactly (but for the range of records being bounded).
+struct MeanStatistics<'a> {
+    model: &'a GaussianMean,
+    centre: Vec<f64>,
+    bound: f64,
+}
+
+impl<'a> MeanStatistics<'a> {
+    fn new(model: &'a GaussianMean, schema: &Schema) -> Result<Self, &'static str> {
+        let d = model.dimension();
+        let ranges: Vec<(f64, f64)> = schema.columns().iter().take(d).map(Column::range).collect();
+        if ranges.len() < d {
+            return Err("needs a column for every coordinate of a record");
+        }
+        let centre = ranges.iter().map(|(low, high)| 0.5 * low + 0.5 * high).collect();
+        let half: Vec<f64> = ranges.iter().map(|(low, high)| 0.5 * high - 0.5 * low).collect();
+        let rows = model.covariance.inverse_lower().chunks_exact(d);
+        let reach = |row: &[f64]| row.iter().zip(&half).map(|(entry, half)| entry.abs() * half).sum::<f64>();
+        let square: f64 = rows.map(|row| reach(row) * reach(row)).sum();
+        // 2^20 roundings would not use up the hair.
+        let bound = square.sqrt() * (1.0 + 1e-9);
+        if bound.is_finite() { Ok(Self { model, centre, bound }) } else { Err("needs columns with bounds") }
+    }
+}
+
+impl Statistics for MeanStatistics<'_> {
+    fn width(&self) -> usize {
+        self.model.dimension()
+    }
+
+    fn bound(&self) -> f64 {
+        self.bound
+    }
+
+    fn write(&self, block: Block<'_>, out: &mut [f64]) {
+        let d = self.width();
+        let rows = self.model.covariance.inverse_lower().chunks_exact(d);
+        for (row, out) in rows.zip(out.chunks_exact_mut(block.len().max(1))) {
+            sum_columns(block, d, [0.0], [out], |k| ([row[k]], self.centre[k]), linear);
+        }
+    }
+
+    fn posterior(&self, records: f64, noisy: &[f64], variance: f64) -> Option<(Vec<f64>, Vec<f64>)> {
+        let mut mean = vec![0.0; self.width()];
+        self.model.covariance.correlate(noisy, &mut mean);
+        let middle = self.centre.iter();
+        mean.iter_mut().zip(middle).for_each(|(mean, centre)| *mean = centre + *mean / records);
+        self.model.posterior(records * (records / (records + variance)), 1.0, &mean)
+    }
+}
+
 impl Model for GaussianMean {
     fn name(&self) -> &'static str {
         "gaussian"
@@ -175,6 +230,26 @@ impl Model for GaussianMean {
 
     fn prior_precision(&self, _at: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&self.prior_precision);
+    }
+
+    /// The ratio is linear in each coordinate of a record, so its ends are at ends of the columns' ranges.
+    fn log_ratio_range(&self, schema: &Schema, from: &[f64], to: &[f64]) -> Option<(f64, f64)> {
+        let d = self.dimension();
+        let (mut least, mut largest) = (0.0, 0.0);
+        for (j, row) in self.precision.chunks_exact(d).enumerate() {
+            let weight: f64 =
+                row.iter().zip(from.iter().zip(to)).map(|(p, (from, to))| p * (to - from)).sum();
+            let (low, high) = schema.columns().get(j)?.range();
+            let middle = 0.5 * (from[j] + to[j]);
+            let (a, b) = (weight * (low - middle), weight * (high - middle));
+            least += a.min(b);
+            largest += a.max(b);
+        }
+        Some((least, largest))
+    }
+
+    fn statistics(&self, schema: &Schema) -> Result<Box<dyn Statistics + '_>, &'static str> {
+        Ok(Box::new(MeanStatistics::new(self, schema)?))
     }
 
     fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {

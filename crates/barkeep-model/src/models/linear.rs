@@ -2,12 +2,13 @@
 //!
 //! The noise σ is known, or a parameter ln σ with a prior on σ.
 
-use barkeep_data::Block;
+use barkeep_data::{Block, Schema};
 
+use super::products::Products;
 use crate::error::require_positive;
 use crate::kernel::{fold_column, map_column, map_in_place};
 use crate::variates::normal;
-use crate::{Belief, Design, Error, Model, Prior, Scratch, Transform};
+use crate::{Belief, Design, Error, Model, Prior, Scratch, Statistics, Transform};
 
 /// What is known of the noise's standard deviation σ.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -146,6 +147,13 @@ impl Model for LinearRegression {
         if let Spread::Unknown(belief) = &self.spread {
             out[d * d - 1] = belief.precision(self.log_sd(at));
         }
+    }
+
+    fn statistics(&self, schema: &Schema) -> Result<Box<dyn Statistics + '_>, &'static str> {
+        let Spread::Known(log_sd) = self.spread else {
+            return Err("needs a known sd: with an unknown one the posterior is not normal");
+        };
+        Ok(Box::new(Products::new(&self.design, libm::exp(log_sd), schema)?))
     }
 
     fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {

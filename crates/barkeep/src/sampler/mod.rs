@@ -24,6 +24,7 @@ mod langevin;
 mod lazy_barker;
 pub mod leapfrog;
 pub mod metropolis;
+mod ops;
 mod penalty;
 mod penalty_minibatch;
 pub(crate) mod preset;
@@ -31,6 +32,7 @@ pub mod proposal;
 mod rwmh;
 mod sgld;
 mod sgnht;
+mod statistics;
 mod stochastic;
 mod underdamped;
 mod walk_keys;
@@ -51,6 +53,8 @@ pub const SAMPLERS: &[Preset] = &[
     sgld::PRESET,
     sgnht::PRESET,
     dpvi::PRESET,
+    statistics::PRESET,
+    ops::PRESET,
     rwmh::PRESET,
     hmc::PRESET,
 ];

@@ -113,7 +113,6 @@ pub(crate) enum Price {
         step: Questions,
     },
     /// Independent draws, each paid for: like steps, but starting nowhere.
-    #[expect(dead_code, reason = "the one-shot samplers land next")]
     PerDraw(Level, Questions),
     /// So many steps of each chain, their prices differing by a schedule made beforehand: composed exactly before the run.
     Planned(Level, Questions),

@@ -1,0 +1,5 @@
+fn weights(choice: barkeep_curator::Choose<'_>) {
+    let _ = choice.worth();
+}
+
+fn main() {}

@@ -1,0 +1,146 @@
+//! Models a rate: ln p(x|u) = x·u − ln(1 + e^u) for x in {0, 1}, u = ln r/(1 − r) the log-odds of the rate r.
+//!
+//! The prior is r ~ Beta(a, b), so the posterior is Beta(a + TΣx, b + TΣ(1 − x)), known in closed form.
+
+use barkeep_data::{Block, Schema};
+use barkeep_num::ln_gamma;
+use barkeep_num::vector::scalar::sigmoid;
+
+use crate::error::require_positive;
+use crate::kernel::map_column;
+use crate::soft::{softplus, softplus_difference};
+use crate::variates::gamma;
+use crate::{Error, Model, Scratch};
+
+/// x ~ Bernoulli(r), r ~ Beta(a, b), seen through the log-odds of r.
+pub struct Bernoulli {
+    names: Vec<String>,
+    columns: Vec<String>,
+    ones: f64,
+    zeros: f64,
+}
+
+impl Bernoulli {
+    /// The model with prior Beta(`ones`, `zeros`): as if so many of each had been seen before.
+    ///
+    /// **Errors** unless both are finite and above 0.
+    pub fn new(ones: f64, zeros: f64) -> Result<Self, Error> {
+        require_positive("prior", &[ones, zeros])?;
+        Ok(Self { names: vec!["log_odds".into()], columns: vec!["x".into()], ones, zeros })
+    }
+}
+
+impl Model for Bernoulli {
+    fn name(&self) -> &'static str {
+        "bernoulli"
+    }
+
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let (odds, normaliser) = (at[0], softplus(at[0]));
+        map_column(block.column(0), out, |x| x * odds - normaliser);
+    }
+
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let (shift, normaliser) = (to[0] - from[0], softplus_difference(to[0], from[0]));
+        map_column(block.column(0), out, |x| x * shift - normaliser);
+    }
+
+    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let rate = sigmoid(at[0]);
+        map_column(block.column(0), out, |x| x - rate);
+    }
+
+    /// ln r^a(1 − r)^b/B(a, b): the Beta density times dr/du = r(1 − r).
+    fn log_prior(&self, at: &[f64]) -> f64 {
+        let beta = ln_gamma(self.ones) + ln_gamma(self.zeros) - ln_gamma(self.ones + self.zeros);
+        -self.ones * softplus(-at[0]) - self.zeros * softplus(at[0]) - beta
+    }
+
+    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
+        out[0] = self.ones * sigmoid(-at[0]) - self.zeros * sigmoid(at[0]);
+    }
+
+    fn fisher(&self, at: &[f64], out: &mut [f64]) -> bool {
+        out[0] = sigmoid(at[0]) * sigmoid(-at[0]);
+        true
+    }
+
+    fn prior_precision(&self, at: &[f64], out: &mut [f64]) {
+        out[0] = (self.ones + self.zeros) * sigmoid(at[0]) * sigmoid(-at[0]);
+    }
+
+    fn lipschitz(&self, schema: &Schema) -> Option<f64> {
+        let (low, high) = schema.columns().first()?.range();
+        let bound = high.max(1.0 - low);
+        bound.is_finite().then_some(bound)
+    }
+
+    fn log_ratio_range(&self, schema: &Schema, from: &[f64], to: &[f64]) -> Option<(f64, f64)> {
+        let (low, high) = schema.columns().first()?.range();
+        let (shift, normaliser) = (to[0] - from[0], softplus_difference(to[0], from[0]));
+        let (a, b) = (low * shift - normaliser, high * shift - normaliser);
+        Some((a.min(b), a.max(b)))
+    }
+
+    fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {
+        // The odds of a Beta are a quotient of two Gammas.
+        out[0] = libm::log(gamma(self.ones, uniform)) - libm::log(gamma(self.zeros, uniform));
+        out[0].is_finite()
+    }
+
+    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        row[0] = f64::from(u8::from(uniform() < sigmoid(at[0])));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use barkeep_data::Column;
+    use num_dual::{Dual64, DualNum};
+
+    use super::*;
+    use crate::check;
+
+    #[test]
+    fn agrees_with_dual_numbers() {
+        let model = Bernoulli::new(2.5, 0.5).unwrap();
+        let rate = |u: Dual64| ((-u).exp() + 1.0).recip();
+        let density = |x: &[f64], u: &[Dual64]| {
+            let chance = if x[0] == 1.0 { rate(u[0]) } else { -rate(u[0]) + 1.0 };
+            chance.ln()
+        };
+        // B(2.5, 0.5) = Γ(2.5)Γ(0.5)/Γ(3) = (3/4)·π/2.
+        let prior = |u: &[Dual64]| {
+            rate(u[0]).ln() * 2.5 + (-rate(u[0]) + 1.0).ln() * 0.5 - (0.375 * std::f64::consts::PI).ln()
+        };
+        check::against_oracle(&model, &[0.3], 3.0, density, prior);
+    }
+
+    #[test]
+    fn behaves_as_every_model_must() {
+        let model = Bernoulli::new(2.0, 3.0).unwrap();
+        check::scores(&model, &[0.4], true);
+        check::any_values(&model, &[0.4]);
+        check::prior_draws(&model);
+        assert!(Bernoulli::new(0.0, 1.0).is_err() && Bernoulli::new(1.0, f64::NAN).is_err());
+    }
+
+    #[test]
+    fn the_range_of_a_ratio_is_reached_at_its_ends() {
+        let model = Bernoulli::new(1.0, 1.0).unwrap();
+        let schema = Schema::new(vec![Column::boolean("x", false).unwrap()]).unwrap();
+        let (low, high) = model.log_ratio_range(&schema, &[0.0], &[1.0]).unwrap();
+        // ln of r(1)/½ and of (1 − r(1))/½, r(1) = e/(1 + e).
+        let e = std::f64::consts::E;
+        assert!((high - (2.0 * e / (1.0 + e)).ln()).abs() < 1e-15);
+        assert!((low - (2.0 / (1.0 + e)).ln()).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,29 @@
+//! Defines what a model with sufficient statistics owes: their values per record, a public bound, and the posterior given
+//! a noisy sum of them.
+
+use barkeep_data::Block;
+
+/// Sufficient statistics of single records.
+///
+/// **Privacy.** Like a model's other terms they go to the curator alone, which clips them whatever
+/// [`bound`](Statistics::bound) says; only a noisy sum comes back, and [`posterior`](Statistics::posterior) sees nothing
+/// else.
+pub trait Statistics: Send + Sync {
+    /// How many numbers a record contributes.
+    fn width(&self) -> usize;
+
+    /// A bound on their Euclidean norm over all records the schema admits: at this clip nothing is clipped. Rounded up.
+    fn bound(&self) -> f64;
+
+    /// Writes statistic k of record i to `out[k·len + i]`, where len is the block's length.
+    fn write(&self, block: Block<'_>, out: &mut [f64]);
+
+    /// Mean and covariance (row-major) of the normal posterior given the sum over `records` records, observed with
+    /// independent normal noise of `variance` per coordinate; `None` if it cannot be computed.
+    fn posterior(&self, records: f64, noisy: &[f64], variance: f64) -> Option<(Vec<f64>, Vec<f64>)>;
+
+    /// What [`posterior`](Statistics::posterior) neglects, in words; `None` if it is exact.
+    fn neglects(&self) -> Option<&'static str> {
+        None
+    }
+}
