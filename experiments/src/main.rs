@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         ["minibatch-iterations"] => minibatch_iterations::write(out),
         ["easy-2d"] => easy_2d::write(out, easy_2d::SEEDS),
         ["easy-2d", data, starts] => match (data.parse(), starts.parse()) {
-            (Ok(data), Ok(starts)) => easy_2d::write(out, (data, starts)),
+            (Ok(data), Ok(starts)) => easy_2d::write(out, (&[data], &[starts])),
             _ => Err("seeds must be whole numbers".to_owned()),
         },
         ["neurips-mixture"] => neurips_mixture::write(out, 40),
