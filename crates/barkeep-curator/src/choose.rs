@@ -88,7 +88,7 @@ impl Choose<'_> {
 /// mechanism that is private with δ = 0 (Kairouz, Oh and Viswanath 2015).
 ///
 /// **Errors** [`Refused::Question`] unless the range's half length is a [`Clip`], the power is above 0, and ε lies
-/// between 2^-25 and [`LARGEST_CHOICE`].
+/// between about 2^-26 and [`LARGEST_CHOICE`].
 pub fn choose_cost(range: (f64, f64), power: f64, premises: Premises) -> Result<Cost, Refused> {
     let epsilon = choose_epsilon(range, power, premises)?;
     // Both likelihood ratios of the pair, p/q and (1−q)/(1−p), are then at least e^ε.
@@ -121,9 +121,9 @@ fn centred((low, high): (f64, f64)) -> Result<(f64, Clip), Refused> {
 fn worth(range: (f64, f64), power: f64) -> Result<Worth, Refused> {
     let (_, half) = centred(range)?;
     let kappa = power * half.get() / (1_u64 << 30) as f64;
-    // Then 2κR lies between 2^-27 and 2^6, and e between 54 and 88.
+    // Then 2κR lies between 2^-27 and 2^7, and e between 55 and 88.
     if !(0.5_f64.powi(58)..=0.5_f64.powi(25)).contains(&kappa) {
-        return Err(question("power", "such that epsilon lies between 2^-25 and 30"));
+        return Err(question("power", "such that epsilon lies between about 2^-26 and 30"));
     }
     let (mantissa, power) = dyadic_parts(kappa);
     // 53 bits, of which the highest 31 stay.
