@@ -2,6 +2,7 @@
 //!
 //! `thesis-iterations`, `minibatch-iterations`: how many iterations the thesis' settings allow. `easy-2d`: distances to the
 //! posterior on the thesis' flat banana. `neurips-mixture`: errors of the minibatch Barker sampler on its authors' mixture.
+//! `sgld-mixture`: those of stochastic-gradient Langevin dynamics on the same.
 //! `gradient-samplers`: the diffusions beside the best published samplers on the thesis' models, one rule for all.
 
 mod easy_2d;
@@ -15,7 +16,7 @@ mod thesis_iterations;
 use std::io::Write;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: experiments thesis-iterations | minibatch-iterations | easy-2d [DATA-SEED START-SEED] | neurips-mixture [RUNS] | gradient-samplers [--quick] [--off-by-two] [MODEL…]";
+const USAGE: &str = "usage: experiments thesis-iterations | minibatch-iterations | easy-2d [DATA-SEED START-SEED] | neurips-mixture [RUNS] | sgld-mixture | gradient-samplers [--quick] [--off-by-two] [MODEL…]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
             Ok(runs) => neurips_mixture::write(out, runs),
             Err(_) => Err("runs must be a whole number".to_owned()),
         },
+        ["sgld-mixture"] => neurips_mixture::write_sgld(out, 10),
         ["gradient-samplers", ref options @ ..] => gradient_samplers::write(out, options),
         _ => Err(USAGE.to_owned()),
     };

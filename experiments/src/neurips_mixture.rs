@@ -1,5 +1,6 @@
-//! Measures the minibatch Barker sampler on the mixture of Heikkilä et al. 2019: errors of mean and variance against the
-//! exact tempered posterior, averaged over independent runs of 20 000 steps at ε ≤ 0.25.
+//! Measures samplers on the mixture of Heikkilä et al. 2019: errors of mean and variance against the exact tempered
+//! posterior, averaged over independent runs; minibatch Barker with 20 000 steps at ε ≤ 0.25, stochastic-gradient Langevin
+//! dynamics at ε ≤ 0.5.
 
 use crate::replicate::{plan, runs, simulate};
 use barkeep::model::{Mixture, Model};
@@ -11,43 +12,52 @@ const THETA: [f64; 2] = [0.0, 1.0];
 /// Mean absolute errors of the authors' code after 20 000 steps, 26 runs: mean and variance of θ₁, θ₂.
 const PUBLISHED: [[f64; 2]; 2] = [[0.057, 0.109], [0.021, 0.097]];
 
-const SPECS: [(&str, &str); 1] =
-    [("barker-minibatch", include_str!("../specs/neurips-mixture/barker-minibatch.toml"))];
+const BARKER: (&str, &str, f64) =
+    ("barker-minibatch", include_str!("../specs/neurips-mixture/barker-minibatch.toml"), 0.25);
+const SGLD: (&str, &str, f64) = ("sgld", include_str!("../specs/neurips-mixture/sgld.toml"), 0.5);
+
+/// Writes the table of the minibatch Barker sampler.
+pub(crate) fn write(out: &mut dyn Write, count: usize) -> Result<(), String> {
+    measure(out, BARKER, count)
+}
+
+/// Writes the table of stochastic-gradient Langevin dynamics.
+pub(crate) fn write_sgld(out: &mut dyn Write, count: usize) -> Result<(), String> {
+    measure(out, SGLD, count)
+}
 
 /// Writes the table for so many runs.
-pub(crate) fn write(out: &mut dyn Write, count: usize) -> Result<(), String> {
+fn measure(out: &mut dyn Write, (name, spec, budget): (&str, &str, f64), count: usize) -> Result<(), String> {
     let mut say = |line: String| writeln!(out, "{line}").map_err(|error| error.to_string());
     let model = Mixture::new(2.0, [10.0, 1.0]).map_err(|error| error.to_string())?;
     let (table, columns) = simulate(&model, &THETA, RECORDS, 1)?;
     let (mean, variance) = posterior(&model, &columns[0]);
     say(format!("exact posterior: mean {mean:.4?}, variance {variance:.4?}"))?;
-    for (name, spec) in SPECS {
-        let mut plan = plan(spec, 0.25)?;
-        let epsilon = plan.epsilon.map_or(f64::NAN, |epsilon| epsilon.upper);
-        let starts = vec![vec![0.0, 0.0]; count];
-        let draws = runs(&mut plan, &table, &starts, 500)?;
-        let burn_in = usize::try_from(plan.burn_in).unwrap_or(usize::MAX);
-        let accepted = draws.iter().filter_map(|draws| draws.acceptance(0)).sum::<f64>() / count as f64;
-        say(format!(
-            "{name}: epsilon at most {epsilon:.4}, {} steps, {count} runs, accepted {accepted:.3}",
-            plan.steps
-        ))?;
-        for j in 0..2 {
-            let moments: Vec<(f64, f64)> =
-                draws.iter().map(|draws| mean_and_variance(&draws.chains()[0].series(j, burn_in))).collect();
-            for (what, exact, published, pick) in
-                [("mean", mean[j], PUBLISHED[0][j], 0), ("variance", variance[j], PUBLISHED[1][j], 1)]
-            {
-                let values: Vec<f64> = moments.iter().map(|m| if pick == 0 { m.0 } else { m.1 }).collect();
-                let errors: Vec<f64> = values.iter().map(|value| (value - exact).abs()).collect();
-                let (error, spread) = mean_and_variance(&errors);
-                let (average, _) = mean_and_variance(&values);
-                say(format!(
-                    "  {what:<8} of theta{}: mean |error| {error:.4} ± {:.4}, published {published}; average {average:.4}, exactly {exact:.4}",
-                    j + 1,
-                    (spread / count as f64).sqrt()
-                ))?;
-            }
+    let mut plan = plan(spec, budget)?;
+    let epsilon = plan.epsilon.map_or(f64::NAN, |epsilon| epsilon.upper);
+    let starts = vec![vec![0.0, 0.0]; count];
+    let draws = runs(&mut plan, &table, &starts, 500)?;
+    let burn_in = usize::try_from(plan.burn_in).unwrap_or(usize::MAX);
+    let accepted = draws.iter().filter_map(|draws| draws.acceptance(0)).sum::<f64>() / count as f64;
+    say(format!(
+        "{name}: epsilon at most {epsilon:.4}, {} steps, {count} runs, accepted {accepted:.3}",
+        plan.steps
+    ))?;
+    for j in 0..2 {
+        let moments: Vec<(f64, f64)> =
+            draws.iter().map(|draws| mean_and_variance(&draws.chains()[0].series(j, burn_in))).collect();
+        for (what, exact, published, pick) in
+            [("mean", mean[j], PUBLISHED[0][j], 0), ("variance", variance[j], PUBLISHED[1][j], 1)]
+        {
+            let values: Vec<f64> = moments.iter().map(|m| if pick == 0 { m.0 } else { m.1 }).collect();
+            let errors: Vec<f64> = values.iter().map(|value| (value - exact).abs()).collect();
+            let (error, spread) = mean_and_variance(&errors);
+            let (average, _) = mean_and_variance(&values);
+            say(format!(
+                "  {what:<8} of theta{}: mean |error| {error:.4} ± {:.4}, published {published}; average {average:.4}, exactly {exact:.4}",
+                j + 1,
+                (spread / count as f64).sqrt()
+            ))?;
         }
     }
     Ok(())

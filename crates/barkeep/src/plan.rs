@@ -112,7 +112,10 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Spec`] at the first faulty key, [`Error::Budget`] if the budget does not buy one step per chain.
-    pub fn new(spec: Spec) -> Result<Self, Error> {
+    pub fn new(mut spec: Spec) -> Result<Self, Error> {
+        if spec.privacy != Privacy::NotPrivate && !spec.sampler.contains_key("name") {
+            spec.sampler.insert("name".to_owned(), DEFAULT_SAMPLER.into());
+        }
         let preset = section::named("sampler", &spec.sampler, SAMPLERS, |preset| preset.name)?;
         let section = Section::new("sampler", &spec.sampler, preset.all_keys())?;
         let temper =
@@ -359,6 +362,8 @@ impl Plan {
     }
 }
 
+/// The sampler of a private spec that names none: it has no constant that must be chosen.
+const DEFAULT_SAMPLER: &str = "langevin";
 /// Chains beyond this are a mistake in the spec.
 const MOST_CHAINS: u64 = 1000;
 /// Most steps of a chain whose steps differ in price, when the spec does not say; the budget usually ends it before.

@@ -28,8 +28,8 @@ pub enum Start {
 }
 
 impl Start {
-    /// Reads `start`: one point for all chains, one for each, `"prior"`, or a fit to pay for. Where draws are independent
-    /// it may be absent, and the prior's mode stands in.
+    /// Reads `start`: one point for all chains, one for each, `"prior"`, or a fit to pay for. Where draws are independent,
+    /// and for diffusions under a proper prior, it may be absent, and the prior's mode stands in.
     ///
     /// # Errors
     /// A point that is not of the model's dimension or outside the prior's support, another number of points than
@@ -41,7 +41,10 @@ impl Start {
         price: &Price,
     ) -> Result<Self, Error> {
         let model = &**setting.model;
-        if price.independent() && !section.has("start") {
+        // A diffusion forgets its start by half in every two units of time.
+        let forgets = matches!(section.text("name")?, Some("langevin" | "underdamped"))
+            && from_prior(model, &mut PublicRng::new(0, 0)).is_some();
+        if (price.independent() || forgets) && !section.has("start") {
             let at = prior_mode(model);
             let log_prior = model.log_prior(&at);
             return Ok(Self::Given((0..chains).map(|_| State { at: at.clone(), log_prior }).collect()));

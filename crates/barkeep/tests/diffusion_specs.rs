@@ -45,6 +45,21 @@ fn the_rule_needs_a_name_and_a_start() {
 }
 
 #[test]
+fn nothing_need_be_said_of_the_sampler() {
+    let plan = banana("").unwrap();
+    assert_eq!((plan.preset.name, plan.steps), ("langevin", 659));
+    assert_eq!(
+        plan.start,
+        barkeep::start::Start::Given(vec![barkeep::sampler::State {
+            at: vec![0.0, 0.0],
+            log_prior: plan.spec.model.log_prior(&[0.0, 0.0]),
+        }])
+    );
+    let baseline = spec(1000, "name = 'banana'", "private = false", "").err().unwrap();
+    assert!(baseline.contains("`sampler.name`: is required"), "{baseline}");
+}
+
+#[test]
 fn time_is_what_is_paid_for() {
     let steps =
         |step: &str| banana(&format!("name = 'langevin'\nstart = [0, 3]\nstep = {step}")).unwrap().steps;

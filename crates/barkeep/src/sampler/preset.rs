@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The keys every sampler takes.
 pub const SAMPLER_KEYS: [Key; 6] = [
-    key("name", "", "which sampler; `barkeep samplers` lists them"),
+    key("name", "\"langevin\"", "which sampler; `barkeep samplers` lists them"),
     key(
         "start",
         "",

@@ -24,7 +24,7 @@ pub const SECTIONS: [Key; 4] = [
     key("data", "", "the records and the public facts about them"),
     key("model", "", "how likely a record is, and the prior"),
     key("privacy", "", "the budget"),
-    key("sampler", "", "how to draw"),
+    key("sampler", "langevin by its rules", "how to draw"),
 ];
 
 /// A checked spec.
@@ -71,7 +71,7 @@ impl Spec {
                 "depends on the number of records, which neighbours = \"add-remove\" protects; give temper instead",
             ));
         }
-        let sampler = section("sampler")?.clone();
+        let sampler = root.table("sampler")?.cloned().unwrap_or_default();
         Ok(Self { data, model_entry, model, temper, privacy, sampler, text: text.to_owned() })
     }
 }
