@@ -38,11 +38,13 @@ fn measure(out: &mut dyn Write, (name, spec, budget): (&str, &str, f64), count: 
     let starts = vec![vec![0.0, 0.0]; count];
     let draws = runs(&mut plan, &table, &starts, 500)?;
     let burn_in = usize::try_from(plan.burn_in).unwrap_or(usize::MAX);
-    let accepted = draws.iter().filter_map(|draws| draws.acceptance(0)).sum::<f64>() / count as f64;
-    say(format!(
-        "{name}: epsilon at most {epsilon:.4}, {} steps, {count} runs, accepted {accepted:.3}",
-        plan.steps
-    ))?;
+    let rates: Vec<f64> = draws.iter().filter_map(|draws| draws.acceptance(0)).collect();
+    // Diffusions accept nothing: they move.
+    let accepted = match rates.len() {
+        0 => String::new(),
+        chains => format!(", accepted {:.3}", rates.iter().sum::<f64>() / chains as f64),
+    };
+    say(format!("{name}: epsilon at most {epsilon:.4}, {} steps, {count} runs{accepted}", plan.steps))?;
     for j in 0..2 {
         let moments: Vec<(f64, f64)> =
             draws.iter().map(|draws| mean_and_variance(&draws.chains()[0].series(j, burn_in))).collect();
