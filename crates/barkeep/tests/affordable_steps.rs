@@ -30,7 +30,8 @@ fn the_thesis_table_at_release_level() {
             _ => continue,
         };
         let keys = format!(
-            "name = 'penalty'\nlevel = 'release'\nmove = '{walk}'\ntau = {tau}\nclip = 2\nproposal_sd = 0.01"
+            "name = 'penalty'\nlevel = 'release'\nmove = '{walk}'\ntau = {tau}\nclip = 2\nproposal_sd = 0.01\n\
+             proposal = 'gaussian'"
         );
         let steps = plan(records, epsilon, 0.1 / records as f64, &keys).steps;
         // A coin's probability is a rounded number, and the rounding is charged: with a million coins it shows.
