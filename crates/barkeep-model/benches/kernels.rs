@@ -7,8 +7,8 @@
 
 use barkeep_data::{BLOCK, Table};
 use barkeep_model::{
-    Banana, Bend, Circle, Design, GaussianMean, LinearRegression, LogisticRegression, Mixture, Model, Noise,
-    Prior, Scratch, simulate,
+    Banana, Bend, Circle, Design, Family, GaussianMean, Link, Mixture, Model, Nuisance, Prior, Regression,
+    Scratch, simulate,
 };
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -27,7 +27,7 @@ fn uniform() -> impl FnMut() -> f64 {
     }
 }
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 15] = [
     "gaussian-2",
     "gaussian-30",
     "correlated-2",
@@ -37,6 +37,12 @@ const NAMES: [&str; 9] = [
     "mixture",
     "linear-10",
     "logistic-10",
+    "probit-10",
+    "poisson-10",
+    "student-10",
+    "negative-binomial-10",
+    "gamma-10",
+    "binomial-10",
 ];
 
 fn build(name: &str) -> Box<dyn Model> {
@@ -61,8 +67,20 @@ fn build(name: &str) -> Box<dyn Model> {
         "banana-10" => Box::new(Banana::new(bend, &variances(10), 1000.0).expect("a model")),
         "circle" => Box::new(Circle::new(1e-5).expect("a model")),
         "mixture" => Box::new(Mixture::new(2.0, [10.0, 1.0]).expect("a model")),
-        "linear-10" => Box::new(LinearRegression::new(design(), Noise::Known { sd: 1.0 }).expect("a model")),
-        _ => Box::new(LogisticRegression::new(design())),
+        name => {
+            let unknown = Nuisance::Unknown(Prior::Exponential { rate: 1.0 });
+            let family = match name {
+                "linear-10" => Family::Gaussian { sd: Nuisance::Known(1.0) },
+                "probit-10" => Family::Bernoulli(Link::Probit),
+                "poisson-10" => Family::Poisson,
+                "student-10" => Family::StudentT { degrees: 4.0, scale: unknown },
+                "negative-binomial-10" => Family::NegativeBinomial { size: unknown },
+                "gamma-10" => Family::Gamma { shape: unknown },
+                "binomial-10" => Family::Binomial,
+                _ => Family::Bernoulli(Link::Logit),
+            };
+            Box::new(Regression::new(design(), family).expect("a model"))
+        }
     }
 }
 

@@ -32,3 +32,21 @@ pub(crate) fn gamma(shape: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
         }
     }
 }
+
+/// Poisson, by inversion in parts of mean 500 at most; a mean above a million counts as a million.
+pub(crate) fn poisson(mean: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+    let (mut left, mut sum) = (mean.clamp(0.0, 1e6), 0.0);
+    while left > 0.0 {
+        let part = left.min(500.0);
+        left -= part;
+        let (mut share, mut level, mut count) = (libm::exp(-part), uniform(), 0.0);
+        // The bound only matters where rounding keeps the shares from adding up to one.
+        while level >= share && count < 1000.0 {
+            level -= share;
+            count += 1.0;
+            share *= part / count;
+        }
+        sum += count;
+    }
+    sum
+}

@@ -7,7 +7,7 @@ mod written;
 use barkeep::accounting::{Neighbours, Sampling};
 use barkeep::curator::{Ask, Budget, Clip, Curator, Level, NoiseRng, Premises, Sum, Tab, Temper, Term};
 use barkeep::data::{Column, Schema, TableBuilder};
-use barkeep::model::{Design, GaussianMean, LinearRegression, Model, Noise, Prior};
+use barkeep::model::{Design, Family, GaussianMean, Model, Nuisance, Prior, Regression};
 use barkeep::{Bill, Certificate, PublicRng};
 use std::sync::Arc;
 use written::{moments, plan, refusal, run, series, simulated};
@@ -83,7 +83,7 @@ fn a_true_parameter_ranks_anywhere_among_its_posterior_draws() {
     }
 }
 
-fn regression(sd: f64) -> (LinearRegression, Schema) {
+fn regression(sd: f64) -> (Regression, Schema) {
     let prior = Prior::Normal { mean: 0.25, sd: 1.5 };
     let design = Design::new("y", vec!["a".into(), "b".into()], true, prior).unwrap();
     let schema = Schema::new(vec![
@@ -91,7 +91,7 @@ fn regression(sd: f64) -> (LinearRegression, Schema) {
         Column::real("a", -5.0, 5.0, 0.0).unwrap(),
         Column::real("b", -7.0, 6.0, 0.0).unwrap(),
     ]);
-    (LinearRegression::new(design, Noise::Known { sd }).unwrap(), schema.unwrap())
+    (Regression::new(design, Family::Gaussian { sd: Nuisance::Known(sd) }).unwrap(), schema.unwrap())
 }
 
 /// Records of a regression as rows.

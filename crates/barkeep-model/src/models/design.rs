@@ -1,25 +1,40 @@
-//! Describes what regressions share: a response, features, coefficients with priors, and η = α + Σ_j β_j·x_j.
+//! Describes what regressions share: a response, features, coefficients with priors, and η = o + α + Σ_j β_j·x_j.
 
-use barkeep_data::Block;
+use barkeep_data::{Block, Schema};
+use barkeep_num::up_by;
 
-use crate::cholesky::Cholesky;
-use crate::error::require_length;
+use crate::cholesky::{Cholesky, dot};
+use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, sum_columns};
 use crate::variates::normal;
 use crate::{Belief, Error, Prior, Transform};
 
-/// The public layout of a regression: the block's first column is the response, the next ones the features.
+/// How many trials a binomial response had.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Trials {
+    /// The same for every record.
+    Fixed(f64),
+    /// A column's; about so many.
+    Column(f64),
+}
+
+/// The public layout of a regression. A block's first column is the response, then come the trials and the offset o,
+/// if the design has them, then the features.
 ///
 /// Coefficients are in the order intercept (if any), then features.
 pub struct Design {
     columns: Vec<String>,
+    features: usize,
     intercept: bool,
+    trials: Trials,
+    offset: bool,
     priors: Vec<Belief>,
     moments: Vec<f64>,
+    means: Vec<f64>,
 }
 
 impl Design {
-    /// A design with the same prior for every coefficient.
+    /// A design with the same prior for every coefficient, one trial and no offset.
     ///
     /// **Errors** if there is neither a feature nor an intercept, or the prior is not one on the real line.
     pub fn new(
@@ -33,11 +48,43 @@ impl Design {
             let requirement = "must name at least one column, or intercept be true";
             return Err(Error::Key { key: "features", requirement });
         }
-        let mut columns = vec![response.into()];
-        columns.extend(features);
         let mut moments = vec![0.0; coefficients * coefficients];
         moments.iter_mut().step_by(coefficients + 1).for_each(|entry| *entry = 1.0);
-        Self { columns, intercept, priors: vec![], moments }.with_priors(&vec![prior; coefficients])
+        let mut means = vec![0.0; coefficients];
+        means.iter_mut().take(usize::from(intercept)).for_each(|mean| *mean = 1.0);
+        let count = features.len();
+        let columns = std::iter::once(response.into()).chain(features).collect();
+        let trials = Trials::Fixed(1.0);
+        Self { columns, features: count, intercept, trials, offset: false, priors: vec![], moments, means }
+            .with_priors(&vec![prior; coefficients])
+    }
+
+    /// The same design for a binomial response of so many trials each.
+    ///
+    /// **Errors** unless `trials` is finite and above 0.
+    pub fn with_fixed_trials(mut self, trials: f64) -> Result<Self, Error> {
+        require_positive("trials", &[trials])?;
+        self.trials = Trials::Fixed(trials);
+        Ok(self)
+    }
+
+    /// The same design for a binomial response whose trials are the second column; `typical` is a public guess of them.
+    /// Must come before [`with_offset`](Self::with_offset).
+    ///
+    /// **Errors** unless `typical` is finite and above 0.
+    pub fn with_trials(mut self, column: impl Into<String>, typical: f64) -> Result<Self, Error> {
+        require_positive("trials", &[typical])?;
+        self.trials = Trials::Column(typical);
+        self.columns.insert(1, column.into());
+        Ok(self)
+    }
+
+    /// The same design with a column that is added to η as it is; it comes right before the features.
+    pub fn with_offset(mut self, column: impl Into<String>) -> Self {
+        let place = self.columns.len() - self.features;
+        self.columns.insert(place, column.into());
+        self.offset = true;
+        self
     }
 
     /// The same design with a prior for each coefficient.
@@ -53,30 +100,75 @@ impl Design {
         Ok(self)
     }
 
-    /// The same design with a public guess of E[x·xᵀ] (x with a leading 1 if there is an intercept; row by
+    /// The same design with a public guess of E[x] and E[x·xᵀ] (x with a leading 1 if there is an intercept; row by
     /// row), from which the expected information follows. Without it features count as standardised.
     ///
-    /// **Errors** if it is not symmetric and positive definite of the right size.
-    pub fn with_moments(mut self, moments: &[f64]) -> Result<Self, Error> {
+    /// **Errors** if the moments are not symmetric and positive definite, or a length is wrong.
+    pub fn with_moments(mut self, means: &[f64], moments: &[f64]) -> Result<Self, Error> {
         let coefficients = self.coefficients();
+        require_length("means", means, coefficients)?;
+        require_finite("means", means)?;
         require_length("moments", moments, coefficients * coefficients)?;
         let requirement = "must be symmetric and positive definite";
         Cholesky::new(moments, coefficients).ok_or(Error::Key { key: "moments", requirement })?;
         self.moments = moments.to_vec();
+        self.means = means.to_vec();
         Ok(self)
     }
 
     /// The number of coefficients, the intercept included.
     pub fn coefficients(&self) -> usize {
-        usize::from(self.intercept) + self.columns.len() - 1
+        usize::from(self.intercept) + self.features
     }
 
     /// Whether the first coefficient is an intercept.
-    pub fn has_intercept(&self) -> bool {
+    pub(crate) fn has_intercept(&self) -> bool {
         self.intercept
     }
 
-    /// The response's name, then the features'.
+    /// Whether a column is added to η as it is.
+    pub(crate) fn has_offset(&self) -> bool {
+        self.offset
+    }
+
+    /// The number of columns before the features.
+    fn lead(&self) -> usize {
+        self.columns.len() - self.features
+    }
+
+    /// How many trials a response had.
+    pub(crate) fn trials(&self) -> Trials {
+        self.trials
+    }
+
+    /// The logarithm of E[e^η] if η were normal with the declared moments, without the offset; and E[η].
+    pub(crate) fn typical_predictor(&self, at: &[f64]) -> (f64, f64) {
+        let k = self.coefficients();
+        let at = &at[..k];
+        let mean = dot(at, &self.means);
+        let square: f64 = at.iter().zip(self.moments.chunks_exact(k)).map(|(b, row)| b * dot(row, at)).sum();
+        (mean + 0.5 * (square - mean * mean).max(0.0), mean)
+    }
+
+    /// A bound on ‖x‖₂, with 1 for an intercept, and the most trials, over the columns' ranges. Rounded up.
+    pub(crate) fn reach(&self, schema: &Schema) -> Option<(f64, f64)> {
+        let columns = schema.columns().get(..self.columns.len())?;
+        let trials = match self.trials {
+            Trials::Fixed(trials) => trials,
+            Trials::Column(_) => columns.get(1)?.range().1,
+        };
+        let mut squares = if self.intercept { 1.0 } else { 0.0 };
+        for column in columns.get(self.lead()..)? {
+            let (low, high) = column.range();
+            let largest = low.abs().max(high.abs());
+            squares += largest * largest;
+        }
+        // Each of the features' products and sums and the root err by half an ulp at most.
+        let length = up_by(squares.sqrt(), u32::try_from(self.features).ok()?.checked_add(3)?);
+        Some((length, trials))
+    }
+
+    /// The columns' names: response, trials, offset, features.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
@@ -84,7 +176,7 @@ impl Design {
     /// The coefficients' names: `intercept`, then the features'.
     pub(crate) fn names(&self) -> Vec<String> {
         let intercept = self.intercept.then(|| "intercept".to_owned());
-        intercept.into_iter().chain(self.columns.iter().skip(1).cloned()).collect()
+        intercept.into_iter().chain(self.columns.iter().skip(self.lead()).cloned()).collect()
     }
 
     /// E[x·xᵀ] as declared.
@@ -92,19 +184,27 @@ impl Design {
         &self.moments
     }
 
-    /// Writes N sums r_n·y + α_n + Σ_j β_nj·x_j in one pass, where r = `response` and `coefficients(j)` are the
-    /// N sums' coefficients in the order of the parameters.
+    /// Writes N sums r_n·y + q_n·o + α_n + Σ_j β_nj·x_j in one pass, where r = `response`, q = `offset` and
+    /// `coefficients(j)` are the N sums' coefficients in the order of the parameters.
     #[inline(always)]
     pub(crate) fn combine<const N: usize>(
         &self,
         block: Block<'_>,
-        response: [f64; N],
+        (response, offset): ([f64; N], [f64; N]),
         coefficients: impl Fn(usize) -> [f64; N],
         outs: [&mut [f64]; N],
     ) {
-        let skip = usize::from(self.intercept);
+        let (skip, lead) = (usize::from(self.intercept), self.lead());
         let start = if self.intercept { coefficients(0) } else { [0.0; N] };
-        let weights = |j: usize| (if j == 0 { response } else { coefficients(j - 1 + skip) }, 0.0);
+        let weights = |j: usize| {
+            let weights = match j {
+                0 => response,
+                _ if j >= lead => coefficients(j - lead + skip),
+                _ if self.offset && j + 1 == lead => offset,
+                _ => [0.0; N],
+            };
+            (weights, 0.0)
+        };
         sum_columns(block, self.columns.len(), start, outs, weights, linear);
     }
 
@@ -114,7 +214,7 @@ impl Design {
         for (j, out) in out.chunks_exact_mut(block.len().max(1)).enumerate().take(self.coefficients()) {
             out.copy_from_slice(residual);
             if j >= skip {
-                fold_column(block.column(j - skip + 1), out, |residual, x| residual * x);
+                fold_column(block.column(j - skip + self.lead()), out, |residual, x| residual * x);
             }
         }
     }
@@ -150,19 +250,29 @@ impl Design {
             .all(|(out, prior)| prior.sample(uniform).map(|draw| *out = draw).is_some())
     }
 
-    /// Draws standard normal features into `row`, leaving the response, and returns η.
+    /// Draws standard normal features into `row`, typical trials and no offset, leaving the response; returns η and the
+    /// trials.
     pub(crate) fn simulate_features(
         &self,
         at: &[f64],
         uniform: &mut dyn FnMut() -> f64,
         row: &mut [f64],
-    ) -> f64 {
+    ) -> (f64, f64) {
         let skip = usize::from(self.intercept);
         let mut predictor = if self.intercept { at[0] } else { 0.0 };
-        for (x, coefficient) in row.iter_mut().skip(1).zip(&at[skip..]) {
+        let lead = self.lead();
+        row.iter_mut().take(lead).for_each(|cell| *cell = 0.0);
+        let trials = match self.trials {
+            Trials::Fixed(trials) => trials.floor(),
+            Trials::Column(typical) => typical.ceil(),
+        };
+        if let (Trials::Column(_), Some(cell)) = (self.trials, row.get_mut(1)) {
+            *cell = trials;
+        }
+        for (x, coefficient) in row.iter_mut().skip(lead).zip(&at[skip..]) {
             *x = normal(uniform);
             predictor += coefficient * *x;
         }
-        predictor
+        (predictor, trials)
     }
 }
