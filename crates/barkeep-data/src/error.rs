@@ -130,6 +130,12 @@ pub enum Error {
     },
 }
 
+/// An error that can be compared exactly holds no f64, and so no record's value: this line would not compile.
+const _: fn() = || {
+    fn holds_no_value<T: Eq>() {}
+    holds_no_value::<Error>();
+};
+
 fn suggestion(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
 }

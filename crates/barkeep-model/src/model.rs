@@ -98,6 +98,14 @@ pub trait Model: Send + Sync {
         )
     }
 
+    /// A bound on ‖A·∇ ln p(x|θ)‖₂ for every θ and every record the schema admits, A a d×d matrix given row by row: tighter
+    /// than A's norm times [`lipschitz`](Model::lipschitz). `None` where none is known.
+    ///
+    /// **Precision.** To 1e-9 relative, not rounded up.
+    fn lipschitz_through(&self, _schema: &Schema, _matrix: &[f64]) -> Option<f64> {
+        None
+    }
+
     /// Draws θ from the prior with `uniform` (independent, uniform on the open interval (0, 1)) and returns
     /// true; returns false if the prior is improper.
     fn sample_prior(&self, _uniform: &mut dyn FnMut() -> f64, _out: &mut [f64]) -> bool {

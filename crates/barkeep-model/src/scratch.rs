@@ -3,6 +3,10 @@
 /// Reusable working memory of one thread.
 ///
 /// **Privacy.** Holds values computed from records; no `Debug`, `Clone` or `Serialize`.
+///
+/// ```compile_fail,E0277
+/// println!("{:?}", barkeep_model::Scratch::new());
+/// ```
 #[derive(Default)]
 pub struct Scratch {
     values: Vec<f64>,

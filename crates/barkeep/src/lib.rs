@@ -13,6 +13,7 @@ pub mod diagnostics;
 pub mod draws;
 mod error;
 pub mod files;
+pub mod formula;
 pub mod models;
 pub mod plan;
 pub mod public_rng;

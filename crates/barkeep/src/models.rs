@@ -1,10 +1,20 @@
 //! Lists the built-in models by name, each with its spec keys, and builds one from a spec.
 
+use crate::formula::{self, REGRESSION_KEYS};
 use crate::spec::section::{self, Key, Section, SpecError, key};
+use barkeep_data::{Schema, View};
 use barkeep_model::{Banana, Bend, Bernoulli, Circle, GaussianMean, Mixture, Model};
 use std::sync::Arc;
 
-type Build = fn(&Section<'_>, usize) -> Result<Arc<dyn Model>, SpecError>;
+type ByColumns = fn(&Section<'_>, usize) -> Result<Arc<dyn Model>, SpecError>;
+
+/// How a model is built from its keys.
+enum Build {
+    /// For data of so many columns, which it reads as they are declared.
+    Columns(ByColumns),
+    /// From a formula over the declared columns.
+    Formula,
+}
 
 /// A model a spec can name.
 pub struct ModelEntry {
@@ -14,13 +24,12 @@ pub struct ModelEntry {
     pub summary: &'static str,
     /// The keys of `[model]` beside the common ones.
     pub keys: &'static [Key],
-    /// Builds the model for data of so many columns.
     build: Build,
 }
 
 /// The keys every model takes.
 pub const MODEL_KEYS: [Key; 3] = [
-    key("name", "", "which model; `barkeep models` lists them"),
+    key("name", "\"regression\" if there is a formula", "which model; `barkeep models` lists them"),
     key("temper", "1", "power of the likelihood, above 0 and at most 1"),
     key(
         "n0",
@@ -65,19 +74,19 @@ pub const MODELS: &[ModelEntry] = &[
         name: "gaussian",
         summary: "mean of a multivariate normal with known covariance; normal prior",
         keys: &GAUSSIAN_KEYS,
-        build: |section, columns| {
+        build: Build::Columns(|section, columns| {
             let covariance =
                 matrix(section, "covariance", columns)?.unwrap_or_else(|| scaled_identity(columns, 1.0));
             let mean = vector(section, "prior_mean", columns)?.unwrap_or_else(|| vec![0.0; columns]);
             let prior = scaled_identity(columns, section.positive("prior_variance")?.unwrap_or(1000.0));
             built(section, GaussianMean::new(&covariance, &mean, &prior))
-        },
+        }),
     },
     ModelEntry {
         name: "banana",
         summary: "normal records around a bent mean (thesis, section 5.1); the posterior is a banana",
         keys: &BANANA_KEYS,
-        build: |section, columns| {
+        build: Build::Columns(|section, columns| {
             let number = |key, default| Ok::<f64, SpecError>(section.number(key)?.unwrap_or(default));
             let bend = Bend { a: number("a", 20.0)?, b: number("b", 0.0)?, m: number("m", 0.0)? };
             let variances = vector(section, "variances", columns)?.unwrap_or_else(|| {
@@ -87,45 +96,66 @@ pub const MODELS: &[ModelEntry] = &[
                 section,
                 Banana::new(bend, &variances, section.positive("prior_variance")?.unwrap_or(1000.0)),
             )
-        },
+        }),
     },
     ModelEntry {
         name: "bernoulli",
         summary: "a rate of zeros and ones, by its log-odds; Beta prior",
         keys: &BERNOULLI_KEYS,
-        build: |section, _| {
+        build: Build::Columns(|section, _| {
             let prior = vector(section, "prior", 2)?.unwrap_or_else(|| vec![1.0, 1.0]);
             built(section, Bernoulli::new(prior[0], prior[1]))
-        },
+        }),
     },
     ModelEntry {
         name: "circle",
         summary: "a ring-shaped posterior from noisy radii (thesis, section 5.1); flat prior",
         keys: &CIRCLE_KEYS,
-        build: |section, _| built(section, Circle::new(section.positive("a")?.unwrap_or(1e-5))),
+        build: Build::Columns(|section, _| {
+            built(section, Circle::new(section.positive("a")?.unwrap_or(1e-5)))
+        }),
     },
     ModelEntry {
         name: "mixture",
         summary: "two normals of equal weight at theta1 and theta1 + theta2 (Heikkilä et al. 2019); normal priors",
         keys: &MIXTURE_KEYS,
-        build: |section, _| {
+        build: Build::Columns(|section, _| {
             let prior = vector(section, "prior_variances", 2)?.unwrap_or_else(|| vec![10.0, 1.0]);
             built(section, Mixture::new(section.positive("variance")?.unwrap_or(2.0), [prior[0], prior[1]]))
-        },
+        }),
+    },
+    ModelEntry {
+        name: "regression",
+        summary: "a generalised linear model by formula and family",
+        keys: &REGRESSION_KEYS,
+        build: Build::Formula,
     },
 ];
 
-/// Finds and builds the model a `[model]` section names, for data of so many columns.
+/// A model found and built, with what it sees of the declared columns.
+pub struct Built {
+    /// The registry's entry.
+    pub entry: &'static ModelEntry,
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// What it sees.
+    pub view: View,
+}
+
+/// Finds and builds the model a `[model]` section names, for data of these columns.
 ///
 /// # Errors
 /// An unknown name or key, parameters the model refuses, or another number of columns than it reads.
-pub fn build(
-    table: &toml::Table,
-    columns: usize,
-) -> Result<(&'static ModelEntry, Arc<dyn Model>), SpecError> {
-    let (entry, model) = named(table, columns)?;
-    if model.columns() == columns {
-        Ok((entry, model))
+pub fn build(table: &toml::Table, schema: &Schema) -> Result<Built, SpecError> {
+    let entry = entry(table)?;
+    let section = Section::new("model", table, MODEL_KEYS.iter().chain(entry.keys))?;
+    let columns = schema.width();
+    let (model, view) = match entry.build {
+        Build::Columns(build) => (build(&section, columns)?, View::all(schema.clone())),
+        Build::Formula => formula::build(&section, schema)?,
+    };
+    if model.columns() == view.schema().width() {
+        Ok(Built { entry, model, view })
     } else {
         Err(SpecError::new(
             "data.columns",
@@ -137,16 +167,25 @@ pub fn build(
 /// Finds and builds the model a `[model]` section names, for parameters of a given number.
 ///
 /// # Errors
-/// An unknown name or key, or parameters the model refuses.
+/// An unknown name or key, parameters the model refuses, or a model that needs declared columns.
 pub fn for_simulation(table: &toml::Table, dimension: usize) -> Result<Arc<dyn Model>, SpecError> {
-    // Where the number of columns shapes a model, each column has a parameter of its own.
-    Ok(named(table, dimension)?.1)
+    let entry = entry(table)?;
+    let section = Section::new("model", table, MODEL_KEYS.iter().chain(entry.keys))?;
+    match entry.build {
+        // Where the number of columns shapes a model, each column has a parameter of its own.
+        Build::Columns(build) => build(&section, dimension),
+        Build::Formula => {
+            Err(section.error("name", "a regression's features are the user's: simulate another model"))
+        }
+    }
 }
 
-fn named(table: &toml::Table, columns: usize) -> Result<(&'static ModelEntry, Arc<dyn Model>), SpecError> {
-    let entry = section::named("model", table, MODELS, |entry| entry.name)?;
-    let section = Section::new("model", table, MODEL_KEYS.iter().chain(entry.keys))?;
-    Ok((entry, (entry.build)(&section, columns)?))
+fn entry(table: &toml::Table) -> Result<&'static ModelEntry, SpecError> {
+    let mut table = std::borrow::Cow::Borrowed(table);
+    if table.contains_key("formula") && !table.contains_key("name") {
+        table.to_mut().insert("name".to_owned(), "regression".into());
+    }
+    section::named("model", &table, MODELS, |entry| entry.name)
 }
 
 fn built<M: Model + 'static>(
@@ -215,7 +254,12 @@ mod tests {
     use super::*;
 
     fn error(text: &str, columns: usize) -> String {
-        build(&text.parse().unwrap(), columns).err().unwrap().to_string()
+        let schema = Schema::unbounded(names(columns)).unwrap();
+        build(&text.parse().unwrap(), &schema).err().unwrap().to_string()
+    }
+
+    fn names(columns: usize) -> Vec<String> {
+        (1..=columns).map(|number| format!("x{number}")).collect()
     }
 
     #[test]

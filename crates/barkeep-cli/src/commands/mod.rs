@@ -5,6 +5,7 @@ mod catalogue;
 mod demo;
 mod plan;
 mod sample;
+mod schema;
 mod simulate;
 mod spec_help;
 mod verify;
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     Account(account::Account),
     /// Writes simulated records of a model as CSV.
     Simulate(simulate::Simulate),
+    /// Drafts a schema from the header of a file, for a person to fill in.
+    Schema(schema::SchemaCommand),
     /// Lists the models with their spec keys.
     Models(catalogue::Catalogue),
     /// Lists the samplers with their spec keys.
@@ -49,6 +52,7 @@ impl Command {
             Self::Verify(command) => command.run(),
             Self::Account(command) => command.run(),
             Self::Simulate(command) => command.run(),
+            Self::Schema(command) => command.run(),
             Self::Models(command) => command.models(),
             Self::Samplers(command) => command.samplers(),
             Self::Spec => spec_help::run(),

@@ -31,6 +31,7 @@ pub struct Design {
     priors: Vec<Belief>,
     moments: Vec<f64>,
     means: Vec<f64>,
+    corners: Vec<f64>,
 }
 
 impl Design {
@@ -55,8 +56,18 @@ impl Design {
         let count = features.len();
         let columns = std::iter::once(response.into()).chain(features).collect();
         let trials = Trials::Fixed(1.0);
-        Self { columns, features: count, intercept, trials, offset: false, priors: vec![], moments, means }
-            .with_priors(&vec![prior; coefficients])
+        Self {
+            columns,
+            features: count,
+            intercept,
+            trials,
+            offset: false,
+            priors: vec![],
+            moments,
+            means,
+            corners: vec![],
+        }
+        .with_priors(&vec![prior; coefficients])
     }
 
     /// The same design for a binomial response of so many trials each.
@@ -100,7 +111,7 @@ impl Design {
         Ok(self)
     }
 
-    /// The same design with a public guess of E[x] and E[x·xᵀ] (x with a leading 1 if there is an intercept; row by
+    /// The same design with a public guess of `E[x]` and `E[x·xᵀ]` (x with a leading 1 if there is an intercept; row by
     /// row), from which the expected information follows. Without it features count as standardised.
     ///
     /// **Errors** if the moments are not symmetric and positive definite, or a length is wrong.
@@ -114,6 +125,28 @@ impl Design {
         self.moments = moments.to_vec();
         self.means = means.to_vec();
         Ok(self)
+    }
+
+    /// The same design with feature vectors (a leading 1 if there is an intercept; one after the other) among which
+    /// ‖A·x‖ is largest for every matrix A, over all records the bounds and levels allow. None means not known.
+    ///
+    /// **Errors** if they are not whole vectors or not finite.
+    pub fn with_corners(mut self, corners: &[f64]) -> Result<Self, Error> {
+        if !corners.len().is_multiple_of(self.coefficients()) {
+            return Err(Error::Length { key: "corners", expected: self.coefficients() });
+        }
+        require_finite("corners", corners)?;
+        self.corners = corners.to_vec();
+        Ok(self)
+    }
+
+    /// The largest ‖A·x‖₂ over the corners, A having as many columns as `width` and its further columns left out.
+    pub(crate) fn reach_through(&self, matrix: &[f64], width: usize) -> Option<f64> {
+        let k = self.coefficients();
+        let length = |corner: &[f64]| {
+            matrix.chunks_exact(width).map(|row| dot(&row[..k], corner).powi(2)).sum::<f64>().sqrt()
+        };
+        self.corners.chunks_exact(k).map(length).reduce(f64::max)
     }
 
     /// The number of coefficients, the intercept included.

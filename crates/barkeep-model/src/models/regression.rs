@@ -463,6 +463,14 @@ impl Model for Regression {
         }
     }
 
+    /// |∂ℓ/∂η| at its largest times ‖A·x‖ at its largest over the design's corners.
+    fn lipschitz_through(&self, schema: &Schema, matrix: &[f64]) -> Option<f64> {
+        let (_, trials) = self.design.reach(schema)?;
+        let slope = self.family.slope(schema.columns().first()?.range(), trials)?;
+        let bound = slope * self.design.reach_through(matrix, self.dimension())?;
+        bound.is_finite().then_some(bound)
+    }
+
     fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {
         let proper = self.design.sample_prior(uniform, out);
         match (&self.belief, out.last_mut()) {

@@ -35,11 +35,13 @@ pub struct Layout {
     pub offset: bool,
     /// For each feature the name of its term: `origin` for `origin[JFK]`.
     pub terms: Vec<String>,
-    /// E[x] and, row by row, E[x·xᵀ] of the coefficients' features if columns were independent and spread evenly over
+    /// `E[x]` and, row by row, `E[x·xᵀ]` of the coefficients' features if columns were independent and spread evenly over
     /// their bounds or levels.
     pub means: Vec<f64>,
     /// See `means`.
     pub moments: Vec<f64>,
+    /// The corners of all feature vectors bounds and levels allow, one after the other; empty if they are too many.
+    pub corners: Vec<f64>,
 }
 
 /// More coefficients than anyone can read, and than a dense preconditioner is for.
@@ -124,7 +126,7 @@ impl Layout {
                 format!("`{name}` follows from the terms before it, whatever the records; leave one out");
             return Err(formula.error(places[feature], reason));
         }
-        Ok(Self {
+        let mut layout = Self {
             view,
             intercept: formula.intercept,
             trials,
@@ -132,7 +134,10 @@ impl Layout {
             terms,
             means,
             moments,
-        })
+            corners: Vec::new(),
+        };
+        layout.corners = super::corners::corners(&layout);
+        Ok(layout)
     }
 
     /// The columns before the features.

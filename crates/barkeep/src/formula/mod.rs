@@ -3,6 +3,7 @@
 //! A formula is parsed into terms ([`Formula`]), which the schema turns into features ([`Layout`]): categories are coded
 //! by their declared levels, functions act on bounded columns. Nothing here touches a record.
 
+mod corners;
 mod layout;
 mod moments;
 mod parse;

@@ -144,7 +144,7 @@ fn assemble(layout: &Layout, priors: &[Prior]) -> Result<Design, barkeep_model::
     if layout.offset {
         design = design.with_offset(columns[layout.lead() - 1].name());
     }
-    design.with_priors(priors)?.with_moments(&layout.means, &layout.moments)
+    design.with_priors(priors)?.with_moments(&layout.means, &layout.moments)?.with_corners(&layout.corners)
 }
 
 /// What keeps a column from being a family's response, if anything does.

@@ -115,6 +115,47 @@ fn moments_are_those_of_an_even_spread() {
 }
 
 #[test]
+fn corners_bound_every_record_in_any_coordinates() {
+    let layout = layout("late ~ hour * origin + poly(hour, 2) + day");
+    // hour: 2 ends, poly(hour, 2): 2 ends, origin: 3 levels, day: 2 levels.
+    let k = layout.means.len();
+    assert_eq!(layout.corners.len(), 24 * k);
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 * (-53f64).exp2()
+    };
+    for _ in 0..20 {
+        let matrix: Vec<f64> = (0..k * k).map(|_| 2.0 * next() - 1.0).collect();
+        let length = |x: &[f64]| {
+            let rows = matrix.chunks_exact(k);
+            rows.map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum::<f64>().powi(2)).sum::<f64>().sqrt()
+        };
+        let most = layout.corners.chunks_exact(k).map(length).fold(0.0, f64::max);
+        for _ in 0..200 {
+            let record: Vec<f64> = layout
+                .view
+                .source()
+                .columns()
+                .iter()
+                .map(|column| match column.bounds() {
+                    Some((min, max)) => min + (max - min) * next(),
+                    None => (next() * (column.range().1 + 1.0)).floor(),
+                })
+                .collect();
+            let mut x = vec![1.0];
+            x.extend(layout.view.features()[layout.lead()..].iter().map(|feature| {
+                let value = |factor: &barkeep_data::Factor| {
+                    factor.at(&layout.view.source().columns()[factor.column], record[factor.column])
+                };
+                feature.factors.iter().map(value).product::<f64>()
+            }));
+            assert!(length(&x) <= most * (1.0 + 1e-12));
+        }
+    }
+}
+
+#[test]
 fn faults_point_at_their_place() {
     for (text, expected) in [
         (

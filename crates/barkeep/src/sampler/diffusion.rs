@@ -189,13 +189,21 @@ pub(super) fn whitening(section: &Section<'_>, dimension: usize) -> Result<White
 
 /// √(nT)·‖S‖·L: a bound on every whitened gradient, where the frame is the same everywhere and the model has one.
 fn hard_bound(setting: &Setting<'_>, frame: &Frame, weight: f64) -> Option<f64> {
-    let lipschitz = setting.model.lipschitz(setting.schema).filter(|_| !frame.is_local())?;
+    if frame.is_local() {
+        return None;
+    }
+    // A hair wider than the bound, so that neither rounding nor the clip's own hair touches anything.
+    const HAIR: f64 = 1.0 + 1e-6;
+    if let Some(bound) = setting.model.lipschitz_through(setting.schema, frame.transposed()) {
+        let bound = weight.sqrt() * bound * HAIR;
+        return (bound.is_finite() && bound > 0.0).then_some(bound);
+    }
+    let lipschitz = setting.model.lipschitz(setting.schema)?;
     let (factor, d) = (frame.factor(), setting.model.dimension());
     let gram: Vec<f64> =
         (0..d * d).map(|k| (0..d).map(|i| factor[i * d + k / d] * factor[i * d + k % d]).sum()).collect();
     let (_, square) = Spectrum::new(&gram, d)?.range();
-    // A hair wider than the bound, so that the clip's own hair touches nothing.
-    let bound = (weight * square).sqrt() * lipschitz * (1.0 + 1e-6);
+    let bound = (weight * square).sqrt() * lipschitz * HAIR;
     (bound.is_finite() && bound > 0.0).then_some(bound)
 }
 

@@ -114,6 +114,12 @@ impl Frame {
         &self.factor
     }
 
+    /// Sᵀ, row by row.
+    #[must_use]
+    pub fn transposed(&self) -> &[f64] {
+        &self.transposed
+    }
+
     /// Computes S and its divergence at `at`; where that fails, those before stay.
     pub fn move_to(&mut self, at: &[f64]) {
         let Some(metric) = self.local else { return };

@@ -1,15 +1,24 @@
 //! Reads `[data]`: where the records are and every public fact about them.
 
 use super::section::{Key, Section, SpecError, key};
-use barkeep_data::{Column, Kind, Scale, Schema, View};
+use barkeep_data::{Column, CsvOptions, Kind, Scale, Schema, View, read_header};
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
-pub const DATA_KEYS: [Key; 4] = [
+pub const DATA_KEYS: [Key; 5] = [
     key("path", "", "the CSV or Parquet file (by its ending .parquet or .pq), relative to the spec"),
     key("records", "", "how many records it holds; public, and another count is refused"),
     key("delimiter", "\",\"", "the one character between cells"),
-    key("columns", "", "one entry for each column the model reads, in the model's order"),
+    key(
+        "columns",
+        "",
+        "one entry for each column the model reads, in the model's order; a formula picks its own by name",
+    ),
+    key(
+        "schema",
+        "",
+        "instead of columns: a file, relative to the spec, with a [columns] section; `barkeep schema` drafts one",
+    ),
 ];
 
 /// The keys of one entry of `[data.columns]`.
@@ -58,19 +67,14 @@ impl Data {
                 );
             }
         };
-        let columns = section.require("columns", section.table("columns")?)?;
-        let columns = columns
-            .iter()
-            .map(|(name, value)| match value {
-                toml::Value::Table(table) => column(name, table),
-                _ => Err(SpecError::new(
-                    format!("data.columns.{name}"),
-                    "must be a table such as { min = 0, max = 1, invalid = 0 }",
-                )),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let schema =
-            Schema::new(columns).map_err(|error| SpecError::new("data.columns", error.to_string()))?;
+        let schema = match (section.table("columns")?, section.text("schema")?) {
+            (Some(_), Some(_)) => {
+                return Err(section.error("schema", "and columns say the same thing; give one of them"));
+            }
+            (Some(columns), None) => schema(columns)?,
+            (None, Some(file)) => schema(&columns_of(&section, &folder.join(file))?)?,
+            (None, None) => return Err(section.error("columns", "is required, or schema")),
+        };
         Ok(Self { path, records, delimiter, view: View::all(schema) })
     }
 }
@@ -83,9 +87,86 @@ impl Data {
     }
 }
 
+/// The `[columns]` of a schema file.
+fn columns_of(section: &Section<'_>, path: &Path) -> Result<toml::Table, SpecError> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| section.error("schema", format!("cannot read {shown}: {}", error.kind())))?;
+    let root: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        section.error("schema", format!("{shown}: {}", not_toml(&text, &error)))
+    })?;
+    let keys = [key("columns", "", "one entry for each column")];
+    let root = Section::new("", &root, keys.iter())
+        .map_err(|error| section.error("schema", format!("{shown}: `{}`: {}", error.key, error.reason)))?;
+    match root.table("columns") {
+        Ok(Some(columns)) => Ok(columns.clone()),
+        _ => Err(section.error("schema", format!("{shown} has no [columns] section"))),
+    }
+}
+
+/// Where TOML ends being TOML.
+pub(super) fn not_toml(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(text));
+    format!("line {} is not TOML: {}", before.matches('\n').count() + 1, error.message())
+}
+
+fn schema(columns: &toml::Table) -> Result<Schema, SpecError> {
+    let columns = columns
+        .iter()
+        .map(|(name, value)| match value {
+            toml::Value::Table(table) => column(name, table),
+            _ => Err(SpecError::new(
+                format!("data.columns.{name}"),
+                "must be a table such as { min = 0, max = 1, invalid = 0 }",
+            )),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Schema::new(columns).map_err(|error| SpecError::new("data.columns", error.to_string()))
+}
+
+/// What a draft puts where a person must fill something in.
+const BLANK: &str = "?";
+
+/// Drafts a schema file from the header of a file of records, every field left blank for a person.
+///
+/// **Privacy.** Reads names alone, never a record: bounds and levels taken from records would be answers nobody paid for.
+///
+/// # Errors
+/// [`barkeep_data::Error`] if the file is missing, unreadable or empty, or its first row is not a header.
+pub fn draft_schema(path: &Path, delimiter: u8) -> Result<String, barkeep_data::Error> {
+    let options = CsvOptions { delimiter, ..CsvOptions::default() };
+    let mut text = String::from(
+        "# Drafted from the header alone. Everything here is public: fill in every \"?\" from what is known of the records'\n\
+         # making, never from the records, and delete the lines that do not apply and the columns nobody needs.\n\
+         # Values outside [min, max] are clamped; a missing, unreadable or undeclared cell becomes invalid.\n",
+    );
+    for name in read_header(path, options)? {
+        let quoted = toml::Value::String(name).to_string();
+        text.push_str(&format!(
+            "\n[columns.{quoted}]\n\
+             kind = \"?\"         # \"real\", \"integer\", \"bool\" or \"category\"\n\
+             min = \"?\"          # real and integer: a number\n\
+             max = \"?\"          # real and integer: a number\n\
+             levels = \"?\"       # category: a list such as [\"a\", \"b\"]; the first is the reference\n\
+             invalid = \"?\"      # a number, true or false, or a level\n\
+             scale = \"bounds\"   # real and integer: map [min, max] to [-1, 1], or \"none\"\n"
+        ));
+    }
+    Ok(text)
+}
+
 fn column(name: &str, table: &toml::Table) -> Result<Column, SpecError> {
     let path = format!("data.columns.{name}");
     let section = Section::new(&path, table, COLUMN_KEYS.iter())?;
+    // A level may be called "?" and then stand for a bad cell.
+    let levels = table.get("levels").and_then(toml::Value::as_array);
+    let is_level = levels.is_some_and(|levels| levels.iter().any(|level| level.as_str() == Some(BLANK)));
+    let blank = |(key, value): &(&String, &toml::Value)| {
+        value.as_str() == Some(BLANK) && !(is_level && *key == "invalid")
+    };
+    if let Some((key, _)) = table.iter().find(blank) {
+        return Err(section.error(key, "is still \"?\": fill it in, or delete it if it does not apply"));
+    }
     let kind = section
         .choice(
             "kind",
@@ -170,7 +251,7 @@ mod tests {
             ("path = 'r.csv'", "`data.records`: is required"),
             ("path = 'r.csv'\nrecords = 0", "`data.records`: must be a whole number of at least 1"),
             ("path = 'r.csv'\nrecords = 5000000000", "`data.records`: must be at most 2^32"),
-            ("path = 'r.csv'\nrecords = 10", "`data.columns`: is required"),
+            ("path = 'r.csv'\nrecords = 10", "`data.columns`: is required, or schema"),
             ("path = 'r.csv'\nrecord = 10", "`data.record`: unknown key; did you mean `records`?"),
             ("path = 'r.csv'\nrecords = 10\ndelimiter = 'ab'", "`data.delimiter`"),
             (good, "`data.columns`"),
@@ -196,5 +277,56 @@ mod tests {
             let error = parse(text).unwrap_err();
             assert!(error.contains(expected), "{text}\n gave {error}\n not {expected}");
         }
+    }
+
+    #[test]
+    fn a_schema_may_stand_in_a_file_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |text: &str| std::fs::write(folder.path().join("a.schema.toml"), text).unwrap();
+        let parse = |more: &str| {
+            let text = format!("path = 'r.csv'\nrecords = 1\nschema = 'a.schema.toml'\n{more}");
+            Data::parse(&text.parse().unwrap(), folder.path()).map_err(|error| error.to_string())
+        };
+        assert!(parse("").unwrap_err().contains("cannot read"));
+        write("[columns]\nx = { min = 0, max = 1, invalid = 0 }");
+        assert_eq!(parse("").unwrap().schema().columns()[0].name(), "x");
+        assert!(parse("[columns]\n").unwrap_err().contains("give one of them"));
+        write("[colums]\n");
+        assert!(parse("").unwrap_err().contains("did you mean `columns`?"));
+        write("x =");
+        assert!(parse("").unwrap_err().contains("line 1 is not TOML"));
+        write("x = 1");
+        assert!(parse("").is_err());
+    }
+
+    #[test]
+    fn a_draft_knows_the_header_only_and_is_refused_until_filled_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = folder.path().join("people.csv");
+        std::fs::write(&records, "age,\"city, \"\"here\"\"\"\n71234,Oslo\n").unwrap();
+        let draft = draft_schema(&records, b',').unwrap();
+        assert!(!draft.contains("71234") && !draft.contains("Oslo"));
+        let table: toml::Table = draft.parse().unwrap();
+        let columns = table["columns"].as_table().unwrap();
+        assert_eq!(columns.keys().collect::<Vec<_>>(), ["age", "city, \"here\""]);
+        std::fs::write(folder.path().join("a.schema.toml"), &draft).unwrap();
+        let spec: toml::Table = "path = 'people.csv'\nrecords = 1\nschema = 'a.schema.toml'".parse().unwrap();
+        let error = Data::parse(&spec, folder.path()).unwrap_err().to_string();
+        assert!(error.contains("data.columns.age.kind") && error.contains("fill it in"), "{error}");
+        // Filled in, it is a schema.
+        let filled = draft
+            .replacen("kind = \"?\"", "kind = \"integer\"", 1)
+            .replacen("min = \"?\"", "min = 0", 1)
+            .replacen("max = \"?\"", "max = 120", 1)
+            .replacen("levels = \"?\"", "#", 1)
+            .replacen("invalid = \"?\"", "invalid = 40", 1)
+            .replacen("kind = \"?\"", "kind = \"category\"", 1)
+            .replacen("min = \"?\"", "#", 1)
+            .replacen("max = \"?\"", "#", 1)
+            .replacen("levels = \"?\"", "levels = [\"Oslo\", \"Rome\"]", 1)
+            .replacen("invalid = \"?\"", "invalid = \"Rome\"", 1);
+        let last = filled.rfind("scale").unwrap();
+        std::fs::write(folder.path().join("a.schema.toml"), &filled[..last]).unwrap();
+        assert_eq!(Data::parse(&spec, folder.path()).unwrap().schema().width(), 2);
     }
 }

@@ -8,11 +8,11 @@ mod data;
 mod privacy;
 pub mod section;
 
-pub use data::{COLUMN_KEYS, DATA_KEYS, Data};
+pub use data::{COLUMN_KEYS, DATA_KEYS, Data, draft_schema};
 pub use privacy::{PRIVACY_KEYS, Privacy};
 pub use section::{Key, SpecError};
 
-use crate::models::{self, ModelEntry};
+use crate::models::{self, Built, ModelEntry};
 use barkeep_accounting::Neighbours;
 use barkeep_model::Model;
 use section::{Section, key};
@@ -51,16 +51,15 @@ impl Spec {
     /// # Errors
     /// The first fault, by key.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, SpecError> {
-        let root: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-            let line =
-                error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count()) + 1;
-            SpecError::new("", format!("line {line} is not TOML: {}", error.message()))
-        })?;
+        let root: toml::Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| SpecError::new("", data::not_toml(text, &error)))?;
         let root = Section::new("", &root, SECTIONS.iter())?;
         let section = |name: &str| root.require(name, root.table(name)?);
-        let data = Data::parse(section("data")?, folder)?;
+        let mut data = Data::parse(section("data")?, folder)?;
         let model_table = section("model")?;
-        let (model_entry, model) = models::build(model_table, data.schema().columns().len())?;
+        let Built { entry: model_entry, model, view } = models::build(model_table, data.schema())?;
+        data.view = view;
         let temper = temper(&Section::open("model", model_table), data.records)?;
         let privacy = Privacy::parse(section("privacy")?)?;
         if let (Privacy::Budget { neighbours: Neighbours::AddRemove, .. }, true) =

@@ -1,0 +1,32 @@
+//! `barkeep schema`: drafts a schema from the header of a file, for a person to fill in. No record is read.
+
+use crate::exit::{Exit, print, say};
+use barkeep::Error;
+use clap::Args;
+use std::path::PathBuf;
+
+/// The command.
+#[derive(Args)]
+pub(crate) struct SchemaCommand {
+    /// The CSV or Parquet file. Its first row, or its list of columns, is read and nothing else.
+    file: PathBuf,
+    /// The character between the cells of a CSV file.
+    #[arg(long, default_value_t = ',')]
+    delimiter: char,
+}
+
+impl SchemaCommand {
+    /// Runs it.
+    pub(crate) fn run(self) -> Result<(), Exit> {
+        let delimiter = u8::try_from(self.delimiter)
+            .ok()
+            .filter(u8::is_ascii)
+            .ok_or_else(|| Exit::Input("--delimiter must be one ASCII character".to_owned()))?;
+        let draft = barkeep::spec::draft_schema(&self.file, delimiter).map_err(Error::from)?;
+        print(draft.trim_end())?;
+        say(
+            "Save it, say as records.schema.toml, fill in every \"?\", and name it in the spec: [data] schema = \"records.schema.toml\"",
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! Holds every family, from spec and file to coefficients, against fits by statsmodels and scipy.
+//!
+//! `regressions/make.py` simulated the data and fitted them by maximum likelihood; here Newton's method climbs the very log
+//! densities and gradients a chain sees, over the table the reader made.
+
+#![expect(clippy::disallowed_methods, reason = "the records are simulated; the test plays the curator")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use barkeep::data::{CsvOptions, Table, read};
+use barkeep::model::cholesky::Cholesky;
+use barkeep::model::{Model, Scratch};
+use barkeep::{Folder, Plan, Spec, Unwatched};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+type Fits = BTreeMap<String, BTreeMap<String, Vec<f64>>>;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/regressions")
+}
+
+fn fits() -> Fits {
+    serde_json::from_str(&std::fs::read_to_string(folder().join("fits.json")).unwrap()).unwrap()
+}
+
+/// A spec for one family of one data set; `flat` priors, so that the posterior is the likelihood.
+fn spec(data: &str, family: &str, sampler: &str) -> Spec {
+    let records = match data {
+        "data1" => 300,
+        "data2" => 500,
+        _ => 900,
+    };
+    let (response, column) = match family {
+        "gaussian" | "student_t" => (family.to_owned(), "{ min = -100, max = 100, invalid = 0 }"),
+        "logit" | "probit" => (family.to_owned(), "{ kind = 'bool', invalid = false }"),
+        "binomial" => {
+            ("binomial | trials(m)".to_owned(), "{ kind = 'integer', min = 0, max = 100, invalid = 0 }")
+        }
+        "poisson" | "negative_binomial" => {
+            (family.to_owned(), "{ kind = 'integer', min = 0, max = 10000, invalid = 0 }")
+        }
+        _ => (family.to_owned(), "{ min = 1e-7, max = 1e5, invalid = 1 }"),
+    };
+    let offset = if matches!(family, "poisson" | "negative_binomial") { " + offset(o)" } else { "" };
+    let (name, link) = match family {
+        "logit" | "probit" => ("bernoulli", format!("link = '{family}'")),
+        other => (other, String::new()),
+    };
+    let text = format!(
+        "[data]\npath = '{data}.csv'\nrecords = {records}\n[data.columns]\n\
+         x1 = {{ min = -1, max = 1, invalid = 0 }}\nx2 = {{ min = -2, max = 2, invalid = 0 }}\n\
+         g = {{ kind = 'category', levels = ['a', 'b', 'c'], invalid = 'a' }}\n\
+         o = {{ min = -1, max = 1, invalid = 0 }}\nm = {{ kind = 'integer', min = 1, max = 15, invalid = 1 }}\n\
+         {family} = {column}\n\
+         [model]\nformula = '{response} ~ x1 + x2 + g + x1:g{offset}'\nfamily = '{name}'\n{link}\n\
+         [model.priors]\nintercept = 'flat'\ncoefficients = 'flat'\n\
+         [privacy]\nprivate = false\n[sampler]\n{sampler}\n"
+    );
+    Spec::parse(&text, &folder()).unwrap()
+}
+
+fn table(spec: &Spec) -> Table {
+    let data = &spec.data;
+    read(&data.path, &data.view, data.records as usize, CsvOptions::default(), &mut |_| {}).unwrap()
+}
+
+/// Σ ln p(x|θ) and its gradient.
+fn total(model: &dyn Model, table: &Table, at: &[f64]) -> (f64, Vec<f64>) {
+    let (mut value, mut sum, mut scratch) = (0.0, vec![0.0; at.len()], Scratch::new());
+    for block in table.blocks().iter() {
+        let (mut out, mut gradient) = (vec![0.0; block.len()], vec![0.0; block.len() * at.len()]);
+        model.log_density(block, at, &mut out, &mut scratch);
+        model.gradient(block, at, &mut gradient, &mut scratch);
+        value += out.iter().sum::<f64>();
+        let columns = gradient.chunks_exact(block.len());
+        sum.iter_mut().zip(columns).for_each(|(sum, column)| *sum += column.iter().sum::<f64>());
+    }
+    (value, sum)
+}
+
+/// The information at a point, by central differences of gradients.
+fn information(model: &dyn Model, table: &Table, at: &[f64]) -> Vec<f64> {
+    let (d, step) = (at.len(), 1e-5);
+    let mut matrix = vec![0.0; d * d];
+    for j in 0..d {
+        let moved = |by: f64| {
+            let mut to = at.to_vec();
+            to[j] += by;
+            total(model, table, &to).1
+        };
+        let (up, down) = (moved(step), moved(-step));
+        (0..d).for_each(|i| matrix[i * d + j] = (down[i] - up[i]) / (2.0 * step));
+    }
+    (0..d * d).map(|k| 0.5 * (matrix[k] + matrix[(k % d) * d + k / d])).collect()
+}
+
+/// Newton's method with halved steps.
+fn climb(model: &dyn Model, table: &Table, start: Vec<f64>) -> Vec<f64> {
+    let (d, mut at) = (start.len(), start);
+    for _ in 0..100 {
+        let (value, gradient) = total(model, table, &at);
+        let mut matrix = information(model, table, &at);
+        // A ridge until the matrix is positive definite.
+        let mut ridge = 1e-9;
+        let inverse = loop {
+            if let Some(factor) = Cholesky::new(&matrix, d) {
+                break factor.inverse();
+            }
+            ridge *= 10.0;
+            matrix.iter_mut().step_by(d + 1).for_each(|entry| *entry += ridge);
+        };
+        let step: Vec<f64> =
+            inverse.chunks_exact(d).map(|row| row.iter().zip(&gradient).map(|(a, b)| a * b).sum()).collect();
+        let mut share = 1.0;
+        let next = loop {
+            let next: Vec<f64> = at.iter().zip(&step).map(|(at, step)| at + share * step).collect();
+            if total(model, table, &next).0 >= value - 1e-9 || share < 1e-9 {
+                break next;
+            }
+            share *= 0.5;
+        };
+        let moved = at.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        at = next;
+        if moved < 1e-9 {
+            return at;
+        }
+    }
+    at
+}
+
+#[test]
+fn coefficients_agree_with_independent_fits() {
+    let mut compared = 0;
+    for (data, families) in fits() {
+        for (family, expected) in families {
+            let spec = spec(&data, &family, "name = 'rwmh'\nproposal_sd = 0.1\nstart = 'prior'");
+            assert_eq!(spec.model.dimension(), expected.len(), "{data} {family}");
+            let table = table(&spec);
+            let found = climb(&*spec.model, &table, vec![0.0; expected.len()]);
+            for ((found, expected), name) in found.iter().zip(&expected).zip(spec.model.parameter_names()) {
+                assert!(
+                    (found - expected).abs() < 2e-5 * (1.0 + expected.abs()),
+                    "{data} {family} {name}: {found}, not {expected}"
+                );
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 27);
+}
+
+/// A chain's means lie within a third of a posterior standard deviation of the fit: skewness of a posterior of a few
+/// hundred records moves its mean by less, and the chains' own error is a tenth.
+#[test]
+#[ignore = "slow: cargo test -p barkeep --release --test regressions -- --ignored"]
+fn long_chains_agree_with_independent_fits() {
+    for (data, families) in fits() {
+        for (family, expected) in families {
+            let start = format!("start = {expected:?}\nseed = 1");
+            let first = spec(&data, &family, &format!("name = 'rwmh'\nproposal_sd = 0.05\n{start}"));
+            let table = table(&first);
+            let precision = information(&*first.model, &table, &expected);
+            let d = expected.len();
+            let covariance = Cholesky::new(&precision, d).unwrap().inverse();
+            let rows: Vec<String> = covariance
+                .chunks_exact(d)
+                .map(|row| {
+                    let scaled: Vec<f64> = row.iter().map(|entry| entry * 5.6 / d as f64).collect();
+                    format!("{scaled:?}")
+                })
+                .collect();
+            let sampler = format!(
+                "name = 'rwmh'\nproposal_covariance = [{}]\nsteps = 40000\nburn_in = 2000\n{start}",
+                rows.join(", ")
+            );
+            let plan = Plan::new(spec(&data, &family, &sampler)).unwrap();
+            let out = tempfile::tempdir().unwrap();
+            let (_, summary) =
+                Folder::claim(&out.path().join("out")).unwrap().run(&plan, None, &Unwatched).unwrap();
+            for (j, row) in summary.parameters.iter().enumerate() {
+                let sd = covariance[j * d + j].sqrt();
+                let distance = (row.mean.unwrap() - expected[j]).abs() / sd;
+                assert!(distance < 0.34, "{data} {family} {}: {distance} sd", row.name);
+            }
+        }
+    }
+}
