@@ -101,13 +101,7 @@ pub(crate) fn write(out: &mut dyn Write, (data, starts): (&[u64], &[u64])) -> Re
     Ok(())
 }
 
-/// Lower quartile, median and upper quartile, interpolated linearly.
-pub(crate) fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
-    values.sort_by(f64::total_cmp);
-    let at = |share: f64| {
-        let position = share * (values.len() - 1) as f64;
-        let (below, rest) = (position as usize, position.fract());
-        values[below] + rest * (values[(below + 1).min(values.len() - 1)] - values[below])
-    };
-    [at(0.25), at(0.5), at(0.75)]
+/// Lower quartile, median and upper quartile.
+pub(crate) fn quartiles(values: Vec<f64>) -> [f64; 3] {
+    crate::published::quartiles(&values).unwrap_or([f64::NAN; 3])
 }

@@ -2,6 +2,7 @@
 //! posterior, averaged over independent runs; minibatch Barker with 20 000 steps at ε ≤ 0.25, stochastic-gradient Langevin
 //! dynamics at ε ≤ 0.5.
 
+use crate::published::mean_and_variance;
 use crate::replicate::{plan, runs, simulate};
 use barkeep::model::{Mixture, Model};
 use std::io::Write;
@@ -63,13 +64,6 @@ fn measure(out: &mut dyn Write, (name, spec, budget): (&str, &str, f64), count: 
         }
     }
     Ok(())
-}
-
-/// Mean and variance.
-fn mean_and_variance(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    (mean, values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0).max(1.0))
 }
 
 /// Mean and variance of both parameters under the exact posterior, by quadrature over a grid of θ and records binned at 0.01.

@@ -4,6 +4,7 @@ mod account;
 mod catalogue;
 mod demo;
 mod plan;
+mod reproduce;
 mod sample;
 mod schema;
 mod simulate;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Simulate(simulate::Simulate),
     /// Drafts a schema from the header of a file, for a person to fill in.
     Schema(schema::SchemaCommand),
+    /// Repeats a figure or table of the papers, published values beside ours.
+    Reproduce(reproduce::Reproduce),
     /// Lists the models with their spec keys.
     Models(catalogue::Catalogue),
     /// Lists the samplers with their spec keys.
@@ -53,6 +56,7 @@ impl Command {
             Self::Account(command) => command.run(),
             Self::Simulate(command) => command.run(),
             Self::Schema(command) => command.run(),
+            Self::Reproduce(command) => command.run(),
             Self::Models(command) => command.models(),
             Self::Samplers(command) => command.samplers(),
             Self::Spec => spec_help::run(),

@@ -1,5 +1,7 @@
 //! Holds the thesis' eight models: simulated records, starting points by its rule, exact posterior draws, published results.
 
+pub(crate) mod iterations;
+
 use crate::replicate::simulate;
 use barkeep::PublicRng;
 use barkeep::data::Table;

@@ -1,0 +1,162 @@
+//! Draws figures as SVG: panels in a grid, axes with units, one legend below that no curve can hide.
+
+mod axis;
+mod contour;
+mod panel;
+
+pub use axis::{Axis, Scale};
+pub use contour::{Grid, Piece, contours};
+pub use panel::{Mark, Panel, Shape, Style};
+
+use std::fmt::Write;
+
+/// Colours that people who see few colours can tell apart (Okabe and Ito).
+pub const COLOURS: [&str; 8] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d1f"];
+
+/// Width of a character of the given height, on average and on the safe side.
+const CHARACTER: f64 = 0.58;
+
+/// A figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Above everything.
+    pub title: String,
+    /// Row after row.
+    pub panels: Vec<Panel>,
+    /// Panels in a row.
+    pub columns: usize,
+    /// Width and height of one panel with its axes.
+    pub size: (f64, f64),
+}
+
+impl Figure {
+    /// A figure of panels of the usual size.
+    #[must_use]
+    pub fn new(title: impl Into<String>, columns: usize, panels: Vec<Panel>) -> Self {
+        Self { title: title.into(), panels, columns: columns.max(1), size: (360.0, 280.0) }
+    }
+
+    /// The picture.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        let columns = self.columns.min(self.panels.len().max(1));
+        let rows = self.panels.len().div_ceil(columns);
+        let width = (columns as f64 * self.size.0 + 20.0).max(460.0);
+        let title = wrapped(&self.title, 15.0, width - 20.0);
+        let top = 14.0 + 19.0 * title.len() as f64;
+        let below = top + rows as f64 * self.size.1;
+        let legend = self.legend(width - 20.0);
+        let height = below + 10.0 + 20.0 * legend.len() as f64;
+        let mut out = String::new();
+        // Writing to a string does not fail; so below.
+        let _ = write!(
+            out,
+            "<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0}' height='{height:.0}' viewBox='0 0 {width:.0} {height:.0}' \
+             font-family='DejaVu Sans, Helvetica, sans-serif'>\n<rect width='100%' height='100%' fill='white'/>\n"
+        );
+        for (line, words) in title.iter().enumerate() {
+            text(&mut out, (width / 2.0, 20.0 + 19.0 * line as f64), 15.0, "middle", words);
+        }
+        for (index, panel) in self.panels.iter().enumerate() {
+            let corner =
+                (10.0 + (index % columns) as f64 * self.size.0, top + (index / columns) as f64 * self.size.1);
+            panel.draw(&mut out, corner, self.size, index);
+        }
+        for (row, entries) in legend.iter().enumerate() {
+            let y = below + 14.0 + 20.0 * row as f64;
+            let total: f64 = entries.iter().map(|(label, _)| entry_width(label)).sum();
+            let mut x = (width - total) / 2.0;
+            for (label, style) in entries {
+                style.sample(&mut out, (x, y));
+                text(&mut out, (x + 34.0, y + 4.0), 12.0, "start", label);
+                x += entry_width(label);
+            }
+        }
+        out.push_str("</svg>\n");
+        out
+    }
+
+    /// Every label once, in lines that fit.
+    fn legend(&self, width: f64) -> Vec<Vec<(&str, &Style)>> {
+        let mut lines: Vec<Vec<(&str, &Style)>> = Vec::new();
+        let (mut seen, mut used) = (Vec::new(), 0.0);
+        let marks = self.panels.iter().flat_map(|panel| &panel.marks);
+        for style in marks.filter_map(Mark::style).filter(|style| !style.label.is_empty()) {
+            if seen.contains(&style.label.as_str()) {
+                continue;
+            }
+            seen.push(&style.label);
+            let needed = entry_width(&style.label);
+            match lines.last_mut() {
+                Some(line) if used + needed <= width => line.push((&style.label, style)),
+                _ => {
+                    lines.push(vec![(&style.label, style)]);
+                    used = 0.0;
+                }
+            }
+            used += needed;
+        }
+        lines
+    }
+}
+
+fn entry_width(label: &str) -> f64 {
+    34.0 + 12.0 * CHARACTER * label.chars().count() as f64 + 18.0
+}
+
+/// Words in lines of at most this width.
+fn wrapped(words: &str, height: f64, width: f64) -> Vec<String> {
+    let most = (width / (height * CHARACTER)) as usize;
+    let mut lines = vec![String::new()];
+    for word in words.split(' ') {
+        let line = lines.len() - 1;
+        if lines[line].chars().count() + word.chars().count() >= most && !lines[line].is_empty() {
+            lines.push(word.to_owned());
+        } else {
+            let gap = if lines[line].is_empty() { "" } else { " " };
+            lines[line] = format!("{}{gap}{word}", lines[line]);
+        }
+    }
+    lines
+}
+
+fn text(out: &mut String, at: (f64, f64), height: f64, anchor: &str, words: &str) {
+    let _ = writeln!(
+        out,
+        "<text x='{:.1}' y='{:.1}' font-size='{height}' text-anchor='{anchor}'>{}</text>",
+        at.0,
+        at.1,
+        escaped(words)
+    );
+}
+
+fn escaped(words: &str) -> String {
+    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_names_its_axes_and_every_series_once() {
+        let line =
+            |colour| Mark::Line { points: vec![(1.0, 1.0), (2.0, 4.0)], style: Style::line("a < b", colour) };
+        let panel = |title: &str| {
+            Panel::new(title, Axis::new("time (s)"), Axis::log("ε")).with(line(0)).with(line(1))
+        };
+        let svg = Figure::new("two panels", 2, vec![panel("left"), panel("right")]).svg();
+        assert_eq!(svg.matches("a &lt; b").count(), 1);
+        assert_eq!(svg.matches("time (s)").count(), 2);
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+        assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+
+    #[test]
+    fn long_titles_are_broken_into_lines() {
+        let lines = wrapped("one two three four five six seven", 15.0, 120.0);
+        assert!(lines.len() > 1 && lines.iter().all(|line| line.chars().count() <= 14));
+        assert_eq!(lines.join(" "), "one two three four five six seven");
+    }
+}
