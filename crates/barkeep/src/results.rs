@@ -27,20 +27,24 @@ impl Folder {
     pub fn claim(path: &Path) -> Result<Self, Error> {
         let fail = |source: io::Error| Error::Write(WriteError { path: path.to_owned(), source });
         fs::create_dir_all(path).map_err(fail)?;
-        if fs::read_dir(path).map_err(fail)?.next().is_some() {
-            return Err(fail(io::Error::new(
-                ErrorKind::AlreadyExists,
-                "the folder is not empty; name a new one, so that no earlier result is lost",
-            )));
-        }
-        OpenOptions::new().write(true).create_new(true).open(path.join(CLAIM)).map_err(|error| {
-            fail(match error.kind() {
-                ErrorKind::AlreadyExists => {
-                    io::Error::new(ErrorKind::AlreadyExists, "another run is using the folder")
-                }
-                _ => error,
-            })
+        let occupied = |who| fail(io::Error::new(ErrorKind::AlreadyExists, who));
+        // Claimed first and looked at then: another run may come and go between a look and a claim.
+        let claim = path.join(CLAIM);
+        OpenOptions::new().write(true).create_new(true).open(&claim).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => occupied(
+                "the folder is not empty: another run is using it, or was killed in it; name a new one",
+            ),
+            _ => fail(error),
         })?;
+        for entry in fs::read_dir(path).map_err(fail)? {
+            if entry.map_err(fail)?.file_name() != CLAIM {
+                // Ours alone, and nothing else was touched.
+                let _ = fs::remove_file(&claim);
+                return Err(occupied(
+                    "the folder is not empty; name a new one, so that no earlier result is lost",
+                ));
+            }
+        }
         Ok(Self(path.to_owned()))
     }
 
@@ -135,5 +139,6 @@ mod tests {
         fs::write(folder.path().join("draws.csv"), "precious").unwrap();
         assert!(Folder::claim(folder.path()).is_err());
         assert_eq!(fs::read_to_string(folder.path().join("draws.csv")).unwrap(), "precious");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "a refused claim leaves nothing behind");
     }
 }
