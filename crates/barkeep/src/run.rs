@@ -6,7 +6,7 @@ use crate::plan::{Bill, Plan};
 use crate::public_rng::PublicRng;
 use crate::start::Start;
 use barkeep_accounting::{Coins, Rho, Steps, ZcdpFilter};
-use barkeep_curator::{Budget, Curator, NoiseRng, Refused, Tab};
+use barkeep_curator::{Ask, Budget, Curator, NoiseRng, Refused, Tab};
 use barkeep_data::Table;
 use barkeep_num::down;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
@@ -78,19 +78,19 @@ pub fn run(
     let mut streams = noise.into_streams();
     let tabs: Vec<Tab> =
         curators.iter().zip(&mut streams).map(|(curator, noise)| Tab::open(curator, noise)).collect();
-    let start = match (&plan.start, curators.first(), streams.next()) {
-        (Start::Fit(fit), Some(curator), Some(noise)) => {
-            // Chains have the first numbers.
-            let mut rng = PublicRng::new(seed, u64::MAX);
-            Start::Near(fit.run(&*plan.spec.model, &mut Tab::open(curator, noise), &mut rng)?)
+    let start = match (curators.first(), streams.next()) {
+        // Chains have the first numbers.
+        (Some(curator), Some(noise)) => {
+            starting(plan, &mut Tab::open(curator, noise), &mut PublicRng::new(seed, u64::MAX))?
         }
-        (start, ..) => start.clone(),
+        _ => plan.start.clone(),
     };
     let chains = tabs
         .into_par_iter()
         .enumerate()
-        .map(|(index, tab)| {
-            chain(plan, &start, index, tab, draws.chain(), &mut PublicRng::new(seed, index as u64), watch)
+        .map(|(index, mut tab)| {
+            let rng = &mut PublicRng::new(seed, index as u64);
+            chain(plan, &start, index, &mut tab, draws.chain(), rng, watch)
         })
         .collect::<Result<Vec<Chain>, Error>>()?;
     let steps_used: Vec<u64> = chains.iter().map(|chain| chain.len() as u64).collect();
@@ -103,7 +103,7 @@ pub fn run(
 
 /// Each chain's budget: the same for all where steps have one price, equal shares of a filter where they do not,
 /// so that how far a chain gets does not depend on the speed of another.
-fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
+pub(crate) fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
     let chains = usize::try_from(plan.chains).unwrap_or(usize::MAX);
     match &plan.bill {
         None => Ok(vec![Budget::not_private(); chains]),
@@ -116,11 +116,20 @@ fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
     }
 }
 
-fn chain(
+/// Where the chains start, fitted first where the plan says so.
+pub(crate) fn starting(plan: &Plan, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Start, Error> {
+    match &plan.start {
+        Start::Fit(fit) => Ok(Start::Near(fit.run(&*plan.spec.model, ask, rng)?)),
+        start => Ok(start.clone()),
+    }
+}
+
+/// Makes one chain's steps, asking whoever answers.
+pub(crate) fn chain(
     plan: &Plan,
     start: &Start,
     index: usize,
-    mut tab: Tab,
+    ask: &mut dyn Ask,
     mut chain: Chain,
     rng: &mut PublicRng,
     watch: &dyn Watch,
@@ -132,7 +141,7 @@ fn chain(
         if watch.stop() {
             break;
         }
-        match kernel.step(&mut state, &mut tab, rng) {
+        match kernel.step(&mut state, ask, rng) {
             Ok(outcome) => {
                 chain.push(kernel.published(&state), outcome)?;
                 watch.step(index, outcome);
