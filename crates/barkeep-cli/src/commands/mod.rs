@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod account;
+mod audit;
 mod catalogue;
 mod demo;
 mod plan;
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     /// Computes epsilon, delta or steps of a mechanism.
     Account(account::Account),
+    /// Attacks the program: a proved lower bound on epsilon beside what is certified.
+    Audit(audit::Audit),
     /// Writes simulated records of a model as CSV.
     Simulate(simulate::Simulate),
     /// Drafts a schema from the header of a file, for a person to fill in.
@@ -54,6 +57,7 @@ impl Command {
             Self::Plan(command) => command.run(),
             Self::Verify(command) => command.run(),
             Self::Account(command) => command.run(),
+            Self::Audit(command) => command.run(),
             Self::Simulate(command) => command.run(),
             Self::Schema(command) => command.run(),
             Self::Reproduce(command) => command.run(),

@@ -1,0 +1,141 @@
+//! Attacks the program that runs: plays mechanisms and whole samplers on neighbouring data sets, many times, and tells how
+//! much ε an attacker can prove, beside what is certified.
+//!
+//! A [`Game`] is a mechanism with two neighbouring data sets built in; [`attack`] plays it and returns a lower bound on
+//! its ε that is wrong with a stated probability at most. [`audit_all`] lists every mechanism of the curator and
+//! every private sampler; [`audit_plan`] takes a plan as it would be run. Both use the real curator, tab, kernel and
+//! budget; only the records are made up, one at each end of what the bounds admit, and every decision is steered to
+//! where it tells most.
+//!
+//! A bound above the certificate refutes it. A bound below proves nothing, but tells how much of the price an attack of this
+//! kind can explain.
+
+mod evidence;
+mod game;
+mod pair;
+mod probe;
+mod proportion;
+mod samplers;
+mod simple;
+mod staged;
+mod worst;
+
+pub use evidence::{Claim, Effort, attack};
+pub use game::{Each, Game, Source, World};
+pub use proportion::{at_least, at_most};
+
+use crate::Error;
+use crate::plan::Plan;
+use crate::spec::Privacy;
+use serde::Serialize;
+
+/// The probability that any bound of one audit is above the truth, all rows together.
+pub const ALPHA: f64 = 1e-3;
+
+/// What one attack found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// What was attacked.
+    pub mechanism: String,
+    /// ε as certified.
+    pub certified: f64,
+    /// The δ of both.
+    pub delta: f64,
+    /// The ε an attacker has proved.
+    pub audited: f64,
+    /// Trials in each of the two worlds.
+    pub trials: u64,
+    /// Whether the price is that of what leaves; else it includes a number that stays inside, and the bound must stay
+    /// far below.
+    pub priced_as_released: bool,
+}
+
+impl Row {
+    /// Whether the certificate stands.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.audited <= self.certified
+    }
+}
+
+/// How to audit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Trials in each world; chosen by the work of one where absent.
+    pub trials: Option<u64>,
+    /// Repeats an audit. Records are made up, so that no seed endangers them.
+    pub seed: Option<u64>,
+}
+
+/// Trials of a mechanism in each world, where none are asked for.
+pub const TRIALS: u64 = 1_000_000;
+
+/// Questions all trials of a sampler in one world ask together, about.
+const QUESTIONS: u64 = 6_000_000;
+
+/// Attacks every mechanism of the curator and every private sampler; `told` hears of each row as it is found.
+///
+/// # Errors
+/// Whatever keeps a mechanism from running.
+pub fn audit_all(options: Options, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, Error> {
+    let source = Source::new(options.seed)?;
+    let alpha = ALPHA / (simple::SIMPLE.len() + samplers::SPECS.len()) as f64;
+    let mut rows = Vec::new();
+    for entry in simple::SIMPLE {
+        let effort = Effort { trials: options.trials.unwrap_or(TRIALS), alpha, source };
+        let case = entry(effort)?;
+        let row = Row {
+            mechanism: case.name,
+            certified: case.contract.epsilon(case.claim.delta)?.upper,
+            delta: case.claim.delta.get(),
+            audited: attack(&*case.game, case.claim, effort)?,
+            trials: effort.trials,
+            priced_as_released: case.priced_as_released,
+        };
+        told(&row);
+        rows.push(row);
+    }
+    for (name, records, text) in samplers::SPECS {
+        let row = attack_plan(
+            &samplers::bundled(*records, text)?,
+            format!("sampler {name}"),
+            options,
+            alpha,
+            source,
+        )?;
+        told(&row);
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Attacks one plan with all of [`ALPHA`].
+///
+/// # Errors
+/// A baseline, which certifies nothing; whatever keeps the plan from running.
+pub fn audit_plan(plan: &Plan, options: Options) -> Result<Row, Error> {
+    attack_plan(plan, format!("sampler {}", plan.preset.name), options, ALPHA, Source::new(options.seed)?)
+}
+
+fn attack_plan(
+    plan: &Plan,
+    mechanism: String,
+    options: Options,
+    alpha: f64,
+    source: Source,
+) -> Result<Row, Error> {
+    let (Some(epsilon), Privacy::Budget { delta, .. }) = (plan.epsilon, plan.spec.privacy) else {
+        return Err(Error::Budget("a baseline certifies nothing: there is nothing to audit".to_owned()));
+    };
+    let trials = options.trials.unwrap_or_else(|| (QUESTIONS / samplers::work(plan)).clamp(2_000, TRIALS));
+    let game = samplers::game(plan, source)?;
+    let claim = Claim { delta, gaussian: samplers::is_gaussian(plan) };
+    Ok(Row {
+        mechanism,
+        certified: epsilon.upper,
+        delta: delta.get(),
+        audited: attack(&game, claim, Effort { trials, alpha, source })?,
+        trials,
+        priced_as_released: plan.premises.level == barkeep_curator::Level::Decision,
+    })
+}

@@ -1,0 +1,68 @@
+//! Stages the real thing: a curator, a tab and whatever asks them, on two tables that differ in one record.
+
+use super::game::{Game, Source, World};
+use super::pair::Pair;
+use super::probe::{Aim, Probe, Steered};
+use crate::Error;
+use crate::public_rng::PublicRng;
+use barkeep_curator::{Ask, Budget, Curator, Premises, Tab};
+use barkeep_data::Table;
+use barkeep_model::Model;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Buys a run's budget anew, one for each chain.
+type Buy<'a> = Box<dyn Fn() -> Result<Vec<Budget>, Error> + Sync + 'a>;
+
+/// Asks what one chain asks, by its position.
+type Perform<'a> = Box<dyn Fn(usize, &mut dyn Ask, &mut PublicRng) -> Result<(), Error> + Sync + 'a>;
+
+/// A game of real questions to a real curator, bought anew for every trial.
+pub(super) struct Staged<'a> {
+    pub(super) pair: Pair,
+    pub(super) tables: [Arc<Table>; 2],
+    pub(super) model: Arc<dyn Model>,
+    pub(super) premises: Premises,
+    pub(super) buy: Buy<'a>,
+    pub(super) perform: Perform<'a>,
+    pub(super) aim: Aim,
+}
+
+impl<'a> Staged<'a> {
+    /// Builds the tables.
+    ///
+    /// # Errors
+    /// Those of the tables.
+    pub(super) fn new(
+        pair: Pair,
+        model: Arc<dyn Model>,
+        premises: Premises,
+        aim: Aim,
+        (buy, perform): (Buy<'a>, Perform<'a>),
+    ) -> Result<Self, Error> {
+        Ok(Self { tables: pair.tables()?, pair, model, premises, buy, perform, aim })
+    }
+
+    fn trial(&self, world: World, trial: u64, source: Source, steered: &mut Steered) -> Result<f64, Error> {
+        let mut public = source.public(world, trial);
+        let mut score = 0.0;
+        let budgets = (self.buy)()?;
+        let noise = source.noise(world, trial)?.into_streams();
+        for ((chain, budget), noise) in budgets.into_iter().enumerate().zip(noise) {
+            let table = Arc::clone(&self.tables[world.index()]);
+            let curator = Curator::new(table, Arc::clone(&self.model), self.premises, budget)?;
+            let mut tab = Tab::open(&Arc::new(curator), noise);
+            let mut probe = Probe::new(&mut tab, &*self.model, &self.pair, self.aim, steered);
+            (self.perform)(chain, &mut probe, &mut public)?;
+            score += probe.score;
+        }
+        Ok(score)
+    }
+}
+
+impl Game for Staged<'_> {
+    fn play(&self, world: World, trials: Range<u64>, source: Source) -> Result<Vec<f64>, Error> {
+        let mut steered = Steered::default();
+        trials.map(|trial| self.trial(world, trial, source, &mut steered)).collect()
+    }
+}

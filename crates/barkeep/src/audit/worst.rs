@@ -1,0 +1,153 @@
+//! Chooses the two neighbouring records a sampler's questions tell apart best, among the corners of the public bounds.
+
+use super::pair::{Pair, log_ratio, shares, term};
+use crate::Error;
+use crate::draws::Draws;
+use crate::plan::Plan;
+use crate::public_rng::PublicRng;
+use crate::run::{Unwatched, chain, starting};
+use crate::spec::Privacy;
+use barkeep_accounting::{Neighbours, Sampling};
+use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
+use barkeep_data::Schema;
+use barkeep_model::{Model, Scratch};
+
+/// Questions overheard before the records are chosen.
+const OVERHEARD: usize = 48;
+
+/// Corners of the bounds that are considered: all of them up to six columns, some of them beyond.
+const CORNERS: u64 = 64;
+
+/// The worst pair found for a plan: each candidate's answers to a chain's first questions are compared.
+///
+/// # Errors
+/// Those of the chain; a plan without a budget has nothing to audit.
+pub(super) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair, Error> {
+    let Privacy::Budget { neighbours, .. } = plan.spec.privacy else {
+        return Err(Error::Budget("a baseline certifies nothing: there is nothing to audit".to_owned()));
+    };
+    let candidates = corners(schema);
+    let mut rng = PublicRng::new(seed, u64::MAX);
+    let mut ear = Ear {
+        model: &*plan.spec.model,
+        schema,
+        candidates: &candidates,
+        heard: Vec::new(),
+        batch: Sampling::Full,
+        rng: PublicRng::new(seed, u64::MAX - 1),
+        scratch: Scratch::new(),
+    };
+    let draws = Draws::new(plan.spec.model.parameter_names().to_vec())?;
+    let listened = starting(plan, &mut ear, &mut rng)
+        .and_then(|start| chain(plan, &start, 0, &mut ear, draws.chain(), &mut rng, &Unwatched));
+    match listened {
+        Ok(_) | Err(Error::Refused(Refused::Exhausted)) => {}
+        Err(error) => return Err(error),
+    }
+    let (heard, batch) = (ear.heard, ear.batch);
+    let apart = |i: usize, j: Option<usize>| -> f64 {
+        heard
+            .iter()
+            .map(|question| {
+                let other = |k: usize| j.map_or(0.0, |j| question[j][k]);
+                question[i].iter().enumerate().map(|(k, share)| (share - other(k)).powi(2)).sum::<f64>()
+            })
+            .sum()
+    };
+    let all = 0..candidates.len();
+    let best = match neighbours {
+        Neighbours::Substitute => all
+            .clone()
+            .flat_map(|i| all.clone().map(move |j| (i, Some(j))))
+            .max_by(|a, b| apart(a.0, a.1).total_cmp(&apart(b.0, b.1))),
+        Neighbours::AddRemove => {
+            all.clone().map(|i| (i, None)).max_by(|a, b| apart(a.0, None).total_cmp(&apart(b.0, None)))
+        }
+    };
+    let (first, second) = best.unwrap_or((0, None));
+    // On a batch the others equal the second's record, so that its world looks the same whoever is drawn.
+    let (other, others) = match (batch, second) {
+        (Sampling::WithoutReplacement { records, .. }, Some(second)) => (second, records - 1),
+        (_, Some(second)) => (second, 0),
+        // A table is never empty; the record both hold is the one that says least.
+        (_, None) => (all.min_by(|a, b| apart(*a, None).total_cmp(&apart(*b, None))).unwrap_or(0), 1),
+    };
+    Ok(Pair {
+        first: candidates[first].clone(),
+        second: second.map(|second| candidates[second].clone()),
+        other: candidates[other].clone(),
+        others,
+        schema: schema.clone(),
+    })
+}
+
+/// Corners of the box of values a model can see, and its centre.
+fn corners(schema: &Schema) -> Vec<Vec<f64>> {
+    let ranges: Vec<(f64, f64)> = schema.columns().iter().map(|column| column.range()).collect();
+    let corner = |number: u64| -> Vec<f64> {
+        let end = |(index, (low, high)): (usize, &(f64, f64))| {
+            if number >> (index % 6) & 1 == 1 { *high } else { *low }
+        };
+        ranges.iter().enumerate().map(end).collect()
+    };
+    let mut corners: Vec<Vec<f64>> = (0..CORNERS.min(1 << ranges.len().min(6))).map(corner).collect();
+    corners.push(ranges.iter().map(|(low, high)| 0.5 * low + 0.5 * high).collect());
+    corners
+}
+
+/// Hears questions and answers at random, so that a chain goes somewhere.
+struct Ear<'a> {
+    model: &'a dyn Model,
+    schema: &'a Schema,
+    candidates: &'a [Vec<f64>],
+    /// For each question, each candidate's share in units of the clip bound.
+    heard: Vec<Vec<Vec<f64>>>,
+    batch: Sampling,
+    rng: PublicRng,
+    scratch: Scratch,
+}
+
+impl Ear<'_> {
+    fn hear(
+        &mut self,
+        batch: Sampling,
+        bound: f64,
+        share: impl Fn(&dyn Model, &[f64], &mut Scratch) -> Vec<f64>,
+    ) -> Result<(), Refused> {
+        if self.heard.len() >= OVERHEARD {
+            return Err(Refused::Exhausted);
+        }
+        if matches!(batch, Sampling::WithoutReplacement { .. }) {
+            self.batch = batch;
+        }
+        let scratch = &mut self.scratch;
+        let scaled = |shares: Vec<f64>| shares.into_iter().map(|share| share / bound).collect();
+        let all = self.candidates.iter().map(|record| scaled(share(self.model, record, scratch)));
+        self.heard.push(all.collect());
+        Ok(())
+    }
+}
+
+impl Ask for Ear<'_> {
+    fn decide(&mut self, asked: &Decide<'_>) -> Result<bool, Refused> {
+        self.hear(asked.batch, asked.clip.get(), |model, record, scratch| {
+            vec![log_ratio(model, record, asked, scratch)]
+        })?;
+        Ok(self.rng.uniform() < 0.5)
+    }
+
+    fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
+        let schema = self.schema;
+        self.hear(asked.batch, asked.clip.get(), |model, record, scratch| {
+            term(model, schema, record, asked, scratch)
+        })?;
+        out.iter_mut().for_each(|out| *out = asked.sigma * self.rng.normal());
+        Ok(())
+    }
+
+    fn choose(&mut self, asked: &Choose<'_>) -> Result<usize, Refused> {
+        let bound = 0.5 * (asked.range.1 - asked.range.0);
+        self.hear(Sampling::Full, bound, |model, record, scratch| shares(model, record, asked, scratch))?;
+        Ok(self.rng.index(asked.offsets.len().max(1)))
+    }
+}
