@@ -1,0 +1,157 @@
+//! Compares everything a run shows on neighbouring records: with the same draws every byte must be the same, and with
+//! other draws everything that is not computed from them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+mod program;
+
+use program::{Folder, GOOD_SPEC};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// All that can be seen of a run but the time it took.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+/// Twenty records, the first of which says `cells`.
+fn records(cells: &str) -> String {
+    let rows: String =
+        (1..20).map(|i| format!("{},{}\n", 0.1 * f64::from(i), 1.0 - 0.05 * f64::from(i))).collect();
+    format!("x1,x2\n{cells}\n{rows}")
+}
+
+/// Runs a spec with all randomness seeded, as talkative as the program can be made.
+fn run(folder: &Folder, spec: &str, cells: &str, seed: u32) -> (Seen, f64) {
+    folder.write("spec.toml", spec);
+    folder.write("records.csv", &records(cells));
+    let started = Instant::now();
+    let output = folder
+        .command(&["sample", "spec.toml", "--out", "out", "--insecure-seed", &seed.to_string()])
+        .env("RUST_LOG", "trace")
+        .env("RUST_BACKTRACE", "full")
+        .env("RAYON_NUM_THREADS", "2")
+        .output()
+        .unwrap();
+    let elapsed = started.elapsed().as_secs_f64();
+    let out = folder.path().join("out");
+    let mut files = BTreeMap::new();
+    if let Ok(entries) = std::fs::read_dir(&out) {
+        for entry in entries {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            files.insert(name, std::fs::read(&path).unwrap());
+        }
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let seen =
+        Seen { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr), files };
+    (seen, elapsed)
+}
+
+fn spec(sampler: &str) -> String {
+    let head = GOOD_SPEC.split("[sampler]").next().unwrap();
+    format!("{head}[sampler]\nstart = [0, 0]\nseed = 3\n{sampler}\n")
+}
+
+/// Samplers of bits, whose draws are often the same on neighbouring records.
+const BITS: [&str; 3] = [
+    "name = 'barker'\nproposal_sd = 0.02\nclip = 1\nsteps = 10",
+    "name = 'barker'\nproposal_sd = 0.02\nclip = 1\nsteps = 10\nproposal = 'gaussian'\nchains = 2",
+    "name = 'barker'\nproposal_sd = 0.05\nclip = 1\nsteps = 8\nmove = 'guided'",
+];
+
+/// Samplers of noisy sums, whose draws never are.
+const SUMS: [&str; 2] = [
+    "name = 'langevin'\nstep = 0.001\nsteps = 100",
+    "name = 'dp-hmc'\ntau = 3\ntau_gradient = 6\nclip = 1\nclip_gradient = 1\nleapfrog = 2\nstep = 0.01\nsteps = 5",
+];
+
+/// Ordinary, at the bounds, beyond them, empty, unreadable, not a number, and quoted: whatever a record can say.
+const CELLS: [&str; 8] =
+    ["0.5,0.5", "10,-10", "1e308,-1e308", ",", "what,ever", "NaN,inf", "\"1\",\" 2 \"", "1e-320,-0"];
+
+#[test]
+fn with_the_same_draws_every_byte_is_the_same() {
+    for sampler in BITS {
+        let (mut same, mut other) = (0, 0);
+        for seed in 0..3 {
+            let folder = Folder::new();
+            let (first, _) = run(&folder, &spec(sampler), CELLS[0], seed);
+            assert_eq!(first.code, Some(0), "{}", first.stderr);
+            for cells in [CELLS[1], CELLS[3]] {
+                let (second, _) = run(&folder, &spec(sampler), cells, seed);
+                if first.files["draws.csv"] == second.files["draws.csv"] {
+                    // Not an assertion on the whole: a failure must not print megabytes.
+                    assert_eq!(first.stderr, second.stderr);
+                    assert!(
+                        first == second,
+                        "{sampler} {cells}: something else than the draws tells records apart"
+                    );
+                    same += 1;
+                } else {
+                    other += 1;
+                }
+            }
+        }
+        assert!(same > 0, "{sampler}: no seed gave the same draws on neighbouring records ({other} did not)");
+    }
+}
+
+/// Replaces every number by its sign and shape, so that lines can be compared that show numbers computed from draws.
+fn masked(text: &str) -> String {
+    let mut out = String::new();
+    let mut number = false;
+    for letter in text.chars() {
+        let part = letter.is_ascii_digit() || (number && matches!(letter, '.' | 'e' | '-' | '+'));
+        if part && !number {
+            out.push('#');
+        } else if !(part || letter == '-' || letter == ' ') {
+            out.push(letter);
+        }
+        number = part;
+    }
+    out
+}
+
+#[test]
+fn with_other_draws_only_numbers_computed_from_them_differ() {
+    for (sampler, cells) in [(SUMS[0], &CELLS[1..]), (SUMS[1], &CELLS[2..4]), (BITS[0], &CELLS[1..4])] {
+        let folder = Folder::new();
+        let (first, _) = run(&folder, &spec(sampler), CELLS[0], 9);
+        for cells in cells {
+            let (second, _) = run(&folder, &spec(sampler), cells, 9);
+            assert_eq!((first.code, &first.stdout), (second.code, &second.stdout), "{sampler} {cells}");
+            let (one, two) = (masked(&first.stderr), masked(&second.stderr));
+            assert_eq!(one, two, "{sampler} {cells}");
+            // What was planned is told before the first answer, word for word.
+            let plan = |seen: &Seen| seen.stderr.split("\n\n").next().unwrap().to_owned();
+            assert_eq!(plan(&first), plan(&second));
+            let names = |seen: &Seen| seen.files.keys().cloned().collect::<Vec<_>>();
+            assert_eq!(names(&first), names(&second));
+            assert_eq!(
+                first.files["certificate.json"], second.files["certificate.json"],
+                "{sampler} {cells}"
+            );
+            let lines = |seen: &Seen| seen.files["draws.csv"].iter().filter(|byte| **byte == b'\n').count();
+            assert_eq!(lines(&first), lines(&second));
+        }
+    }
+}
+
+#[test]
+fn time_is_told_not_claimed() {
+    let folder = Folder::new();
+    let mut times = Vec::new();
+    for cells in CELLS {
+        let (_, elapsed) = run(&folder, &spec(SUMS[0]), cells, 1);
+        times.push(format!("{cells:?} {elapsed:.3} s"));
+    }
+    // No assertion: time is no part of the guarantee.
+    println!("time of a run by what one record says: {}", times.join(", "));
+}

@@ -1,0 +1,107 @@
+//! Counts what a run computes: neighbouring records cost exactly the same passes over the likelihood.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use barkeep::data::{Block, Schema, TableBuilder};
+use barkeep::model::{Model, Scratch};
+use barkeep::{Plan, Spec, Unwatched, run};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A model that counts the records it is shown.
+struct Counting {
+    model: Arc<dyn Model>,
+    ratios: AtomicU64,
+    gradients: AtomicU64,
+}
+
+impl Model for Counting {
+    fn name(&self) -> &'static str {
+        self.model.name()
+    }
+
+    fn parameter_names(&self) -> &[String] {
+        self.model.parameter_names()
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.model.column_names()
+    }
+
+    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        self.ratios.fetch_add(block.len() as u64, Ordering::Relaxed);
+        self.model.log_density(block, at, out, scratch);
+    }
+
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        self.ratios.fetch_add(block.len() as u64, Ordering::Relaxed);
+        self.model.log_ratio(block, from, to, out, scratch);
+    }
+
+    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        self.gradients.fetch_add(block.len() as u64, Ordering::Relaxed);
+        self.model.gradient(block, at, out, scratch);
+    }
+
+    fn log_prior(&self, at: &[f64]) -> f64 {
+        self.model.log_prior(at)
+    }
+
+    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
+        self.model.prior_gradient(at, out);
+    }
+
+    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        self.model.simulate(at, uniform, row);
+    }
+}
+
+/// A plan over 40 records whose likelihood is counted.
+fn counted(sampler: &str) -> (Plan, Arc<Counting>) {
+    let text = format!(
+        "[data]\npath = 'nowhere.csv'\nrecords = 40\n[data.columns]\nx = {{ min = -100, max = 100, invalid = 0 }}\n\
+         [model]\nname = 'gaussian'\n[privacy]\nepsilon = 2\ndelta = 1e-4\n[sampler]\nstart = [0]\nseed = 1\n{sampler}\n"
+    );
+    let mut plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
+    let counting = Arc::new(Counting {
+        model: Arc::clone(&plan.spec.model),
+        ratios: AtomicU64::new(0),
+        gradients: AtomicU64::new(0),
+    });
+    plan.spec.model = Arc::clone(&counting) as Arc<dyn Model>;
+    (plan, counting)
+}
+
+/// Log-ratios, gradients and steps of one seeded run in which the first of the records says `x`.
+fn passes(plan: &Plan, counting: &Counting, x: f64) -> (u64, u64, Vec<u64>) {
+    let mut table = TableBuilder::new(Schema::unbounded(["x"]).unwrap(), 40).unwrap();
+    table.push_row(&[x]).unwrap();
+    (1..40).for_each(|i| table.push_row(&[f64::from(i) / 40.0]).unwrap());
+    let done = run(plan, table.finish().unwrap(), Some(5), &Unwatched).unwrap();
+    (
+        counting.ratios.swap(0, Ordering::Relaxed),
+        counting.gradients.swap(0, Ordering::Relaxed),
+        done.steps_used,
+    )
+}
+
+#[test]
+fn neighbouring_records_cost_the_same_passes() {
+    for sampler in [
+        "name = 'barker'\nproposal_sd = 0.05\nclip = 1",
+        "name = 'barker'\nproposal_sd = 0.05\nclip = 1\nchains = 3",
+        "name = 'penalty'\nproposal_sd = 0.05\nclip = 1\ntau = 2",
+        "name = 'penalty-minibatch'\nproposal_sd = 0.01\nclip = 1\ntau = 9\nbatch = 4\nsteps = 50",
+        "name = 'langevin'\nstep = 0.01\nsteps = 20",
+        "name = 'sgld'\nbatch = 10\nstep_size = 0.001\nclip = 1\nsteps = 5",
+        "name = 'dp-hmc'\ntau = 1\ntau_gradient = 1\nclip = 1\nclip_gradient = 1\nleapfrog = 2\nstep = 0.05",
+    ] {
+        let (plan, counting) = counted(sampler);
+        let usual = passes(&plan, &counting, 0.5);
+        assert!(usual.0 + usual.1 > 0, "{sampler}");
+        for x in [-100.0, 100.0, 1e300, -1e-300, f64::MAX, 0.0] {
+            assert_eq!(passes(&plan, &counting, x), usual, "{sampler} {x}");
+        }
+    }
+}
