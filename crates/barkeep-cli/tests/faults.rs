@@ -1,0 +1,353 @@
+//! Breaks runs of the real program: kills, full disks, forbidden folders, two at once. What is left must be whole, and its
+//! certificate must cover what was answered.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+mod program;
+
+use program::{Folder, GOOD_SPEC};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Steps of the run that is broken.
+const STEPS: u64 = 20_000;
+
+/// A run long enough to be killed anywhere: before, amid and after its steps, and while files are written.
+fn ready() -> Folder {
+    let folder = Folder::new();
+    let head = GOOD_SPEC.split("[sampler]").next().unwrap();
+    let sampler = format!("name = 'langevin'\nstep = 0.000003\nsteps = {STEPS}\nstart = [0, 0]\n");
+    folder.write("spec.toml", &format!("{head}[sampler]\n{sampler}"));
+    let rows: String =
+        (0..20).map(|i| format!("{},{}\n", 0.1 * f64::from(i), 1.0 - 0.05 * f64::from(i))).collect();
+    folder.write("records.csv", &format!("x1,x2\n{rows}"));
+    folder
+}
+
+fn epsilon(certificate: &str) -> f64 {
+    let certificate: serde_json::Value = serde_json::from_str(certificate).unwrap();
+    certificate["epsilon"].as_f64().unwrap()
+}
+
+/// How far a killed run came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reached {
+    Nothing,
+    Claim,
+    Certificate,
+    Draws,
+    End,
+}
+
+/// Checks everything in an output folder: each file is whole, and no draw is without a certificate of the full bill.
+fn examine(out: &Path, full: f64) -> Reached {
+    let Ok(entries) = std::fs::read_dir(out) else { return Reached::Nothing };
+    let names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let read = |name: &str| std::fs::read(out.join(name)).unwrap();
+    for name in &names {
+        match name.as_str() {
+            "certificate.json" => {
+                assert!(epsilon(&String::from_utf8(read(name)).unwrap()) >= full, "less than was answered");
+            }
+            "draws.csv" => {
+                let text = String::from_utf8(read(name)).unwrap();
+                assert!(text.ends_with('\n'), "a torn line");
+                assert_eq!(text.lines().count() as u64, STEPS + 1);
+                let cells = |line: &str| line.split(',').count();
+                assert!(text.lines().all(|line| cells(line) == cells(text.lines().next().unwrap())));
+            }
+            "draws.parquet" => {
+                let bytes = read(name);
+                assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "a torn file");
+            }
+            "summary.json" => {
+                serde_json::from_slice::<serde_json::Value>(&read(name)).unwrap();
+            }
+            ".barkeep-run" => {}
+            hidden => assert!(hidden.starts_with('.') && hidden.ends_with(".partial"), "unexpected {hidden}"),
+        }
+    }
+    let has = |name: &str| names.iter().any(|found| found == name);
+    let certified = has("certificate.json");
+    for result in ["draws.csv", "draws.parquet", "summary.json"] {
+        assert!(certified || !has(result), "{result} without a certificate");
+    }
+    match (certified, has("draws.csv"), has(".barkeep-run")) {
+        (true, true, false) => Reached::End,
+        (true, true, true) => Reached::Draws,
+        (true, false, _) => Reached::Certificate,
+        (false, ..) => Reached::Claim,
+    }
+}
+
+/// ε of the plan, below which no certificate may be.
+fn planned(folder: &Folder) -> f64 {
+    let plan: serde_json::Value =
+        serde_json::from_str(&folder.barkeep(&["plan", "spec.toml", "--json"]).stdout).unwrap();
+    assert_eq!(plan["steps_per_chain"], STEPS);
+    plan["epsilon"]["upper"].as_f64().unwrap()
+}
+
+/// Kills so many runs at moments spread over the length of a whole one.
+#[expect(clippy::print_stdout, reason = "SECURITY.md quotes it")]
+fn kill(rounds: u32) {
+    let folder = ready();
+    let started = Instant::now();
+    assert_eq!(folder.barkeep(&["sample", "spec.toml", "--out", "whole"]).code, 0);
+    let length = started.elapsed();
+    let full = planned(&folder);
+    assert_eq!(examine(&folder.path().join("whole"), full), Reached::End);
+
+    let mut reached = Vec::new();
+    for round in 0..rounds {
+        let out = format!("out{round}");
+        let mut child = folder
+            .command(&["sample", "spec.toml", "--out", &out])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Multiples of the golden ratio fill the interval evenly, whatever their number.
+        let moment = length.mul_f64((f64::from(round) * 0.618_033_988_749_895).fract() * 1.1);
+        std::thread::sleep(moment);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let place = folder.path().join(&out);
+        reached.push(examine(&place, full));
+        // What a killed run left is not mistaken for an empty folder, and another run does not touch it.
+        if *reached.last().unwrap() > Reached::Nothing && round % 8 == 0 {
+            let again = folder.barkeep(&["sample", "spec.toml", "--out", &out]);
+            assert_eq!(again.code, 2, "{}", again.stderr);
+            assert!(again.stderr.contains("not empty"), "{}", again.stderr);
+        }
+        if reached.last() >= Some(&Reached::Certificate) {
+            let verified = folder.barkeep(&["verify", &format!("{out}/certificate.json")]);
+            assert_eq!(verified.code, 0, "{}", verified.stderr);
+        }
+        if place.exists() {
+            std::fs::remove_dir_all(place).unwrap();
+        }
+    }
+    let count = |what: Reached| reached.iter().filter(|reached| **reached == what).count();
+    println!(
+        "{rounds} kills: {} before the folder, {} before the certificate, {} amid the steps, {} amid the files, {} after",
+        count(Reached::Nothing),
+        count(Reached::Claim),
+        count(Reached::Certificate),
+        count(Reached::Draws),
+        count(Reached::End)
+    );
+}
+
+#[test]
+fn a_killed_run_leaves_whole_files_and_the_full_bill() {
+    kill(12);
+}
+
+#[test]
+#[ignore = "slow: cargo test -p barkeep-cli --release --test faults -- --ignored --nocapture"]
+fn five_hundred_kills_lose_nothing() {
+    kill(500);
+}
+
+/// Runs a shell line in a folder with `barkeep` standing for the program.
+fn shell(folder: &Folder, line: &str) -> (i32, String) {
+    let line = line.replace("barkeep", env!("CARGO_BIN_EXE_barkeep"));
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    (output.status.code().unwrap_or(-1), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_file_that_cannot_grow_leaves_the_certificate_and_a_message() {
+    let folder = ready();
+    // Files of 16 KiB at most: room for a certificate, not for twenty thousand draws.
+    let (code, said) = shell(&folder, "trap '' XFSZ; ulimit -f 32; exec barkeep sample spec.toml --out out");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("cannot write") && said.contains("draws.csv"), "{said}");
+    assert_eq!(examine(&folder.path().join("out"), planned(&folder)), Reached::Certificate);
+    assert_eq!(folder.barkeep(&["verify", "out/certificate.json"]).code, 0);
+}
+
+/// Whether this machine lets a test mount file systems of its own.
+fn may_mount(folder: &Folder) -> bool {
+    shell(folder, "unshare -Urm true").0 == 0
+}
+
+#[test]
+fn a_full_disk_leaves_the_certificate_and_a_message() {
+    let folder = ready();
+    std::fs::create_dir(folder.path().join("disk")).unwrap();
+    if !may_mount(&folder) {
+        println!("not run: no mounts on this machine; the test of a file that cannot grow stands in");
+        return;
+    }
+    for size in ["4k", "8k", "32k"] {
+        let saved = format!("saved{size}");
+        let (code, said) = shell(
+            &folder,
+            &format!(
+                "unshare -Urm sh -c 'mount -t tmpfs -o size={size} tmpfs disk && barkeep sample spec.toml --out \
+                 disk/out; code=$?; cp -r disk/out {saved}; exit $code'"
+            ),
+        );
+        assert_eq!(code, 2, "{size}: {said}");
+        assert!(said.contains("cannot write"), "{size}: {said}");
+        assert!(examine(&folder.path().join(&saved), planned(&folder)) <= Reached::Certificate);
+    }
+}
+
+#[test]
+fn a_forbidden_folder_is_refused_before_anything_is_asked() {
+    let folder = ready();
+    folder.write("file", "not a folder");
+    let shown = folder.barkeep(&["sample", "spec.toml", "--out", "file/out"]);
+    assert_eq!(shown.code, 2);
+    assert!(shown.stderr.contains("cannot write"), "{}", shown.stderr);
+    std::fs::create_dir(folder.path().join("shut")).unwrap();
+    if may_mount(&folder) {
+        let (code, said) = shell(
+            &folder,
+            "unshare -Urm sh -c 'mount --bind shut shut && mount -o remount,ro,bind shut && \
+             barkeep sample spec.toml --out shut/out'",
+        );
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("cannot write"), "{said}");
+        assert_eq!(std::fs::read_dir(folder.path().join("shut")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_standard_output_that_is_full_is_told() {
+    let folder = ready();
+    let (code, said) = shell(&folder, "barkeep plan spec.toml --json > /dev/full");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("standard output"), "{said}");
+}
+
+#[test]
+fn of_two_runs_at_once_one_gets_the_folder() {
+    let folder = ready();
+    for round in 0..4 {
+        let out = format!("shared{round}");
+        let runs: Vec<_> = (0..3)
+            .map(|_| {
+                let mut command = folder.command(&["sample", "spec.toml", "--out", &out]);
+                command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+            })
+            .collect();
+        let ended: Vec<_> = runs.into_iter().map(|run| run.wait_with_output().unwrap()).collect();
+        let codes: Vec<i32> = ended.iter().map(|output| output.status.code().unwrap_or(-1)).collect();
+        assert_eq!(codes.iter().filter(|code| **code == 0).count(), 1, "{codes:?}");
+        for output in ended.iter().filter(|output| !output.status.success()) {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code() == Some(2) && said.contains("not empty"), "{said}");
+        }
+        assert_eq!(examine(&folder.path().join(&out), planned(&folder)), Reached::End);
+    }
+}
+
+/// A clock that jumps cannot matter to code that does not read it; the program's progress bar alone does.
+#[test]
+fn no_library_reads_a_clock() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut folders: Vec<_> = std::fs::read_dir(crates)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| !path.ends_with("barkeep-cli"))
+        .map(|path| path.join("src"))
+        .collect();
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let text = std::fs::read_to_string(&path).unwrap();
+            for word in ["SystemTime", "Instant::", "chrono::", "clock_gettime", "UNIX_EPOCH"] {
+                assert!(!text.contains(word), "{} reads a clock: {word}", path.display());
+            }
+        }
+    }
+    assert!(files > 100, "only {files} files were looked at");
+}
+
+/// A clock that goes wild: every reading jumps by up to years, forth and back.
+#[cfg(target_os = "linux")]
+const WILD_CLOCK: &str = "
+#include <time.h>
+#include <sys/time.h>
+static unsigned long state = 88172645463325252UL;
+static long jump(void) {
+    state ^= state << 13; state ^= state >> 7; state ^= state << 17;
+    return (long)(state % 400000000UL);
+}
+int clock_gettime(clockid_t clock, struct timespec *at) {
+    (void)clock; at->tv_sec = 1000000000L + jump(); at->tv_nsec = jump(); return 0;
+}
+int gettimeofday(struct timeval *at, void *zone) {
+    (void)zone; at->tv_sec = 1000000000L + jump(); at->tv_usec = jump() % 1000000L; return 0;
+}
+time_t time(time_t *at) { time_t now = 1000000000L + jump(); if (at) *at = now; return now; }
+";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_clock_that_jumps_changes_no_byte() {
+    let folder = ready();
+    folder.write("clock.c", WILD_CLOCK);
+    // Whoever builds this test has a linker driver; where it is no C compiler there is nothing to preload.
+    let (code, said) = shell(&folder, "cc -shared -fPIC -o clock.so clock.c");
+    if code != 0 {
+        println!("not run: no C compiler to make a wild clock with: {said}");
+        return;
+    }
+    let clock = folder.path().join("clock.so");
+    // Only a dynamically linked program hears a preloaded clock; this one shows a year between 2001 and 2014.
+    let year = Command::new("date").arg("+%Y").env("LD_PRELOAD", &clock).output().unwrap().stdout;
+    assert!(String::from_utf8(year).unwrap().trim().parse::<u32>().unwrap() < 2015, "the clock is not wild");
+    let run = |out: &str, preload: Option<&Path>| {
+        let mut command = folder.command(&["sample", "spec.toml", "--out", out, "--insecure-seed", "5"]);
+        if let Some(preload) = preload {
+            command.env("LD_PRELOAD", preload);
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let spec = folder.read("spec.toml");
+    folder.write("spec.toml", &format!("{spec}seed = 6\n"));
+    run("steady", None);
+    run("wild", Some(&clock));
+    for file in ["certificate.json", "draws.csv", "draws.parquet", "summary.json"] {
+        let [steady, wild] = ["steady", "wild"].map(|out| std::fs::read(folder.path().join(out).join(file)));
+        assert!(steady.unwrap() == wild.unwrap(), "{file} depends on a clock");
+    }
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on() {
+    let folder = ready();
+    let mut child = folder
+        .command(&["sample", "spec.toml", "--out", "out"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Stopped and continued, as a laptop's lid does it: the clock jumps by the time in between.
+    let signal = |name: &str| Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+    std::thread::sleep(Duration::from_millis(10));
+    signal("-STOP");
+    std::thread::sleep(Duration::from_millis(300));
+    signal("-CONT");
+    assert!(child.wait().unwrap().success());
+    assert_eq!(examine(&folder.path().join("out"), planned(&folder)), Reached::End);
+}
