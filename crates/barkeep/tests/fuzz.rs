@@ -1,0 +1,148 @@
+//! Feeds specs, records and certificates any bytes there are: an answer or a typed error, never a panic or an endless loop.
+//!
+//! The same entry points as the targets in `fuzz/`, with a bounded number of cases.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use barkeep::data::{Column, CsvOptions, Schema, View, read};
+use barkeep::{Certificate, Plan, Spec};
+use proptest::prelude::*;
+use std::path::Path;
+
+const SPEC: &str = "[data]\npath = 'records.csv'\nrecords = 20\ndelimiter = ','\n[data.columns]\n\
+    x = { min = -10, max = 10, invalid = 0 }\n\
+    c = { kind = 'category', levels = ['a', 'b'], invalid = 'b' }\n\
+    [model]\nname = 'gaussian'\ncovariance = 1\ntemper = 0.5\n\
+    [privacy]\nepsilon = 1.0\ndelta = 1e-6\nneighbours = 'substitute'\n\
+    [sampler]\nname = 'barker'\nproposal_sd = 0.05\nclip = 1.0\nstart = [0, 0]\nchains = 1\nsteps = 10\nseed = 4\n";
+
+/// What a person or a machine might write for a value, good or bad.
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<u64>().prop_map(|bits| format!("{:e}", f64::from_bits(bits))),
+        (-320.0..310.0_f64).prop_map(|exponent| format!("1e{exponent:.0}")),
+        any::<i64>().prop_map(|number| number.to_string()),
+        prop::sample::select(vec![
+            "nan",
+            "inf",
+            "-inf",
+            "0",
+            "-0.0",
+            "true",
+            "''",
+            "'x'",
+            "[]",
+            "[[]]",
+            "[1, 'a']",
+            "[[1, 2], [3]]",
+            "{}",
+            "'prior'",
+            "'fit'",
+            "'release'",
+            "'add-remove'",
+            "'gaussian'",
+            "'uniform'",
+            "'penalty'",
+            "'langevin'",
+            "'dp-hmc'",
+            "9223372036854775807",
+            "1979-05-27",
+        ])
+        .prop_map(str::to_owned),
+        "[a-z'\\[\\]{}=., 0-9]{0,12}",
+    ]
+}
+
+/// The good spec with up to three values replaced, lines dropped, or lines repeated.
+fn mutated() -> impl Strategy<Value = String> {
+    let change = (0..SPEC.lines().count(), 0..4_u8, value());
+    prop::collection::vec(change, 1..4).prop_map(|changes| {
+        let mut lines: Vec<String> = SPEC.lines().map(str::to_owned).collect();
+        for (index, kind, value) in changes {
+            let line = lines[index].clone();
+            lines[index] = match (kind, line.split_once(" = ")) {
+                (0 | 1, Some((key, _))) => format!("{key} = {value}"),
+                (2, _) => String::new(),
+                (3, _) => format!("{line}\n{line}"),
+                _ => format!("{line}{value}"),
+            };
+        }
+        lines.join("\n")
+    })
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, cases, ..ProptestConfig::default() }
+}
+
+fn schema() -> Schema {
+    let levels = vec!["a".to_owned(), "b".to_owned()];
+    let columns = [Column::real("x", -1.0, 1.0, 0.0), Column::category("c", levels, "b")];
+    Schema::new(columns.into_iter().collect::<Result<_, _>>().unwrap()).unwrap()
+}
+
+/// Reads bytes as a file with the given ending.
+fn read_bytes(bytes: &[u8], ending: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(format!("records.{ending}"));
+    std::fs::write(&path, bytes).unwrap();
+    if let Err(error) = read(&path, &View::all(schema()), 3, CsvOptions::default(), &mut |_| {}) {
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+proptest! {
+    #![proptest_config(config(256))]
+
+    #[test]
+    fn any_text_is_a_spec_or_an_error(text in "\\PC{0,200}") {
+        let _ = Spec::parse(&text, Path::new(""));
+    }
+
+    #[test]
+    fn any_bytes_are_records_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        read_bytes(&bytes, "csv");
+        read_bytes(&[&b"x,c\n"[..], &bytes].concat(), "csv");
+        read_bytes(&[&[0x1f, 0x8b][..], &bytes].concat(), "csv");
+        read_bytes(&bytes, "parquet");
+        read_bytes(&[&b"PAR1"[..], &bytes, &b"PAR1"[..]].concat(), "parquet");
+    }
+
+    #[test]
+    fn any_cells_are_admitted(cells in prop::collection::vec("[^\r\n\",]{0,12}", 6)) {
+        let rows: String = cells.chunks(2).map(|row| format!("{}|,{}\n", row[0], row[1])).collect();
+        read_bytes(format!("x,c\n{rows}").as_bytes(), "csv");
+    }
+
+    #[test]
+    fn any_bytes_are_a_certificate_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = serde_json::from_slice::<Certificate>(&bytes);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(48))]
+
+    #[test]
+    fn a_mutated_spec_is_planned_or_refused(text in mutated()) {
+        if let Ok(spec) = Spec::parse(&text, Path::new("")) {
+            match Plan::new(spec) {
+                Ok(plan) => prop_assert!(!plan.is_private() || plan.epsilon.is_some_and(|epsilon| epsilon.upper >= 0.0)),
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_mutated_certificate_verifies_or_fails(index in any::<prop::sample::Index>(), value in value()) {
+        let plan = Plan::new(Spec::parse(SPEC, Path::new("")).unwrap()).unwrap();
+        let text = serde_json::to_string_pretty(&Certificate::of(&plan, false)).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let place = index.index(lines.len());
+        let replaced = lines[place].split_once(": ").map(|(key, _)| format!("{key}: {value},"));
+        lines[place] = replaced.unwrap_or(value);
+        if let Ok(certificate) = serde_json::from_str::<Certificate>(&lines.join("\n")) {
+            let _ = certificate.verify();
+        }
+    }
+}
