@@ -2,10 +2,11 @@
 
 use crate::Error;
 use crate::plan::{Bill, Plan};
-use crate::spec::Privacy;
+use crate::spec::{Privacy, Spec};
 use barkeep_accounting::{Bracket, Delta, Mechanism, Neighbours};
 use barkeep_curator::Level;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::path::Path;
 
 /// What a run guarantees and under which premises. Written before the first answer; steps actually used are
@@ -97,13 +98,7 @@ impl Certificate {
             _ => None,
         };
         let statement = match (epsilon, delta, neighbours) {
-            (Some(epsilon), Some(delta), Some(neighbours)) => format!(
-                "Everything this run releases is ({epsilon}, {delta:e})-differentially private when one record is {}.",
-                match neighbours {
-                    Neighbours::Substitute => "substituted",
-                    Neighbours::AddRemove => "added or removed",
-                }
-            ),
+            (Some(epsilon), Some(delta), Some(neighbours)) => guarantee(epsilon, delta, neighbours),
             _ if insecure_seed => {
                 "NOT PRIVATE: the protecting randomness was seeded and can be replayed.".to_owned()
             }
@@ -154,7 +149,11 @@ impl Certificate {
         serde_json::from_str(&text).map_err(|error| fail(format!("not a certificate: {error}")))
     }
 
-    /// Computes ε again from the bill and compares.
+    /// Computes ε again from the bill, plans the spec again, and compares.
+    ///
+    /// What is verified is that the parts say the same: the words are those of the numbers, the bill costs what is stated,
+    /// and the spec asks for nothing that is not on the bill. Nothing here is signed: whoever can write the file can
+    /// write another one that is as consistent.
     ///
     /// # Errors
     /// [`Error::Certificate`] if the parts contradict each other, the bill costs more than is stated, or there is no
@@ -175,22 +174,96 @@ impl Certificate {
         else {
             return fail("epsilon, delta, neighbours or the bill is missing".to_owned());
         };
-        let (billed_neighbours, billed) = bill.terms();
-        if billed_neighbours != Some(neighbours) {
+        if self.statement != guarantee(epsilon, delta, neighbours) {
+            return fail("the statement says something else than the numbers beside it".to_owned());
+        }
+        if bill.neighbours() != Some(neighbours) {
             return fail("the bill speaks of other neighbours than the certificate".to_owned());
         }
-        let used: u64 = self.steps_used.iter().flatten().fold(0, |sum, steps| sum.saturating_add(*steps));
-        if used > billed {
-            return fail(format!("{used} steps were used but only {billed} questions are on the bill"));
+        if let Some(used) = &self.steps_used
+            && (used.len() as u64 != self.chains || used.iter().any(|used| *used > self.steps_per_chain))
+        {
+            return fail("more steps were used than were certified".to_owned());
         }
         let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
         let computed = bill.epsilon(delta)?;
-        if computed.upper <= epsilon {
-            Ok(computed)
-        } else {
-            fail(format!("the bill costs epsilon {}, more than the stated {epsilon}", computed.upper))
+        if computed.upper > epsilon {
+            return fail(format!(
+                "the bill costs epsilon {}, more than the stated {epsilon}",
+                computed.upper
+            ));
         }
+        self.compare_with_spec()?;
+        Ok(computed)
     }
+
+    /// Plans the spec again and compares what follows from it.
+    fn compare_with_spec(&self) -> Result<(), Error> {
+        let fail = |reason: String| Err(Error::Certificate(reason));
+        let plan = match Spec::parse(&self.spec, Path::new("")).map_err(Error::from).and_then(Plan::new) {
+            Ok(plan) => plan,
+            Err(error) => return fail(format!("the spec in it cannot be planned: {error}")),
+        };
+        let planned = Self::of(&plan, false);
+        let bill = |certificate: &Self| serde_json::to_value(&certificate.bill).unwrap_or_default();
+        for (part, same) in [
+            ("private", planned.private),
+            ("delta", planned.delta == self.delta),
+            ("neighbours", planned.neighbours == self.neighbours),
+            ("level", planned.level == self.level),
+            ("released", planned.released == self.released),
+            ("public", planned.public == self.public),
+            ("premises", planned.premises == self.premises),
+            ("records", planned.records == self.records),
+            ("model", planned.model == self.model),
+            ("sampler", planned.sampler == self.sampler),
+            ("chains", planned.chains == self.chains),
+            ("steps_per_chain", planned.steps_per_chain == self.steps_per_chain),
+            ("bill", alike(&bill(&planned), &bill(self))),
+        ] {
+            if !same {
+                let by = if planned.program.version == self.program.version {
+                    String::new()
+                } else {
+                    format!(
+                        " (it was planned by {}, and now by {})",
+                        self.program.version, planned.program.version
+                    )
+                };
+                return fail(format!("{part} is not what the spec in it asks for{by}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two bills are the same but for the last digits of calibrated numbers, which another machine's transforms may
+/// round differently.
+fn alike(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => {
+            let (a, b) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
+            (a - b).abs() <= 1e-9 * a.abs()
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(one, other)| alike(one, other))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, one)| b.get(key).is_some_and(|other| alike(one, other)))
+        }
+        (one, other) => one == other,
+    }
+}
+
+/// The guarantee in one sentence.
+fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours) -> String {
+    let changed = match neighbours {
+        Neighbours::Substitute => "substituted",
+        Neighbours::AddRemove => "added or removed",
+    };
+    format!(
+        "Everything this run releases is ({epsilon}, {delta:e})-differentially private when one record is {changed}."
+    )
 }
 
 /// The level as a spec writes it.

@@ -50,17 +50,14 @@ impl Bill {
         }
     }
 
-    /// The neighbours it speaks of, and the most steps it pays for.
+    /// The neighbours it speaks of.
     #[must_use]
-    pub fn terms(&self) -> (Option<Neighbours>, u64) {
-        let neighbours = |contract: &Contract| contract.parts().first().map(|(cost, _)| cost.neighbours());
+    pub fn neighbours(&self) -> Option<Neighbours> {
         match self {
-            Self::Contract(contract) => (
-                neighbours(contract),
-                contract.parts().iter().fold(0, |sum, (_, steps)| sum.saturating_add(steps.0)),
-            ),
-            Self::Once(contract) => (neighbours(contract), u64::MAX),
-            Self::Filter { coins, decision, .. } => (Some(decision.neighbours()), coins.0),
+            Self::Contract(contract) | Self::Once(contract) => {
+                contract.parts().first().map(|(cost, _)| cost.neighbours())
+            }
+            Self::Filter { decision, .. } => Some(decision.neighbours()),
         }
     }
 }

@@ -1,0 +1,140 @@
+//! Edits certificates, one part after the other: each edit that makes them say less than the run costs must be found out.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
+use barkeep::{Certificate, Plan, Spec};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A certificate as the program writes it, after a run of two steps.
+fn certificate(sampler: &str) -> Value {
+    let text = format!(
+        "[data]\npath = 'records.csv'\nrecords = 40\n[data.columns]\nx = {{ min = -1, max = 1, invalid = 0 }}\n\
+         [model]\nname = 'gaussian'\n[privacy]\nepsilon = 2\ndelta = 1e-4\n[sampler]\nstart = [0]\n{sampler}\n"
+    );
+    let plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
+    let mut certificate = Certificate::of(&plan, false);
+    certificate.steps_used = Some(vec![plan.steps.min(2); usize::try_from(plan.chains).unwrap()]);
+    serde_json::to_value(certificate).unwrap()
+}
+
+fn verifies(certificate: &Value) -> bool {
+    serde_json::from_value::<Certificate>(certificate.clone())
+        .is_ok_and(|certificate| certificate.verify().is_ok())
+}
+
+/// Every way to a number, word or truth in a certificate, apart from what only informs and from the spec.
+fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                if !matches!(name.as_str(), "program" | "spec" | "steps_used") {
+                    leaves(member, &format!("{at}/{name}"), found);
+                }
+            }
+        }
+        Value::Array(members) => {
+            members.iter().enumerate().for_each(|(i, member)| leaves(member, &format!("{at}/{i}"), found));
+        }
+        _ => found.push(at.to_owned()),
+    }
+}
+
+/// Other values for one.
+fn edits(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Bool(truth) => vec![json!(!truth)],
+        Value::String(words) => vec![json!(format!("{words} ")), json!("substitute"), json!("")],
+        Value::Number(number) if number.is_u64() => {
+            let number = number.as_u64().unwrap();
+            vec![json!(number + 1), json!(number.saturating_sub(1)), json!(2 * number)]
+        }
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap();
+            vec![json!(0.99 * number), json!(1.01 * number), json!(-number), json!(0.0)]
+        }
+        _ => vec![json!(0), json!("x")],
+    }
+}
+
+#[test]
+fn no_edited_part_verifies() {
+    for sampler in [
+        "name = 'langevin'\nstep = 0.01\nsteps = 20",
+        "name = 'barker'\nproposal_sd = 0.1\nclip = 0.2\nsteps = 4\nproposal = 'gaussian'\nchains = 2",
+        "name = 'ops'\nlow = -1\nhigh = 1\ngrid = 3",
+        "name = 'statistics'\nsteps = 5",
+    ] {
+        let whole = certificate(sampler);
+        assert!(verifies(&whole), "{sampler}");
+        let mut paths = Vec::new();
+        leaves(&whole, "", &mut paths);
+        assert!(paths.len() > 20, "{paths:?}");
+        for path in paths {
+            for edit in edits(whole.pointer(&path).unwrap()) {
+                let mut forged = whole.clone();
+                let place = forged.pointer_mut(&path).unwrap();
+                if *place == edit {
+                    continue;
+                }
+                *place = edit.clone();
+                assert!(!verifies(&forged), "{sampler}: {path} was made {edit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_spec_does_not_verify() {
+    let whole = certificate("name = 'langevin'\nstep = 0.01\nsteps = 20");
+    for (from, to) in [
+        ("records = 40", "records = 41"),
+        ("delta = 1e-4", "delta = 1e-5"),
+        ("delta = 1e-4", "delta = 1e-4\nneighbours = 'add-remove'"),
+        ("name = 'gaussian'", "name = 'gaussian'\ntemper = 0.5"),
+        ("step = 0.01", "step = 0.02"),
+        ("steps = 20", "steps = 21"),
+        ("steps = 20", "steps = 20\nchains = 2"),
+        ("'langevin'", "'underdamped'"),
+        ("[model]", "[modle]"),
+        ("epsilon = 2\ndelta = 1e-4", "private = false"),
+    ] {
+        let mut forged = whole.clone();
+        let spec = whole["spec"].as_str().unwrap();
+        assert!(spec.contains(from), "{from}");
+        forged["spec"] = json!(spec.replace(from, to));
+        assert!(!verifies(&forged), "{from} was made {to}");
+    }
+}
+
+#[test]
+fn more_steps_than_certified_do_not_verify() {
+    for sampler in ["name = 'langevin'\nstep = 0.01\nsteps = 20", "name = 'statistics'\nsteps = 20"] {
+        let whole = certificate(sampler);
+        for (used, holds) in [
+            (json!([20]), true),
+            (json!([21]), false),
+            (json!([20, 1]), false),
+            (json!([u64::MAX, u64::MAX]), false),
+            (json!([]), false),
+            (Value::Null, true),
+        ] {
+            let mut edited = whole.clone();
+            edited["steps_used"] = used.clone();
+            assert_eq!(verifies(&edited), holds, "{sampler}: {used}");
+        }
+    }
+}
+
+#[test]
+fn a_larger_epsilon_in_words_and_numbers_is_true_and_a_smaller_one_is_not() {
+    let whole = certificate("name = 'langevin'\nstep = 0.01\nsteps = 20");
+    let stated = whole["epsilon"].as_f64().unwrap();
+    for (epsilon, holds) in [(2.0 * stated, true), (0.999 * stated, false), (0.0, false), (-1.0, false)] {
+        let mut edited = whole.clone();
+        edited["epsilon"] = json!(epsilon);
+        let statement = whole["statement"].as_str().unwrap();
+        edited["statement"] = json!(statement.replace(&stated.to_string(), &epsilon.to_string()));
+        assert_eq!(verifies(&edited), holds, "{epsilon}");
+    }
+}
