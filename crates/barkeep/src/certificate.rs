@@ -52,7 +52,7 @@ pub struct Certificate {
     pub steps_used: Option<Vec<u64>>,
     /// The program that ran.
     pub program: Program,
-    /// The spec, word for word.
+    /// The spec, word for word, or with the columns of its schema file written in.
     pub spec: String,
 }
 

@@ -108,6 +108,21 @@ fn another_spec_does_not_verify() {
 }
 
 #[test]
+fn a_certificate_holds_the_columns_of_its_schema_file() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("x.toml"), "[columns]\nx = { min = -1, max = 1, invalid = 0 }\n")
+        .unwrap();
+    let text = "[data]\npath = 'records.csv'\nrecords = 40\nschema = 'x.toml'\n[model]\nname = 'gaussian'\n\
+        [privacy]\nepsilon = 2\ndelta = 1e-4\n[sampler]\nname = 'langevin'\nstart = [0]\nstep = 0.01\nsteps = 20\n";
+    let plan = Plan::new(Spec::parse(text, folder.path()).unwrap()).unwrap();
+    let whole = serde_json::to_value(Certificate::of(&plan, false)).unwrap();
+    drop(folder);
+    assert!(verifies(&whole), "the file is gone, and with it the bounds");
+    let spec: toml::Table = whole["spec"].as_str().unwrap().parse().unwrap();
+    assert_eq!(spec["data"]["columns"]["x"]["max"].as_integer(), Some(1));
+}
+
+#[test]
 fn more_steps_than_certified_do_not_verify() {
     for sampler in ["name = 'langevin'\nstep = 0.01\nsteps = 20", "name = 'statistics'\nsteps = 20"] {
         let whole = certificate(sampler);

@@ -53,7 +53,8 @@ impl Data {
     /// # Errors
     /// The first key that is missing, unknown or out of range.
     pub fn parse(table: &toml::Table, folder: &Path) -> Result<Self, SpecError> {
-        let section = Section::new("data", table, DATA_KEYS.iter())?;
+        let inlined = with_columns(table, folder)?;
+        let section = Section::new("data", inlined.as_ref().unwrap_or(table), DATA_KEYS.iter())?;
         let path = folder.join(section.require("path", section.text("path")?)?);
         let records = section.require("records", section.count("records")?)?;
         if records > MOST_RECORDS {
@@ -67,14 +68,10 @@ impl Data {
                 );
             }
         };
-        let schema = match (section.table("columns")?, section.text("schema")?) {
-            (Some(_), Some(_)) => {
-                return Err(section.error("schema", "and columns say the same thing; give one of them"));
-            }
-            (Some(columns), None) => schema(columns)?,
-            (None, Some(file)) => schema(&columns_of(&section, &folder.join(file))?)?,
-            (None, None) => return Err(section.error("columns", "is required, or schema")),
+        let Some(columns) = section.table("columns")? else {
+            return Err(section.error("columns", "is required, or schema"));
         };
+        let schema = schema(columns)?;
         Ok(Self { path, records, delimiter, view: View::all(schema) })
     }
 }
@@ -85,6 +82,21 @@ impl Data {
     pub fn schema(&self) -> &Schema {
         self.view.schema()
     }
+}
+
+/// The section with the columns of its schema file in place of the file's name, if it names one: what a certificate keeps
+/// must not change with a file beside it.
+pub(super) fn with_columns(table: &toml::Table, folder: &Path) -> Result<Option<toml::Table>, SpecError> {
+    let section = Section::new("data", table, DATA_KEYS.iter())?;
+    let Some(file) = section.text("schema")? else { return Ok(None) };
+    if section.has("columns") {
+        return Err(section.error("schema", "and columns say the same thing; give one of them"));
+    }
+    let columns = columns_of(&section, &folder.join(file))?;
+    let mut inlined = table.clone();
+    inlined.remove("schema");
+    inlined.insert("columns".to_owned(), columns.into());
+    Ok(Some(inlined))
 }
 
 /// The `[columns]` of a schema file.

@@ -41,7 +41,7 @@ pub struct Spec {
     pub privacy: Privacy,
     /// `[sampler]` as written; the sampler's own preset reads it.
     pub sampler: toml::Table,
-    /// The text the spec was read from.
+    /// The text the spec was read from, with the columns of a schema file written in.
     pub text: String,
 }
 
@@ -51,12 +51,24 @@ impl Spec {
     /// # Errors
     /// The first fault, by key.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, SpecError> {
-        let root: toml::Table = text
+        let table: toml::Table = text
             .parse()
             .map_err(|error: toml::de::Error| SpecError::new("", data::not_toml(text, &error)))?;
-        let root = Section::new("", &root, SECTIONS.iter())?;
+        let root = Section::new("", &table, SECTIONS.iter())?;
         let section = |name: &str| root.require(name, root.table(name)?);
-        let mut data = Data::parse(section("data")?, folder)?;
+        let (mut data, text) = match data::with_columns(section("data")?, folder)? {
+            None => (Data::parse(section("data")?, folder)?, text.to_owned()),
+            Some(inlined) => {
+                let data = Data::parse(&inlined, folder)?;
+                let mut whole = table.clone();
+                whole.insert("data".to_owned(), inlined.into());
+                (
+                    data,
+                    toml::to_string(&whole)
+                        .map_err(|error| SpecError::new("data.schema", error.to_string()))?,
+                )
+            }
+        };
         let model_table = section("model")?;
         let Built { entry: model_entry, model, view } = models::build(model_table, data.schema())?;
         data.view = view;
@@ -71,7 +83,7 @@ impl Spec {
             ));
         }
         let sampler = root.table("sampler")?.cloned().unwrap_or_default();
-        Ok(Self { data, model_entry, model, temper, privacy, sampler, text: text.to_owned() })
+        Ok(Self { data, model_entry, model, temper, privacy, sampler, text })
     }
 }
 
