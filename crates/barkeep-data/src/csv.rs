@@ -1,8 +1,10 @@
 //! Reads records from a CSV file, plain or gzipped, into blocks, so that no message tells what a record says.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
+use std::rc::Rc;
 
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use flate2::read::MultiGzDecoder;
@@ -36,8 +38,9 @@ pub(crate) fn read_csv(
     progress: &mut dyn FnMut(usize),
 ) -> Result<Table, Error> {
     let mut builder = TableBuilder::viewed(view.clone(), records)?;
-    let mut reader = open(path, options)?;
+    let (mut reader, left) = open(path, options)?;
     let header = header(path, &mut reader)?;
+    left.set(LONGEST_ROW);
     let positions = locate(path, view.source(), &header)?;
     let cells: Vec<Cells<'_>> = view.source().columns().iter().map(Cells::new).collect();
     let count = || Error::Count { path: path.to_path_buf(), declared: records };
@@ -45,6 +48,7 @@ pub(crate) fn read_csv(
     while reader.read_byte_record(&mut row).map_err(|error| replace(path, &error))? {
         let cell = |index: usize| positions.get(index).and_then(|&position| row.get(position)).unwrap_or(b"");
         builder.push_with(|index| cells[index].parse(cell(index))).map_err(|_| count())?;
+        left.set(LONGEST_ROW);
         if builder.pushed().is_multiple_of(BLOCK) {
             progress(builder.pushed());
         }
@@ -54,19 +58,41 @@ pub(crate) fn read_csv(
 
 /// The column names of a CSV file; see [`read_header`](crate::read_header).
 pub(crate) fn csv_header(path: &Path, options: CsvOptions) -> Result<Vec<String>, Error> {
-    let header = header(path, &mut open(path, options)?)?;
+    let header = header(path, &mut open(path, options)?.0)?;
     if header.iter().any(|cell| looks_like_a_value(cell)) {
         return Err(Error::Headless { path: path.to_path_buf() });
     }
     Ok(header)
 }
 
-type Source = Reader<Box<dyn Read>>;
+type Source = Reader<Bounded<Box<dyn Read>>>;
 
 /// The first bytes of every gzip file (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-fn open(path: &Path, options: CsvOptions) -> Result<Source, Error> {
+/// Bytes a row may have. A quote that is never closed, or a few bytes of gzip, can make a row of a whole disk.
+const LONGEST_ROW: usize = 1 << 24;
+
+/// Reads no further once a row is longer than any may be.
+struct Bounded<R> {
+    bytes: R,
+    /// What the row may still have; whoever reads rows sets it anew after each. Read ahead counts, so a row may have a
+    /// buffer less.
+    left: Rc<Cell<usize>>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.bytes.read(out)?;
+        let Some(left) = self.left.get().checked_sub(read) else {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        };
+        self.left.set(left);
+        Ok(read)
+    }
+}
+
+fn open(path: &Path, options: CsvOptions) -> Result<(Source, Rc<Cell<usize>>), Error> {
     let CsvOptions { delimiter, quote } = options;
     if delimiter == quote || [delimiter, quote].iter().any(|byte| b"\r\n".contains(byte)) {
         let requirement = "must differ from the quote and from line breaks";
@@ -82,12 +108,19 @@ fn open(path: &Path, options: CsvOptions) -> Result<Source, Error> {
     file.rewind().map_err(|_| unreadable())?;
     let bytes: Box<dyn Read> =
         if start == GZIP { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
-    Ok(ReaderBuilder::new().delimiter(delimiter).quote(quote).buffer_capacity(1 << 16).from_reader(bytes))
+    let left = Rc::new(Cell::new(LONGEST_ROW));
+    let bytes = Bounded { bytes, left: Rc::clone(&left) };
+    let mut builder = ReaderBuilder::new();
+    builder.delimiter(delimiter).quote(quote).buffer_capacity(1 << 16);
+    Ok((builder.from_reader(bytes), left))
 }
 
 fn replace(path: &Path, error: &::csv::Error) -> Error {
     match error.kind() {
         ErrorKind::UnequalLengths { .. } => Error::Ragged { path: path.to_path_buf() },
+        ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+            Error::LongRow { path: path.to_path_buf() }
+        }
         _ => Error::Unreadable { path: path.to_path_buf() },
     }
 }

@@ -120,6 +120,12 @@ pub enum Error {
         /// The file as the spec names it.
         path: PathBuf,
     },
+    /// Some row has no end within 16 MiB.
+    #[error("data.path: {} has a row of more than 16 MiB; is a quote never closed?", path.display())]
+    LongRow {
+        /// The file as the spec names it.
+        path: PathBuf,
+    },
     /// The file's number of records is not the declared one.
     #[error("data.records = {declared}: {} holds another number of records", path.display())]
     Count {

@@ -219,6 +219,23 @@ fn a_million_columns_are_no_obstacle() {
 }
 
 #[test]
+fn a_row_without_end_is_refused_before_it_fills_the_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    // Sixty-four MiB of one cell, in a few KiB of gzip; and a quote that is never closed.
+    for opening in ["1,2,", "1,2,\""] {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packer.write_all(format!("income,age,city\n{opening}").as_bytes()).unwrap();
+        (0..64).for_each(|_| packer.write_all(&vec![b'O'; 1 << 20]).unwrap());
+        let path = file(&folder, packer.finish().unwrap());
+        assert_eq!(refused(&path, 1), Error::LongRow { path });
+    }
+    // Rows are counted one by one: many long ones are none too long.
+    let long = format!("1,2,{}\n", "O".repeat(5 << 20));
+    let path = file(&folder, format!("income,age,city\n{}", long.repeat(5)));
+    assert_eq!(read_csv(&path, &schema(), 5).unwrap().records(), 5);
+}
+
+#[test]
 fn progress_tells_how_many_records_were_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, format!("income,age,city\n{}", "1,2,Oslo\n".repeat(3 * BLOCK)));
