@@ -65,13 +65,18 @@ impl Audit {
         if rows.iter().any(|row| !row.priced_as_released) {
             say("* priced as if the noisy number behind the bit were published, which it is not.");
         }
-        match rows.iter().find(|row| !row.holds()) {
-            None => Ok(()),
-            Some(row) => Err(Exit::Check(format!(
-                "{}: epsilon {} was proved, more than the certified {}",
-                row.mechanism, row.audited, row.certified
-            ))),
-        }
+        verdict(&rows)
+    }
+}
+
+/// Fails where more was proved than is certified.
+fn verdict(rows: &[Row]) -> Result<(), Exit> {
+    match rows.iter().find(|row| !row.holds()) {
+        None => Ok(()),
+        Some(row) => Err(Exit::Check(format!(
+            "{}: epsilon {} was proved, more than the certified {}",
+            row.mechanism, row.audited, row.certified
+        ))),
     }
 }
 
@@ -83,4 +88,42 @@ fn line(row: &Row) -> String {
         "{name:<38} {:>10.4} {:>10.4} {share:>4.0} % {:>10} {:>8.0e}",
         row.certified, row.audited, row.trials, row.delta
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barkeep::accounting::{Delta, Neighbours, Query, Ratio, Sampling, Steps};
+    use barkeep::audit::{Claim, Each, Effort, Source, World, attack};
+    use barkeep::curator::{LatticeSigma, NoiseRng, rounded_normal};
+
+    /// A secret moved by 1000 lattice steps in noise of `sigma`, certified as if that were 1000.
+    fn row(sigma: f64) -> Row {
+        let ratio = Ratio::new(1.0).unwrap();
+        let query = Query::gaussian(ratio, Sampling::Full, Neighbours::Substitute).unwrap();
+        let delta = Delta::new(1e-3).unwrap();
+        let noise = LatticeSigma::new(sigma).unwrap();
+        let game = Each(move |world: World, rng: &mut NoiseRng| {
+            let secret = if world == World::First { 1000 } else { 0 };
+            (secret + rounded_normal(rng, noise)) as f64
+        });
+        let trials = 100_000;
+        let effort = Effort { trials, alpha: ALPHA, source: Source::new(Some(3)).unwrap() };
+        Row {
+            mechanism: "a sum".to_owned(),
+            certified: query.epsilon(Steps(1), delta).unwrap().bracket.upper,
+            delta: delta.get(),
+            audited: attack(&game, Claim { delta, gaussian: false }, effort).unwrap(),
+            trials,
+            priced_as_released: true,
+        }
+    }
+
+    #[test]
+    fn a_broken_mechanism_ends_the_program_with_code_1() {
+        assert!(verdict(&[row(1000.0)]).is_ok());
+        let exit = verdict(&[row(1000.0), row(500.0)]).unwrap_err();
+        assert_eq!(exit.code(), 1);
+        assert!(exit.to_string().contains("a sum: epsilon"), "{exit}");
+    }
 }

@@ -25,7 +25,7 @@ pub use game::{Each, Game, Source, World};
 pub use proportion::{at_least, at_most};
 
 use crate::Error;
-use crate::plan::Plan;
+use crate::plan::{Bill, Plan};
 use crate::spec::Privacy;
 use serde::Serialize;
 
@@ -136,6 +136,11 @@ fn attack_plan(
         delta: delta.get(),
         audited: attack(&game, claim, Effort { trials, alpha, source })?,
         trials,
-        priced_as_released: plan.premises.level == barkeep_curator::Level::Decision,
+        priced_as_released: match &plan.bill {
+            Some(Bill::Contract(contract) | Bill::Once(contract)) => {
+                samplers::priced_as_released(contract.parts())
+            }
+            _ => true,
+        },
     })
 }

@@ -11,7 +11,7 @@ use crate::public_rng::PublicRng;
 use crate::run::{Unwatched, budgets, chain, starting};
 use crate::spec::Spec;
 use crate::start::Start;
-use barkeep_accounting::{Mechanism, Sampling};
+use barkeep_accounting::{Cost, Mechanism, Sampling, Steps};
 use barkeep_curator::Ask;
 use std::path::Path;
 use std::sync::Arc;
@@ -93,6 +93,14 @@ pub(super) fn is_gaussian(plan: &Plan) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Whether every price is that of what leaves, and none includes a number that stays inside.
+pub(super) fn priced_as_released(costs: &[(Cost, Steps)]) -> bool {
+    let inside = |mechanism: &Mechanism| {
+        matches!(mechanism, Mechanism::NoisyDecision { .. } | Mechanism::BarkerMinibatch { .. })
+    };
+    !costs.iter().any(|(cost, _)| inside(cost.mechanism()))
 }
 
 /// Questions a run asks, about.

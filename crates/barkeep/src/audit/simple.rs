@@ -4,6 +4,7 @@ use super::evidence::{Claim, Effort};
 use super::game::{Each, Game, World};
 use super::pair::Pair;
 use super::probe::Aim;
+use super::samplers::priced_as_released;
 use super::staged::Staged;
 use crate::Error;
 use crate::public_rng::PublicRng;
@@ -163,9 +164,9 @@ impl Setting {
         let game = Staged::new(pair, model, self.premises, aim, (buy, perform))?;
         Ok(Case {
             name: self.name.to_owned(),
-            contract,
             claim,
-            priced_as_released: self.premises.level == Level::Decision,
+            priced_as_released: priced_as_released(contract.parts()),
+            contract,
             game: Box::new(game),
         })
     }
