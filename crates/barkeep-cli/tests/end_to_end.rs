@@ -139,41 +139,6 @@ fn a_plan_looks_ahead_without_records() {
     assert!(warnings.contains("effective draws"), "{warnings}");
 }
 
-/// Sixteen kills, each a little later: no output, or a certificate that verifies.
-#[cfg(unix)]
-#[test]
-fn a_killed_run_leaves_nothing_or_a_certificate() {
-    let folder = ready();
-    // Planned in a moment, and run for longer than the last kill waits.
-    let keys = "name = \"penalty\"\nlevel = \"release\"\ntau = 1000";
-    let spec = GOOD_SPEC.replace("name = \"barker\"", keys).replace("clip = 1.0", "clip = 0.002");
-    folder.write("spec.toml", &spec);
-    let mut certified = 0;
-    for attempt in 0..16_u64 {
-        let out = format!("out{attempt}");
-        let mut child = folder
-            .command(&["sample", "spec.toml", "--out", &out])
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        while !folder.exists(&out) && child.try_wait().unwrap().is_none() {
-            std::thread::yield_now();
-        }
-        std::thread::sleep(std::time::Duration::from_millis(2 * attempt));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        if folder.exists(&format!("{out}/certificate.json")) {
-            certified += 1;
-            assert_eq!(folder.barkeep(&["verify", &format!("{out}/certificate.json")]).code, 0);
-        } else {
-            for file in ["draws.csv", "draws.parquet", "summary.json"] {
-                assert!(!folder.exists(&format!("{out}/{file}")), "{file} without a certificate");
-            }
-        }
-    }
-    assert!(certified > 0, "every run was killed before it began; the test shows nothing");
-}
-
 #[test]
 fn a_baseline_says_what_it_is() {
     let folder = ready();

@@ -147,7 +147,7 @@ fn a_killed_run_leaves_whole_files_and_the_full_bill() {
 }
 
 #[test]
-#[ignore = "slow: cargo test -p barkeep-cli --release --test faults -- --ignored --nocapture"]
+#[ignore = "slow: cargo test -p barkeep-cli --test faults -- --ignored --nocapture"]
 fn five_hundred_kills_lose_nothing() {
     kill(500);
 }
