@@ -1,13 +1,15 @@
-//! Feeds specs, records and certificates any bytes there are: an answer or a typed error, never a panic or an endless loop.
+//! Feeds specs, schemas, formulas, records and certificates any bytes there are: an answer or a typed error, never a panic or an endless loop.
 //!
 //! The same entry points as the targets in `fuzz/`, with a bounded number of cases.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::data::{Column, CsvOptions, Schema, View, read};
+use barkeep::formula::{Formula, Layout};
 use barkeep::{Certificate, Plan, Spec};
 use proptest::prelude::*;
 use std::path::Path;
+use std::sync::LazyLock;
 
 const SPEC: &str = "[data]\npath = 'records.csv'\nrecords = 20\ndelimiter = ','\n[data.columns]\n\
     x = { min = -10, max = 10, invalid = 0 }\n\
@@ -81,6 +83,45 @@ fn schema() -> Schema {
     Schema::new(columns.into_iter().collect::<Result<_, _>>().unwrap()).unwrap()
 }
 
+/// Columns of every kind, for formulas.
+fn wide() -> Schema {
+    let levels = |names: &str| names.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let columns = [
+        Column::real("a", -1.0, 3.0, 0.0),
+        Column::integer("b", 1.0, 9.0, 1.0),
+        Column::boolean("c", false),
+        Column::category("z", levels("p q r s"), "p"),
+        Column::category("one", levels("only"), "only"),
+    ];
+    Schema::new(columns.into_iter().collect::<Result<_, _>>().unwrap()).unwrap()
+}
+
+/// Pieces of formulas.
+const PARTS: &[&str] = &[
+    "a",
+    "b",
+    "c",
+    "z",
+    "one",
+    "log(b)",
+    "sqrt(b)",
+    "log(a)",
+    "square(a)",
+    "poly(b, 3)",
+    "poly(a, 20)",
+    "(a + z)",
+    "(b - 1)",
+    "offset(b)",
+    "offset(log(b))",
+    "1",
+    "0",
+    "nobody",
+    "(a * b * c * z)",
+    "`a`",
+];
+/// What stands between them.
+const JOINTS: &[&str] = &[" + ", " - ", ":", " * ", " | ", " ~ "];
+
 /// Reads bytes as a file with the given ending.
 fn read_bytes(bytes: &[u8], ending: &str) {
     let folder = tempfile::tempdir().unwrap();
@@ -115,6 +156,46 @@ proptest! {
     }
 
     #[test]
+    fn any_text_is_a_formula_or_an_error(text in "\\PC{0,80}", signs in "[abcz01+*:~|()^, -]{0,120}") {
+        for text in [&text, &signs, &format!("c ~ {signs}"), &format!("a ~ b * {signs}")] {
+            match Formula::parse(text) {
+                Ok(formula) => drop(Layout::new(&formula, &wide(), true)),
+                Err(error) => prop_assert!(!error.to_string().is_empty()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_formula_of_real_parts_is_laid_out_or_refused(
+        parts in prop::collection::vec((prop::sample::select(PARTS), prop::sample::select(JOINTS)), 1..14),
+    ) {
+        let right: String = parts.iter().map(|(part, joint)| format!("{part}{joint}")).collect();
+        if let Ok(formula) = Formula::parse(&format!("a ~ {right}b")) {
+            drop(Layout::new(&formula, &wide(), false));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_schema_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = serde_json::from_slice::<Schema>(&bytes);
+    }
+
+    #[test]
+    fn a_mutated_schema_keeps_its_bounds(index in any::<prop::sample::Index>(), value in value()) {
+        let text = serde_json::to_string_pretty(&wide()).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let place = index.index(lines.len());
+        let replaced = lines[place].split_once(": ").map(|(key, _)| format!("{key}: {value},"));
+        lines[place] = replaced.unwrap_or(value);
+        if let Ok(schema) = serde_json::from_str::<Schema>(&lines.join("\n")) {
+            for column in schema.columns() {
+                let (low, high) = column.range();
+                prop_assert!(low <= high && low.is_finite() && high.is_finite());
+            }
+        }
+    }
+
+    #[test]
     fn any_bytes_are_a_certificate_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = serde_json::from_slice::<Certificate>(&bytes);
     }
@@ -135,9 +216,11 @@ proptest! {
 
     #[test]
     fn a_mutated_certificate_verifies_or_fails(index in any::<prop::sample::Index>(), value in value()) {
-        let plan = Plan::new(Spec::parse(SPEC, Path::new("")).unwrap()).unwrap();
-        let text = serde_json::to_string_pretty(&Certificate::of(&plan, false)).unwrap();
-        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        static TEXT: LazyLock<String> = LazyLock::new(|| {
+            let plan = Plan::new(Spec::parse(SPEC, Path::new("")).unwrap()).unwrap();
+            serde_json::to_string_pretty(&Certificate::of(&plan, false)).unwrap()
+        });
+        let mut lines: Vec<String> = TEXT.lines().map(str::to_owned).collect();
         let place = index.index(lines.len());
         let replaced = lines[place].split_once(": ").map(|(key, _)| format!("{key}: {value},"));
         lines[place] = replaced.unwrap_or(value);
