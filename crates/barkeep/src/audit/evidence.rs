@@ -71,7 +71,7 @@ pub fn attack(game: &dyn Game, claim: Claim, effort: Effort) -> Result<f64, Erro
     let chosen: Vec<(Way, Event)> = ways
         .into_iter()
         .filter_map(|way| {
-            let event = choose(&scores, pilot, |p, q| way.expected(p, q, rest, claim.delta, alpha));
+            let event = choose(&scores, pilot, |p, q| way.expected(p, q, (pilot, rest), claim.delta, alpha));
             event.map(|event| (way, event))
         })
         .collect();
@@ -123,13 +123,23 @@ impl Way {
         }
     }
 
-    /// The bound to expect from so many trials, by normal limits: a guide to choosing, not a bound itself.
-    fn expected(self, p: f64, q: f64, trials: u64, delta: Delta, alpha: f64) -> f64 {
-        let (z, n) = (normal_quantile(1.0 - alpha / 2.0), trials as f64);
-        let margin = |x: f64| z * (x * (1.0 - x) / n).sqrt() + z * z / (2.0 * n);
-        self.bound((p - margin(p)).max(0.0), (q + margin(q)).min(1.0), delta)
+    /// The bound to expect from rates seen in a pilot, by normal limits: a guide to choosing, not a bound itself.
+    ///
+    /// The pilot's own uncertainty counts as well: among hundreds of events the one that looks best is else a rare one that
+    /// was lucky.
+    fn expected(self, p: f64, q: f64, (pilot, rest): (u64, u64), delta: Delta, alpha: f64) -> f64 {
+        let margin = |x: f64, z: f64, n: f64| z * (x * (1.0 - x) / n).sqrt() + z * z / (2.0 * n);
+        let z = normal_quantile(1.0 - alpha / 2.0);
+        let both = |x: f64| margin(x, z, rest as f64) + margin(x, LUCK, pilot as f64);
+        let bound = self.bound((p - both(p)).max(0.0), (q + both(q)).min(1.0), delta);
+        // Where nothing promises a bound, the clearest difference is still the best guess.
+        let clear = (p - q) / (p * (1.0 - p) + q * (1.0 - q)).sqrt().max(f64::MIN_POSITIVE);
+        if bound > 0.0 { bound } else { -1.0 / (1.0 + clear.max(0.0)) }
     }
 }
+
+/// Standard deviations by which the best of some hundred rates is better than it should be, about.
+const LUCK: f64 = 3.0;
 
 /// The event that promises most among thresholds at the scores' quantiles, closer together in the tails.
 fn choose(scores: &[Vec<f64>; 2], trials: u64, promise: impl Fn(f64, f64) -> f64) -> Option<Event> {
