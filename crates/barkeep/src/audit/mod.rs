@@ -26,7 +26,7 @@ pub use proportion::{at_least, at_most};
 
 use crate::Error;
 use crate::plan::{Bill, Plan};
-use crate::spec::Privacy;
+use crate::spec::{Privacy, SpecError};
 use serde::Serialize;
 
 /// The probability that any bound of one audit is above the truth, all rows together.
@@ -109,6 +109,12 @@ pub fn audit_all(options: Options, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row
     Ok(rows)
 }
 
+/// Why a baseline is not audited.
+fn nothing_to_audit() -> Error {
+    SpecError::new("privacy.private", "is false: a baseline certifies nothing, so there is nothing to audit")
+        .into()
+}
+
 /// Attacks one plan with all of [`ALPHA`].
 ///
 /// # Errors
@@ -125,7 +131,7 @@ fn attack_plan(
     source: Source,
 ) -> Result<Row, Error> {
     let (Some(epsilon), Privacy::Budget { delta, .. }) = (plan.epsilon, plan.spec.privacy) else {
-        return Err(Error::Budget("a baseline certifies nothing: there is nothing to audit".to_owned()));
+        return Err(nothing_to_audit());
     };
     let trials = options.trials.unwrap_or_else(|| (QUESTIONS / samplers::work(plan)).clamp(2_000, TRIALS));
     let game = samplers::game(plan, source)?;

@@ -24,7 +24,7 @@ const CORNERS: u64 = 64;
 /// Those of the chain; a plan without a budget has nothing to audit.
 pub(super) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair, Error> {
     let Privacy::Budget { neighbours, .. } = plan.spec.privacy else {
-        return Err(Error::Budget("a baseline certifies nothing: there is nothing to audit".to_owned()));
+        return Err(super::nothing_to_audit());
     };
     let candidates = corners(schema);
     let mut rng = PublicRng::new(seed, u64::MAX);
