@@ -67,6 +67,49 @@ fn a_regression_is_sampled_and_certified() {
 }
 
 #[test]
+fn a_regression_is_simulated_from_its_spec_or_its_formula() {
+    let folder = ready();
+    let simulate = |model: &str, theta: &str, more: &[&str]| {
+        let mut arguments =
+            vec!["simulate", model, "--records", "400", "--theta", theta, "--out", "trips.csv"];
+        arguments.extend(more);
+        let shown = folder.barkeep(&arguments);
+        (shown.code, shown.stderr, folder.read("trips.csv"))
+    };
+    let (code, stderr, text) = simulate("spec.toml", "-1,0.5,0.2,0", &[]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(text.starts_with("hour,origin,late\n") && text.lines().count() == 401);
+    assert!(text.contains(",EWR,") && text.contains(",JFK,") && text.contains(",true\n"));
+    let shown = folder.barkeep(&["sample", "spec.toml", "--out", "out"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    for (family, response) in [
+        ("gaussian", "y"),
+        ("student_t", "y"),
+        ("bernoulli", "y"),
+        ("binomial", "y | trials(m)"),
+        ("binomial", "y | trials(7)"),
+        ("poisson", "y"),
+        ("negative_binomial", "y"),
+        ("exponential", "y"),
+        ("gamma", "y"),
+    ] {
+        let formula = format!("formula=\"{response} ~ x1 + log(x2) + x1:x2 + offset(o)\"");
+        let family = format!("family=\"{family}\"");
+        let settings = ["--set", &formula, "--set", &family];
+        let (_, stderr, _) = simulate("regression", "1", &settings);
+        let needed = stderr.matches(", ").count() + 1;
+        let (code, stderr, text) = simulate("regression", &vec!["0.1"; needed].join(","), &settings);
+        assert_eq!(code, 0, "{family}: {stderr}");
+        assert!(text.starts_with("y,") && text.lines().count() == 401, "{family}");
+    }
+    let (code, stderr, _) =
+        simulate("regression", "1", &["--set", "formula='y ~ (x'", "--set", "family='gamma'"]);
+    assert!(code == 2 && stderr.contains("^"), "{stderr}");
+    assert_eq!(simulate("spec.toml", "-1,0.5,0.2,0", &["--set", "temper=1"]).0, 2);
+    assert_eq!(simulate("spec.toml", "-1,0.5", &[]).0, 2);
+}
+
+#[test]
 fn the_flagship_needs_no_clip() {
     let folder = ready();
     let sampler = SPEC.find("[sampler]").unwrap();

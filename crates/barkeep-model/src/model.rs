@@ -115,4 +115,10 @@ pub trait Model: Send + Sync {
     /// Simulates one record at θ into `row`, one value per column, with `uniform` as in
     /// [`sample_prior`](Model::sample_prior).
     fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]);
+
+    /// Draws the response of a record into `row[0]`, given its other columns there, with `uniform` as in
+    /// [`sample_prior`](Model::sample_prior), and returns true; returns false for a model of whole records.
+    fn respond(&self, _at: &[f64], _uniform: &mut dyn FnMut() -> f64, _row: &mut [f64]) -> bool {
+        false
+    }
 }

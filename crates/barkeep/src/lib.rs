@@ -21,6 +21,7 @@ pub mod public_rng;
 pub mod results;
 pub mod run;
 pub mod sampler;
+pub mod simulation;
 pub mod spec;
 pub mod start;
 mod upfront;
@@ -42,6 +43,7 @@ pub use plan::{Bill, Plan};
 pub use public_rng::PublicRng;
 pub use results::{CERTIFICATE, Folder};
 pub use run::{Run, Unwatched, Watch, run};
+pub use simulation::Simulation;
 pub use spec::{Spec, SpecError};
 pub use start::Start;
 

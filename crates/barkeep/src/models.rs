@@ -164,18 +164,23 @@ pub fn build(table: &toml::Table, schema: &Schema) -> Result<Built, SpecError> {
     }
 }
 
-/// Finds and builds the model a `[model]` section names, for parameters of a given number.
+/// Finds and builds the model a `[model]` section names, for parameters of a given number, and, for a regression, what it
+/// sees of columns with bounds that suit its formula.
 ///
 /// # Errors
-/// An unknown name or key, parameters the model refuses, or a model that needs declared columns.
-pub fn for_simulation(table: &toml::Table, dimension: usize) -> Result<Arc<dyn Model>, SpecError> {
+/// An unknown name or key, or parameters the model refuses.
+pub(crate) fn for_simulation(
+    table: &toml::Table,
+    dimension: usize,
+) -> Result<(Arc<dyn Model>, Option<View>), SpecError> {
     let entry = entry(table)?;
     let section = Section::new("model", table, MODEL_KEYS.iter().chain(entry.keys))?;
     match entry.build {
         // Where the number of columns shapes a model, each column has a parameter of its own.
-        Build::Columns(build) => build(&section, dimension),
+        Build::Columns(build) => Ok((build(&section, dimension)?, None)),
         Build::Formula => {
-            Err(section.error("name", "a regression's features are the user's: simulate another model"))
+            let schema = formula::implied_schema(&section)?;
+            formula::build(&section, &schema).map(|(model, view)| (model, Some(view)))
         }
     }
 }

@@ -9,7 +9,7 @@
 use barkeep::data::{CsvOptions, Table, read};
 use barkeep::model::cholesky::Cholesky;
 use barkeep::model::{Model, Scratch};
-use barkeep::{Folder, Plan, Spec, Unwatched};
+use barkeep::{Folder, Plan, Simulation, Spec, Unwatched};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -92,6 +92,38 @@ fn information(model: &dyn Model, table: &Table, at: &[f64]) -> Vec<f64> {
         (0..d).for_each(|i| matrix[i * d + j] = (down[i] - up[i]) / (2.0 * step));
     }
     (0..d * d).map(|k| 0.5 * (matrix[k] + matrix[(k % d) * d + k / d])).collect()
+}
+
+/// Simulated records have a score Σ∇ℓ of mean 0 at the parameters they were simulated with, and of the variance their
+/// gradients show, so that its square in that unit is χ² of as many degrees as parameters.
+#[test]
+fn records_are_simulated_as_the_families_say() {
+    /// χ² of eight degrees exceeds it with probability 1e-6 (of seven, with less): nine families fail by chance in 1e-5.
+    const LARGEST: f64 = 42.70;
+    let out = tempfile::tempdir().unwrap();
+    for family in fits()["data1"].keys() {
+        let mut spec = spec("data1", family, "name = 'rwmh'\nproposal_sd = 0.1\nstart = 'prior'");
+        let d = spec.model.dimension();
+        let theta: Vec<f64> = [0.3, -0.5, 0.4, 0.2, -0.3, 0.6, 0.1, -0.2][..d].to_vec();
+        (spec.data.path, spec.data.records) = (out.path().join(format!("{family}.csv")), 4000);
+        Simulation::of_spec(&spec).write_csv(&spec.data.path, b',', &theta, 4000, 5).unwrap();
+        let table = table(&spec);
+        let (mut score, mut square, mut scratch) = (vec![0.0; d], vec![0.0; d * d], Scratch::new());
+        for block in table.blocks().iter() {
+            let mut gradient = vec![0.0; block.len() * d];
+            spec.model.gradient(block, &theta, &mut gradient, &mut scratch);
+            let columns: Vec<&[f64]> = gradient.chunks_exact(block.len()).collect();
+            for (i, one) in columns.iter().enumerate() {
+                score[i] += one.iter().sum::<f64>();
+                for (j, other) in columns.iter().enumerate() {
+                    square[i * d + j] += one.iter().zip(*other).map(|(a, b)| a * b).sum::<f64>();
+                }
+            }
+        }
+        let inverse = Cholesky::new(&square, d).unwrap().inverse();
+        let distance: f64 = (0..d * d).map(|k| score[k / d] * inverse[k] * score[k % d]).sum();
+        assert!(distance < LARGEST, "{family}: {distance}");
+    }
 }
 
 /// Newton's method with halved steps.

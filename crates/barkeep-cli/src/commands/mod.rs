@@ -70,11 +70,15 @@ impl Command {
 
 /// Reads and plans a spec.
 fn plan(path: &Path) -> Result<Plan, Exit> {
+    Ok(Plan::new(spec(path)?)?)
+}
+
+/// Reads a spec.
+fn spec(path: &Path) -> Result<Spec, Exit> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Exit::Input(format!("cannot read the spec {}: {}", path.display(), error.kind())))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let spec = Spec::parse(&text, folder).map_err(Error::from)?;
-    Ok(Plan::new(spec)?)
+    Ok(Spec::parse(&text, folder).map_err(Error::from)?)
 }
 
 impl From<Error> for Exit {

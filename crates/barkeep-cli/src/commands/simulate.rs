@@ -1,15 +1,15 @@
 //! `barkeep simulate`: writes simulated records of a model as CSV. They are public: nobody's.
 
 use crate::exit::{Exit, say};
-use barkeep::{Error, PublicRng, files::write_atomically, models};
+use barkeep::{Error, Simulation};
 use clap::Args;
-use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The command.
 #[derive(Args)]
 pub(crate) struct Simulate {
-    /// The model; `barkeep models` lists them.
+    /// The model; `barkeep models` lists them. Or a spec, a file ending in .toml: records of its model in its columns, those
+    /// beside a response spread evenly over their bounds or levels.
     model: String,
     /// How many records.
     #[arg(long)]
@@ -17,7 +17,7 @@ pub(crate) struct Simulate {
     /// The parameters, separated by commas.
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, required = true)]
     theta: Vec<f64>,
-    /// Settings of the model as in the model section of a spec, such as a=20; may be repeated.
+    /// Settings of the model as in the model section of a spec, such as a=20 or 'formula="y ~ x"'; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// Seed.
@@ -34,14 +34,8 @@ impl Simulate {
         if self.records == 0 {
             return Err(Exit::Input("--records must be at least 1".to_owned()));
         }
-        let mut text = format!("name = \"{}\"\n", self.model.escape_default());
-        for setting in &self.settings {
-            text.push_str(setting);
-            text.push('\n');
-        }
-        let table: toml::Table =
-            text.parse().map_err(|_| Exit::Input("--set takes KEY=VALUE with a TOML value".to_owned()))?;
-        let model = models::for_simulation(&table, self.theta.len()).map_err(Error::from)?;
+        let (simulation, delimiter) = self.simulation()?;
+        let model = simulation.model();
         if self.theta.len() != model.dimension() {
             return Err(Exit::Input(format!(
                 "--theta must hold {} numbers for model {}: {}",
@@ -53,19 +47,32 @@ impl Simulate {
         if self.theta.iter().any(|value| !value.is_finite()) {
             return Err(Exit::Input("--theta must hold finite numbers".to_owned()));
         }
-        let mut rng = PublicRng::new(self.seed, 0);
-        write_atomically(&self.out, |file| {
-            writeln!(file, "{}", model.column_names().join(","))?;
-            let mut row = vec![0.0; model.columns()];
-            for _ in 0..self.records {
-                model.simulate(&self.theta, &mut || rng.open_uniform(), &mut row);
-                let cells: Vec<String> = row.iter().map(f64::to_string).collect();
-                writeln!(file, "{}", cells.join(","))?;
-            }
-            Ok(())
-        })
-        .map_err(Error::from)?;
+        simulation
+            .write_csv(&self.out, delimiter, &self.theta, self.records, self.seed)
+            .map_err(Error::from)?;
         say(&format!("Wrote {} simulated records to {}", self.records, self.out.display()));
         Ok(())
+    }
+
+    /// What is simulated, and the character between cells.
+    fn simulation(&self) -> Result<(Simulation, u8), Exit> {
+        let path = Path::new(&self.model);
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            if !self.settings.is_empty() {
+                return Err(Exit::Input(
+                    "--set and a spec say the same thing; write it in the spec".to_owned(),
+                ));
+            }
+            let spec = super::spec(path)?;
+            return Ok((Simulation::of_spec(&spec), spec.data.delimiter));
+        }
+        let mut text = format!("name = \"{}\"\n", self.model.escape_default());
+        for setting in &self.settings {
+            text.push_str(setting);
+            text.push('\n');
+        }
+        let table: toml::Table =
+            text.parse().map_err(|_| Exit::Input("--set takes KEY=VALUE with a TOML value".to_owned()))?;
+        Ok((Simulation::of_model(&table, self.theta.len()).map_err(Error::from)?, b','))
     }
 }

@@ -283,29 +283,26 @@ impl Design {
             .all(|(out, prior)| prior.sample(uniform).map(|draw| *out = draw).is_some())
     }
 
-    /// Draws standard normal features into `row`, typical trials and no offset, leaving the response; returns η and the
-    /// trials.
-    pub(crate) fn simulate_features(
-        &self,
-        at: &[f64],
-        uniform: &mut dyn FnMut() -> f64,
-        row: &mut [f64],
-    ) -> (f64, f64) {
-        let skip = usize::from(self.intercept);
-        let mut predictor = if self.intercept { at[0] } else { 0.0 };
+    /// Draws standard normal features into `row`, typical trials and no offset, leaving the response.
+    pub(crate) fn simulate_features(&self, uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         let lead = self.lead();
         row.iter_mut().take(lead).for_each(|cell| *cell = 0.0);
+        if let (Trials::Column(typical), Some(cell)) = (self.trials, row.get_mut(1)) {
+            *cell = typical.ceil();
+        }
+        row.iter_mut().skip(lead).for_each(|x| *x = normal(uniform));
+    }
+
+    /// η and the trials of one record.
+    pub(crate) fn predictor(&self, at: &[f64], row: &[f64]) -> (f64, f64) {
+        let (skip, lead) = (usize::from(self.intercept), self.lead());
+        let start = if self.intercept { at[0] } else { 0.0 };
+        let offset = if self.offset { row[lead - 1] } else { 0.0 };
         let trials = match self.trials {
             Trials::Fixed(trials) => trials.floor(),
-            Trials::Column(typical) => typical.ceil(),
+            Trials::Column(_) => row[1],
         };
-        if let (Trials::Column(_), Some(cell)) = (self.trials, row.get_mut(1)) {
-            *cell = trials;
-        }
-        for (x, coefficient) in row.iter_mut().skip(lead).zip(&at[skip..]) {
-            *x = normal(uniform);
-            predictor += coefficient * *x;
-        }
-        (predictor, trials)
+        let terms = row[lead..].iter().zip(&at[skip..]).map(|(x, coefficient)| coefficient * x);
+        (terms.fold(start + offset, |sum, term| sum + term), trials)
     }
 }

@@ -485,8 +485,14 @@ impl Model for Regression {
 
     /// Features are standard normal, trials the typical ones, and there is no offset.
     fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        let (predictor, trials) = self.design.simulate_features(at, uniform, row);
+        self.design.simulate_features(uniform, row);
+        self.respond(at, uniform, row);
+    }
+
+    fn respond(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) -> bool {
+        let (predictor, trials) = self.design.predictor(at, row);
         row[0] = self.family.simulate(predictor, libm::exp(self.log_nuisance(at)), trials, uniform);
+        true
     }
 }
 

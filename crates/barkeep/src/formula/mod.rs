@@ -4,12 +4,14 @@
 //! by their declared levels, functions act on bounded columns. Nothing here touches a record.
 
 mod corners;
+mod implied;
 mod layout;
 mod moments;
 mod parse;
 mod spec;
 mod tokens;
 
+pub use implied::implied_schema;
 pub use layout::{Layout, Trials};
 pub use parse::{Atom, Formula, Function, Term, TrialsOf};
 pub use spec::{REGRESSION_KEYS, build};

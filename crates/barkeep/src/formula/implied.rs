@@ -1,0 +1,43 @@
+//! Declares columns that suit a formula and its family, for records simulated without a spec.
+
+use super::{Atom, Formula, Function, TrialsOf};
+use crate::spec::section::{Section, SpecError};
+use barkeep_data::{Column, Schema};
+
+/// The columns a formula names: the response as its family wants it, trials from 1 to 10, all others in [−1, 1], or, where
+/// the formula takes their logarithm or root, in [1, 2].
+///
+/// # Errors
+/// A formula that is missing or faulty.
+pub fn implied_schema(section: &Section<'_>) -> Result<Schema, SpecError> {
+    let text = section.require("formula", section.text("formula")?)?;
+    let formula = Formula::parse(text).map_err(|error| section.error("formula", error.to_string()))?;
+    let response = formula.response.column.as_str();
+    let mut columns = vec![match (section.text("family")?, &formula.trials) {
+        (Some("bernoulli"), _) => Column::boolean(response, false),
+        (Some("binomial"), Some(TrialsOf::Fixed(trials))) => Column::integer(response, 0.0, *trials, 0.0),
+        (Some("binomial" | "poisson" | "negative_binomial"), _) => Column::integer(response, 0.0, 10.0, 0.0),
+        (Some("exponential" | "gamma"), _) => Column::real(response, 0.1, 10.0, 1.0),
+        _ => Column::real(response, -10.0, 10.0, 0.0),
+    }];
+    if let Some(TrialsOf::Column(atom)) = &formula.trials {
+        columns.push(Column::integer(atom.column.as_str(), 1.0, 10.0, 1.0));
+    }
+    let atoms: Vec<&Atom> = formula.terms.iter().flat_map(|term| &term.0).chain(&formula.offset).collect();
+    for atom in &atoms {
+        let name = atom.column.as_str();
+        if columns.iter().flatten().any(|column| column.name() == name) {
+            continue;
+        }
+        let positive = atoms
+            .iter()
+            .any(|other| other.column == name && matches!(other.function, Function::Log | Function::Sqrt));
+        columns.push(if positive {
+            Column::real(name, 1.0, 2.0, 1.0)
+        } else {
+            Column::real(name, -1.0, 1.0, 0.0)
+        });
+    }
+    let columns = columns.into_iter().collect::<Result<Vec<_>, _>>();
+    columns.and_then(Schema::new).map_err(|error| section.error("formula", error.to_string()))
+}
