@@ -151,6 +151,17 @@ impl Belief {
         (-bend).max(0.0)
     }
 
+    /// The precision where the prior's density is largest: of a normal prior its own everywhere, of a heavy-tailed one its
+    /// centre's. `None` where u is not x itself.
+    pub(crate) fn central_precision(&self) -> Option<f64> {
+        let centre = match self.prior {
+            Prior::Normal { mean, .. } => mean,
+            Prior::StudentT { location, .. } | Prior::Cauchy { location, .. } => location,
+            Prior::Flat | Prior::HalfNormal { .. } | Prior::Exponential { .. } => 0.0,
+        };
+        (self.transform == Transform::Identity).then(|| self.precision(centre))
+    }
+
     /// A draw of u; `None` if the prior is improper or a million draws all fell outside the interval.
     ///
     /// A prior wider than an interval is truncated to it, by drawing again.

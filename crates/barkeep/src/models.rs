@@ -132,6 +132,9 @@ pub const MODELS: &[ModelEntry] = &[
     },
 ];
 
+/// More parameters than a dense covariance is for.
+const MOST_COLUMNS: usize = 1000;
+
 /// A model found and built, with what it sees of the declared columns.
 pub struct Built {
     /// The registry's entry.
@@ -150,6 +153,13 @@ pub fn build(table: &toml::Table, schema: &Schema) -> Result<Built, SpecError> {
     let entry = entry(table)?;
     let section = Section::new("model", table, MODEL_KEYS.iter().chain(entry.keys))?;
     let columns = schema.width();
+    if matches!(entry.build, Build::Columns(_)) && columns > MOST_COLUMNS {
+        let reason = format!(
+            "model \"{}\" reads {MOST_COLUMNS} columns at most, but {columns} are declared",
+            entry.name
+        );
+        return Err(SpecError::new("data.columns", reason));
+    }
     let (model, view) = match entry.build {
         Build::Columns(build) => (build(&section, columns)?, View::all(schema.clone())),
         Build::Formula => formula::build(&section, schema)?,
@@ -278,6 +288,7 @@ mod tests {
 
     #[test]
     fn faults_are_named() {
+        assert!(error("name = 'gaussian'", 1001).contains("reads 1000 columns at most"));
         assert!(error("", 1).contains("`model.name`: is required"));
         assert!(error("name = 'gausian'", 1).contains("did you mean `gaussian`?"));
         assert!(error("name = 'gaussian'\ntau = 1", 1).contains("`model.tau`: unknown key"));

@@ -435,7 +435,7 @@ impl Model for Regression {
     fn prior_precision(&self, at: &[f64], out: &mut [f64]) {
         let d = self.dimension();
         out.fill(0.0);
-        self.design.prior_precision(at, d, out);
+        self.design.prior_precision(d, out);
         if let (Some(belief), Some(out)) = (&self.belief, out.last_mut()) {
             *out = belief.precision(self.log_nuisance(at));
         }

@@ -14,6 +14,7 @@
 
 use super::flow::{Asking, Flow, Integrator};
 use super::frame::{Frame, Whitening};
+use super::judged::clipping;
 use super::preset::{Facts, Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
 use crate::Error;
 use crate::models::matrix;
@@ -132,7 +133,8 @@ pub(super) fn prepare(
     let premises = Premises { neighbours, level: Level::Release };
     let cost = sum_cost(asking.temper, clip, Sampling::Full, integrator.noise(), premises)?;
     let midpoints = section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true);
-    let facts = facts(&frame, width, clip, &integrator, step);
+    let mut facts = facts(&frame, width, clip, &integrator, step);
+    facts.push(clipping(bound.is_some_and(|bound| width >= bound)));
     let burn_in_time = section.positive("burn_in_time")?.unwrap_or(10.0);
     let model = Arc::clone(model);
     let kernel: MakeKernel = Box::new(move |_| {

@@ -14,7 +14,11 @@ use std::sync::Arc;
 
 /// The keys of a clipped test.
 pub(super) const CLIP_KEYS: [Key; 2] = [
-    key("clip", "", "bound on one record's log-ratio: its slope per unit of distance, or the bound itself"),
+    key(
+        "clip",
+        "the model's own bound, so that nothing is clipped, where it has one",
+        "bound on one record's log-ratio: its slope per unit of distance, or the bound itself",
+    ),
     key(
         "clip_scale",
         "\"distance\"",
@@ -120,6 +124,21 @@ pub(crate) fn needs_budget(section: &Section<'_>, setting: &Setting<'_>) -> Resu
     }
 }
 
+/// A slope that no admitted record's log-ratio exceeds, a hair above the model's own bound so that rounding never clips.
+fn lipschitz(setting: &Setting<'_>) -> Option<f64> {
+    setting.model.lipschitz(setting.schema).map(|bound| bound * (1.0 + 1e-6))
+}
+
+/// Whether a clip can touch a record, as a plan says it.
+pub(crate) fn clipping(never: bool) -> (&'static str, String) {
+    let meaning = if never {
+        "none: bounds and levels keep every record within the bound"
+    } else {
+        "records beyond the bound are shortened to it"
+    };
+    ("clipping", meaning.to_owned())
+}
+
 /// Reads walk and clip, prices a step and makes the kernel.
 pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) -> Result<Prepared, Error> {
     let neighbours = needs_budget(section, setting)?;
@@ -135,9 +154,13 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
     let clip = match test.clip {
         WrittenClip::Fixed(bound) => ClipBound::Constant(bound),
         WrittenClip::Key => {
-            let bound = section.require("clip", section.positive("clip")?)?;
-            let scaled = section.choice("clip_scale", &[("distance", true), ("constant", false)])?;
-            match (scaled.unwrap_or(true), longest) {
+            let scaled =
+                section.choice("clip_scale", &[("distance", true), ("constant", false)])?.unwrap_or(true);
+            let bound = match section.positive("clip")? {
+                None if scaled => section.require("clip", lipschitz(setting))?,
+                written => section.require("clip", written)?,
+            };
+            match (scaled, longest) {
                 (false, _) => ClipBound::Constant(bound),
                 // One sensitivity is paid for at every step, so every step may use all of it.
                 (true, Some(longest)) if !noise_follows => ClipBound::Constant(bound * longest),
@@ -161,7 +184,14 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
     let capped = (!section.has("proposal")).then(|| shape.scale.root_mean_square(shape.direction));
     let alternative =
         if test.both_levels { price_at_other_level(&judgement, longest.or(capped), other) } else { None };
-    let facts = facts(&shape, &judgement, longest)?;
+    let mut facts = facts(&shape, &judgement, longest)?;
+    let never =
+        setting.model.lipschitz(setting.schema).is_some_and(|slope| match (judgement.clip, longest) {
+            (ClipBound::PerDistance(clip), _) => clip > slope,
+            (ClipBound::Constant(clip), Some(longest)) => clip > slope * longest,
+            (ClipBound::Constant(_), None) => false,
+        });
+    facts.push(clipping(never));
     let forecast = Some(forecast(setting, &shape, &judgement));
     let model = Arc::clone(setting.model);
     let kernel: MakeKernel = Box::new(move |rng| {
