@@ -131,5 +131,9 @@ fn header(path: &Path, reader: &mut Source) -> Result<Vec<String>, Error> {
     if header.is_empty() {
         return Err(Error::Empty { path: path.to_path_buf() });
     }
+    // UTF-16 holds a zero byte beside every plain letter; no text in UTF-8 or an older encoding does.
+    if header.iter().flatten().any(|byte| *byte == 0) {
+        return Err(Error::Encoding { path: path.to_path_buf() });
+    }
     Ok(header.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect())
 }

@@ -82,6 +82,23 @@ pub enum Error {
         /// The file asked for.
         path: PathBuf,
     },
+    /// The header is not text, or not in UTF-8.
+    #[error("data.path: the header of {} is not UTF-8 text; save it as CSV in UTF-8, or as Parquet", path.display())]
+    Encoding {
+        /// The file as the spec names it.
+        path: PathBuf,
+    },
+    /// The header is a single name, which is not the declared column's.
+    #[error(
+        "data.columns.{column}: the header of {} is one name and not this; is data.delimiter right?",
+        path.display()
+    )]
+    Undelimited {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The first declared column that was not found.
+        column: String,
+    },
     /// The header does not hold a declared column.
     #[error(
         "data.columns.{column}: the header of {} has no such column{}",

@@ -33,6 +33,10 @@ fn absent(path: &Path, column: &str, header: &[String]) -> Error {
     // A first row with numbers is a record, not a header: none of it may be shown.
     if header.iter().any(|cell| looks_like_a_value(cell)) {
         Error::Header { path, column: name }
+    } else if let [only] = header
+        && only.contains(['\t', ';', '|', ','])
+    {
+        Error::Undelimited { path, column: name }
     } else {
         Error::UnknownColumn { path, column: name, nearest: nearest(column, header) }
     }

@@ -119,6 +119,20 @@ fn an_unknown_column_is_refused_with_the_nearest_header() {
 }
 
 #[test]
+fn another_delimiter_or_encoding_is_said_to_be_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "income;age;city\n71234;2;Oslo\n");
+    assert_eq!(refused(&path, 1), Error::Undelimited { path, column: "income".into() });
+    let wide: Vec<u8> =
+        "\u{feff}income,age,city\n71234,2,Oslo\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let path = file(&folder, &wide);
+    assert_eq!(refused(&path, 1), Error::Encoding { path });
+    // A mark of UTF-8 before the first name is no part of it.
+    let path = file(&folder, "\u{feff}income,age,city\n1,2,Oslo\n");
+    assert_eq!(read_csv(path, &schema(), 1).unwrap().records(), 1);
+}
+
+#[test]
 fn a_repeated_header_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "income,age,city,age\n1,2,Oslo,3\n");
