@@ -106,6 +106,12 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Whether single gradients may be far longer than they are on average, because a response's law is skewed or real
+    /// responses do not follow it: a clip then has to be wide, lest it biases.
+    fn has_long_gradients(&self) -> bool {
+        false
+    }
+
     /// Draws θ from the prior with `uniform` (independent, uniform on the open interval (0, 1)) and returns
     /// true; returns false if the prior is improper.
     fn sample_prior(&self, _uniform: &mut dyn FnMut() -> f64, _out: &mut [f64]) -> bool {

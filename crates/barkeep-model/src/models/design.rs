@@ -28,6 +28,8 @@ pub struct Design {
     intercept: bool,
     trials: Trials,
     offset: bool,
+    /// E[o], and ln E[e^o].
+    typical_offset: (f64, f64),
     priors: Vec<Belief>,
     moments: Vec<f64>,
     means: Vec<f64>,
@@ -62,6 +64,7 @@ impl Design {
             intercept,
             trials,
             offset: false,
+            typical_offset: (0.0, 0.0),
             priors: vec![],
             moments,
             means,
@@ -90,12 +93,17 @@ impl Design {
         Ok(self)
     }
 
-    /// The same design with a column that is added to η as it is; it comes right before the features.
-    pub fn with_offset(mut self, column: impl Into<String>) -> Self {
+    /// The same design with a column o that is added to η as it is; it comes right before the features. `typical` is a
+    /// public guess of `E[o]` and `ln E[e^o]`.
+    ///
+    /// **Errors** unless they are finite.
+    pub fn with_offset(mut self, column: impl Into<String>, typical: (f64, f64)) -> Result<Self, Error> {
+        require_finite("offset", &[typical.0, typical.1])?;
         let place = self.columns.len() - self.features;
         self.columns.insert(place, column.into());
         self.offset = true;
-        self
+        self.typical_offset = typical;
+        Ok(self)
     }
 
     /// The same design with a prior for each coefficient.
@@ -174,13 +182,14 @@ impl Design {
         self.trials
     }
 
-    /// The logarithm of E[e^η] if η were normal with the declared moments, without the offset; and E[η].
+    /// The logarithm of E[e^η] if η were normal with the declared moments, but for the offset; and E[η].
     pub(crate) fn typical_predictor(&self, at: &[f64]) -> (f64, f64) {
         let k = self.coefficients();
         let at = &at[..k];
         let mean = dot(at, &self.means);
         let square: f64 = at.iter().zip(self.moments.chunks_exact(k)).map(|(b, row)| b * dot(row, at)).sum();
-        (mean + 0.5 * (square - mean * mean).max(0.0), mean)
+        let (offset, log_offset) = self.typical_offset;
+        (log_offset + mean + 0.5 * (square - mean * mean).max(0.0), offset + mean)
     }
 
     /// A bound on ‖x‖₂, with 1 for an intercept, and the most trials, over the columns' ranges. Rounded up.

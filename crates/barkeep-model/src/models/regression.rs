@@ -471,6 +471,10 @@ impl Model for Regression {
         bound.is_finite().then_some(bound)
     }
 
+    fn has_long_gradients(&self) -> bool {
+        self.family.slope((0.0, 1.0), 1.0).is_none()
+    }
+
     fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {
         let proper = self.design.sample_prior(uniform, out);
         match (&self.belief, out.last_mut()) {

@@ -31,8 +31,8 @@ pub struct Layout {
     pub intercept: bool,
     /// The trials of a binomial response.
     pub trials: Trials,
-    /// Whether there is an offset.
-    pub offset: bool,
+    /// The offset's mean, and the logarithm of its exponential's mean, if its column were spread evenly over its bounds.
+    pub offset: Option<(f64, f64)>,
     /// For each feature the name of its term: `origin` for `origin[JFK]`.
     pub terms: Vec<String>,
     /// `E[x]` and, row by row, `E[x·xᵀ]` of the coefficients' features if columns were independent and spread evenly over
@@ -90,8 +90,10 @@ impl Layout {
                 Trials::Column((0.5 * (min + max)).max(1.0))
             }
         };
+        let mut offset = None;
         if let Some(atom) = &formula.offset {
             let factor = Factor { scaled: false, ..factor(formula, schema, atom)? };
+            offset = Some(super::moments::typical(&factor, &schema.columns()[factor.column]));
             features.push(single(&format!("offset({})", written(atom)), factor));
         }
         let lead = features.len();
@@ -130,7 +132,7 @@ impl Layout {
             view,
             intercept: formula.intercept,
             trials,
-            offset: formula.offset.is_some(),
+            offset,
             terms,
             means,
             moments,

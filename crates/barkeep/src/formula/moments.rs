@@ -2,7 +2,7 @@
 //!
 //! The guess is public. It shapes a preconditioner, which changes how fast a chain moves and never where it goes.
 
-use barkeep_data::{Column, Feature, Kind, Schema};
+use barkeep_data::{Column, Factor, Feature, Kind, Schema};
 
 /// E[x] and E[x·xᵀ], with a leading 1 for an intercept.
 pub(super) struct Moments {
@@ -47,6 +47,14 @@ impl Moments {
         }
         Self { means, moments }
     }
+}
+
+/// The mean of a function of a column, and the logarithm of its exponential's mean.
+pub(super) fn typical(factor: &Factor, column: &Column) -> (f64, f64) {
+    let values: Vec<f64> = points(column).into_iter().map(|value| factor.at(column, value)).collect();
+    let (count, largest) = (values.len() as f64, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    let exponentials: f64 = values.iter().map(|value| libm::exp(value - largest)).sum();
+    (values.iter().sum::<f64>() / count, largest + libm::log(exponentials / count))
 }
 
 fn points(column: &Column) -> Vec<f64> {

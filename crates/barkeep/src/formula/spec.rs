@@ -34,11 +34,19 @@ pub const REGRESSION_KEYS: [Key; 9] = [
          \"exponential(1)\" or \"flat\". Default: a slope is normal(0, 2.5·u/h), h half the width of its feature's range \
          and u half the response's (1 where the link is not the identity); an intercept is normal around the middle of \
          the response's bounds with sd 2.5·u, for logit and probit normal(0, 2.5), for log normal around the middle of the \
-         bounds' logarithms with half their width as sd, 2.5 at least; sd and scale are half_normal(u), size and shape \
-         exponential(0.1)",
+         bounds' logarithms with half their width as sd, 2.5 at least, each less the offset's mean over its bounds; sd and \
+         scale are half_normal(u), size and shape exponential(0.1)",
     ),
-    key("sd", "a parameter", "gaussian: the known standard deviation of the response around its mean"),
-    key("scale", "a parameter", "student_t: the known scale"),
+    key(
+        "sd",
+        "a parameter",
+        "gaussian: the known standard deviation of the response around its mean, in the unit its column's scale gives it",
+    ),
+    key(
+        "scale",
+        "a parameter",
+        "student_t: the known scale, in the unit the response's column's scale gives it",
+    ),
     key("degrees", "4", "student_t: degrees of freedom"),
     key("size", "a parameter", "negative_binomial: the known size r; the variance is mean + mean²/r"),
     key("shape", "a parameter", "gamma: the known shape; the variance is mean²/shape"),
@@ -141,8 +149,8 @@ fn assemble(layout: &Layout, priors: &[Prior]) -> Result<Design, barkeep_model::
         Trials::Fixed(trials) => design.with_fixed_trials(trials)?,
         Trials::Column(typical) => design.with_trials(columns[1].name(), typical)?,
     };
-    if layout.offset {
-        design = design.with_offset(columns[layout.lead() - 1].name());
+    if let Some(typical) = layout.offset {
+        design = design.with_offset(columns[layout.lead() - 1].name(), typical)?;
     }
     design.with_priors(priors)?.with_moments(&layout.means, &layout.moments)?.with_corners(&layout.corners)
 }
@@ -209,15 +217,16 @@ impl Priors {
         let group = given("coefficients")?;
         let mut coefficients = Vec::new();
         if layout.intercept {
-            let default = match link {
-                "identity" => Prior::Normal { mean: 0.5 * low + 0.5 * high, sd: 2.5 * unit },
+            let (middle, sd) = match link {
+                "identity" => (0.5 * low + 0.5 * high, 2.5 * unit),
                 "log" => {
                     // A count of 0 has no logarithm; half a count has.
                     let (low, high) = (low.max(0.5_f64.min(high)).ln(), high.ln());
-                    Prior::Normal { mean: 0.5 * (low + high), sd: half((low, high)).max(2.5) }
+                    (0.5 * (low + high), half((low, high)).max(2.5))
                 }
-                _ => Prior::Normal { mean: 0.0, sd: 2.5 },
+                _ => (0.0, 2.5),
             };
+            let default = Prior::Normal { mean: middle - layout.offset.map_or(0.0, |(mean, _)| mean), sd };
             coefficients.push(given("intercept")?.unwrap_or(default));
         }
         for (feature, term) in layout.features().iter().zip(&layout.terms) {

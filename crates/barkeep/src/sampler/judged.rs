@@ -134,7 +134,7 @@ pub(crate) fn clipping(never: bool) -> (&'static str, String) {
     let meaning = if never {
         "none: bounds and levels keep every record within the bound"
     } else {
-        "records beyond the bound are shortened to it"
+        "records beyond the bound are shortened to it; no expected error counts the bias of that"
     };
     ("clipping", meaning.to_owned())
 }

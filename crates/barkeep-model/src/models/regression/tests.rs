@@ -125,7 +125,7 @@ fn trials_and_offsets_enter_as_declared() {
     let fixed = Regression::new(design(true).with_fixed_trials(9.0).unwrap(), Family::Binomial).unwrap();
     let oracle = |row: &[f64], theta: &[Dual64]| density(row[0], 9.0, predictor(&row[1..], theta));
     check::against_oracle(&fixed, &near, 0.4, oracle, |theta| prior(theta, 6));
-    let columns = design(true).with_trials("n", 7.0).unwrap().with_offset("o");
+    let columns = design(true).with_trials("n", 7.0).unwrap().with_offset("o", (0.0, 0.0)).unwrap();
     assert_eq!(columns.columns(), ["y", "n", "o", "x1", "x2", "x3", "x4", "x5"]);
     let model = Regression::new(columns, Family::Binomial).unwrap();
     assert_eq!(model.parameter_names(), ["intercept", "x1", "x2", "x3", "x4", "x5"]);
@@ -134,7 +134,8 @@ fn trials_and_offsets_enter_as_declared() {
     check::against_oracle(&model, &near, 0.4, oracle, |theta| prior(theta, 6));
     // An offset shifts η: the same record with the intercept moved instead.
     let plain = Regression::new(design(true), Family::Poisson).unwrap();
-    let shifted = Regression::new(design(true).with_offset("o"), Family::Poisson).unwrap();
+    let shifted =
+        Regression::new(design(true).with_offset("o", (0.0, 0.0)).unwrap(), Family::Poisson).unwrap();
     let (mut one, mut other) = ([0.0], [0.0]);
     let scratch = &mut Scratch::new();
     let at = [0.7, -0.4, 0.0, 0.5, 0.1, 0.3];
