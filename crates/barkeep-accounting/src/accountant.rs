@@ -42,8 +42,14 @@ struct Renyi {
     classical: bool,
 }
 
-/// Numbers of rounds for which coins are set aside before a search, until one is enough.
-const SET_ASIDE: [u64; 4] = [1 << 12, 1 << 20, 1 << 32, 1 << 53];
+/// Rounds whose coins are set aside at first: enough for most questions, and cheap.
+const ASIDE: u64 = 4096;
+
+/// Searches made at most until the number of coins set aside is right.
+const SEARCHES: usize = 6;
+
+/// Single rounds tried on top: the coins set aside may have been some too many.
+const TRIED_ON_TOP: usize = 3;
 
 impl Accountant {
     pub(crate) fn new(round: &[(Cost, Steps)]) -> Result<Self, Error> {
@@ -129,11 +135,18 @@ impl Accountant {
         let method = self.method();
         match &self.engine {
             Engine::Decision { rule, sensitivity, steps, .. } => {
-                let found = self.coins_aside(epsilon, delta, |epsilon, delta| {
+                let mut found = self.coins_aside(epsilon, delta, |epsilon, delta| {
                     let most = decision::largest_steps(rule, *sensitivity, epsilon, delta)?;
                     Ok(Steps(most.0 / steps.0))
-                });
-                Ok((found?, method))
+                })?;
+                for _ in 0..TRIED_ON_TOP {
+                    let more = Steps(found.0.saturating_add(1));
+                    match self.epsilon(more, delta) {
+                        Ok(spent) if spent.bracket.upper <= epsilon.get() => found = more,
+                        _ => break,
+                    }
+                }
+                Ok((found, method))
             }
             Engine::Bits { bits, steps, many } => match bits.largest_steps(epsilon, delta) {
                 Err(Error::Unresolved { .. }) => Ok((many.largest(epsilon, delta)?, many.method())),
@@ -177,6 +190,8 @@ impl Accountant {
     }
 
     /// Asks for the most rounds with ideal coins, what the coins of as many rounds cost set aside before.
+    ///
+    /// If r rounds fit beside the coins of c, min(r, c) rounds fit with their own.
     fn coins_aside(
         &self,
         epsilon: Epsilon,
@@ -186,19 +201,31 @@ impl Accountant {
         if self.coins == Coins::NONE {
             return ideal(epsilon, delta);
         }
-        let mut fitting = Steps(0);
-        for rounds in SET_ASIDE {
-            let Some((epsilon, delta)) = self.coins.times(Steps(rounds)).reduced(epsilon, delta) else {
-                break;
+        let (mut fitting, mut beyond, mut aside) = (0, u64::MAX, ASIDE);
+        for _ in 0..SEARCHES {
+            let (left, found) = loop {
+                match self.coins.times(Steps(aside)).reduced(epsilon, delta) {
+                    Some((left, delta)) => break (left, ideal(left, delta)?.0),
+                    None if aside / 8 <= fitting => return Ok(Steps(fitting)),
+                    None => (beyond, aside) = (aside, aside / 8),
+                }
             };
-            let most = ideal(epsilon, delta)?;
-            // As many as had their coins set aside certainly fit.
-            fitting = fitting.max(most.min(Steps(rounds)));
-            if most <= Steps(rounds) {
+            fitting = fitting.max(found.min(aside));
+            if found >= aside {
+                aside = found.saturating_add(found / 64).saturating_add(1);
+            } else {
+                beyond = beyond.min(aside);
+                if epsilon.get() - left.get() < 1e-7 * epsilon.get() {
+                    break;
+                }
+            }
+            if beyond - fitting <= 1 {
                 break;
             }
+            // Above what fits and below what does not; between them, the middle.
+            aside = if aside < beyond { aside } else { fitting + (beyond - fitting) / 2 };
         }
-        Ok(fitting)
+        Ok(Steps(fitting))
     }
 }
 

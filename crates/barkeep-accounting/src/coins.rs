@@ -1,45 +1,87 @@
 //! Adds what it costs that decisions are flipped with computed probabilities, not the ideal ones.
 //!
-//! If in every step both outcomes' probabilities are within a factor e^(±ρ) and an absolute β of the ideal ones, k steps turn
-//! (ε, δ) into
+//! Let in every step each outcome have probability p' where the ideal one is p, with p ≤ e^ρ·p' always, and p' ≤ e^r·p + b. Then k
+//! steps turn (ε, δ) into
 //!
-//! > (ε + 2kρ, e^(kρ)·(δ + kβ(1 + e^(ε+2kρ)))).
+//! > (ε + kρ + kr, e^(kr)·(δ + kb)).
 //!
 //! **Proof.** Replace the ideal coins by the flipped ones, one step at a time: the probability of any event of the run moves from p
-//! to at most e^ρ·p + β each time, so to e^(kρ)(p + kβ) in all, and back likewise. For the events of one data set and those
-//! of its neighbour, P' ≤ e^(kρ)(P + kβ) ≤ e^(kρ)(e^ε·Q + δ + kβ) and Q ≤ e^(kρ)(Q' + kβ).
+//! to at most e^r·p + b each time, so to e^(kr)(p + kb) in all. The probability of a whole run of outcomes falls by a factor e^ρ
+//! at most in each step, so that of any event by e^(kρ) at most. For an event's probabilities P on one data set and Q on
+//! its neighbour, P' ≤ e^(kr)(P + kb) ≤ e^(kr)(e^ε·Q + δ + kb) and Q ≤ e^(kρ)·Q'. ∎
+//!
+//! [`Rule::coin`] keeps this with two pairs (r, b): a near one, (ρ, β), whose β is the most that rare outcomes are lifted by,
+//! and a far one, (ρ', β'), whose β' is as good as nothing. The far one is for δ too small for β. That no ideal probability is missed
+//! by an absolute amount matters: such an amount would cost e^ε times itself.
+//!
+//! Noisy decisions are flipped after their noise was added, and cost nothing here: [`Rule::coin_after_noise`].
 
 use barkeep_num::{down, down_by, up, up_by};
 
+use crate::rule::Rounding;
 use crate::{Bracket, Cost, Delta, Epsilon, Error, Mechanism, Rule, Steps};
 
 /// How far the flipped coins of a run may be from the ideal ones, all steps together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coins {
-    /// kρ.
+    /// (kρ, kβ).
+    near: Excess,
+    /// (kρ', kβ').
+    far: Excess,
+}
+
+/// The most by which outcomes may be too likely: a factor e^relative, and an absolute amount.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Excess {
     relative: f64,
-    /// kβ.
     absolute: f64,
 }
 
+/// The part of δ up to which the near pair is used: below, it hardly costs anything.
+const NEAR_SHARE: f64 = 1.0 / 1_048_576.0;
+
+impl Excess {
+    const NONE: Self = Self { relative: 0.0, absolute: 0.0 };
+
+    fn times(self, steps: f64) -> Self {
+        let product = |value: f64| if value == 0.0 { 0.0 } else { up_by(value * steps, 2) };
+        Self { relative: product(self.relative), absolute: product(self.absolute) }
+    }
+
+    fn and(self, other: Self) -> Self {
+        let sum = |a: f64, b: f64| if b == 0.0 { a } else { up(a + b) };
+        Self { relative: sum(self.relative, other.relative), absolute: sum(self.absolute, other.absolute) }
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.relative >= other.relative && self.absolute >= other.absolute
+    }
+
+    /// e^r·(δ + b), rounded up.
+    fn raised(&self, delta: f64) -> f64 {
+        up_by((delta + self.absolute) * libm::exp(self.relative), 4)
+    }
+
+    /// The δ of which [`Excess::raised`] makes no more than this one.
+    fn lowered(&self, delta: Delta) -> Option<Delta> {
+        Delta::new(down_by(delta.get() * libm::exp(-self.relative) - self.absolute, 8)).ok()
+    }
+}
+
 impl Coins {
-    /// No coin is flipped.
-    pub const NONE: Self = Self { relative: 0.0, absolute: 0.0 };
+    /// No coin is flipped, or only such as are flipped after the noise was added.
+    pub const NONE: Self = Self { near: Excess::NONE, far: Excess::NONE };
 
     /// The coin of one step at this cost, if it flips one.
     ///
-    /// A noisy decision's σ may vary from step to step, so the worst of all rules with noise is taken.
+    /// The correction of a minibatch Barker test is not part of its price: the largest one is taken.
     #[must_use]
     pub fn of(cost: &Cost) -> Self {
-        let flipped =
-            |rule: &Rule| Self { relative: rule.coin_error(), absolute: rule.coin_absolute_error() };
         match cost.mechanism() {
-            Mechanism::Decision { rule, .. } => flipped(rule),
-            Mechanism::NoisyDecision { .. } | Mechanism::BarkerMinibatch { .. } => {
-                let penalty = Box::new(Rule::Penalty { sigma: crate::SMALLEST_SIGMA });
-                flipped(&Rule::Lazy { keep: 1.0, rule: penalty })
-            }
-            Mechanism::Gaussian { .. }
+            Mechanism::Decision { rule, .. } => Self::from(Rounding::of(rule)),
+            Mechanism::BarkerMinibatch { .. } => Self::from(Rounding::largest_corrected()),
+            Mechanism::NoisyDecision { .. }
+            | Mechanism::Gaussian { .. }
             | Mechanism::DiscreteGaussian { .. }
             | Mechanism::Laplace { .. }
             | Mechanism::Bernoulli { .. } => Self::NONE,
@@ -49,24 +91,30 @@ impl Coins {
     /// The same coin so many times.
     #[must_use]
     pub fn times(self, steps: Steps) -> Self {
-        let product = |value: f64| if value == 0.0 { 0.0 } else { up_by(value * steps.0 as f64, 2) };
-        if steps.0 == 0 {
-            return Self::NONE;
-        }
-        Self { relative: product(self.relative), absolute: product(self.absolute) }
+        let steps = steps.0 as f64;
+        Self { near: self.near.times(steps), far: self.far.times(steps) }
     }
 
     /// Both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let sum = |a: f64, b: f64| if b == 0.0 { a } else { up(a + b) };
-        Self { relative: sum(self.relative, other.relative), absolute: sum(self.absolute, other.absolute) }
+        Self { near: self.near.and(other.near), far: self.far.and(other.far) }
     }
 
     /// Whether these coins may be at least as far from the ideal ones as `other`.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
-        self.relative >= other.relative && self.absolute >= other.absolute
+        self.near.covers(&other.near) && self.far.covers(&other.far)
+    }
+
+    /// The pair that serves this δ better.
+    fn excess(&self, delta: f64) -> Excess {
+        if self.near.absolute <= NEAR_SHARE * delta { self.near } else { self.far }
+    }
+
+    /// kρ + kr.
+    fn shift(&self, excess: &Excess) -> f64 {
+        up(self.near.relative + excess.relative)
     }
 
     /// ε at δ with these coins, from that with ideal ones.
@@ -81,23 +129,22 @@ impl Coins {
         if *self == Self::NONE {
             return ideal(delta);
         }
-        let shift = up(2.0 * self.relative);
-        // Most of δ for the ideal run, the rest for what coins add; half of it if that is not enough.
-        for share in [1.0 / 1_048_576.0, 0.5] {
-            let left = delta.get() * (1.0 - share) * libm::exp(-self.relative);
-            let Ok(left) = Delta::new(down_by(left, 4)) else { continue };
-            let upper = up(ideal(left)?.upper + shift);
-            let extra = self.extra_delta(upper);
-            if extra <= delta.get() * share {
-                let raised = up(up_by(delta.get() * libm::exp(self.relative), 4) + extra);
-                let lower = match Delta::new(raised) {
-                    Ok(raised) => ideal(raised)?.lower,
-                    Err(_) => Some(0.0),
-                };
-                return Ok(Bracket { lower: lower.map(|lower| down(lower - shift).max(0.0)), upper });
+        let excess = self.excess(delta.get());
+        let left = excess
+            .lowered(delta)
+            .ok_or(Error::Unbounded("delta is below what the rounding of the coins alone costs"))?;
+        let upper = up(ideal(left)?.upper + self.shift(&excess));
+        // Read the proof backwards: ideal coins are (ε + kρ + kρ', e^(kρ)·(δ + e^(ε+kρ')·kβ'))-private.
+        let missed = up_by(self.far.absolute * libm::exp(upper + self.far.relative), 8);
+        let raised = Delta::new(up_by((delta.get() + missed) * libm::exp(self.near.relative), 8));
+        let lower = match raised {
+            Ok(raised) => {
+                let shift = self.shift(&self.far);
+                ideal(raised)?.lower.map(|lower| down(lower - shift).clamp(0.0, upper))
             }
-        }
-        Err(Error::Unbounded("delta is below what the rounding of the coins alone costs"))
+            Err(_) => Some(0.0),
+        };
+        Ok(Bracket { lower, upper })
     }
 
     /// δ at ε with these coins, from that with ideal ones.
@@ -112,19 +159,21 @@ impl Coins {
         if *self == Self::NONE {
             return ideal(epsilon);
         }
-        let shift = up(2.0 * self.relative);
-        let upper = match Epsilon::new(down(epsilon.get() - shift)) {
-            Ok(left) => {
-                let scaled = up_by(ideal(left)?.upper * libm::exp(self.relative), 4);
-                up(scaled + self.extra_delta(epsilon.get())).min(1.0)
+        let mut upper: f64 = 1.0;
+        for excess in [self.near, self.far] {
+            // ε may not even cover the coins.
+            let Ok(left) = Epsilon::new(down(epsilon.get() - self.shift(&excess))) else { break };
+            let found = ideal(left)?.upper;
+            upper = upper.min(excess.raised(found));
+            if excess.absolute <= NEAR_SHARE * found {
+                break;
             }
-            // ε does not even cover the coins.
-            Err(_) => 1.0,
-        };
-        let lower = match Epsilon::new(up(epsilon.get() + shift)) {
+        }
+        let lower = match Epsilon::new(up(epsilon.get() + self.shift(&self.far))) {
             Ok(raised) => ideal(raised)?.lower.map(|lower| {
-                let scaled = down_by(lower * libm::exp(-self.relative), 4);
-                down(scaled - self.extra_delta(raised.get())).max(0.0)
+                let missed = up_by(self.far.absolute * libm::exp(raised.get()), 8);
+                let left = down_by(lower * libm::exp(-self.near.relative), 4) - missed;
+                if left > 0.0 { down(left).clamp(0.0, upper) } else { 0.0 }
             }),
             Err(_) => Some(0.0),
         };
@@ -133,16 +182,23 @@ impl Coins {
 
     /// (ε', δ') such that ideal coins within it mean these coins within (ε, δ); None if nothing is left.
     pub(crate) fn reduced(&self, epsilon: Epsilon, delta: Delta) -> Option<(Epsilon, Delta)> {
-        let left = down(delta.get() - self.extra_delta(epsilon.get()));
-        let epsilon = Epsilon::new(down(epsilon.get() - up(2.0 * self.relative))).ok()?;
-        Some((epsilon, Delta::new(down_by(left * libm::exp(-self.relative), 4)).ok()?))
+        let excess = self.excess(delta.get());
+        let epsilon = Epsilon::new(down(epsilon.get() - self.shift(&excess))).ok()?;
+        Some((epsilon, excess.lowered(delta)?))
     }
+}
 
-    /// kβ·e^(kρ)·(1 + e^ε), ε that of the flipped coins.
-    fn extra_delta(&self, epsilon: f64) -> f64 {
-        if self.absolute == 0.0 {
-            return 0.0;
+impl From<Rounding> for Coins {
+    fn from(coin: Rounding) -> Self {
+        Self {
+            near: Excess { relative: coin.error(), absolute: coin.absolute_error() },
+            far: Excess { relative: coin.far_error(), absolute: coin.far_absolute_error() },
         }
-        up_by(self.absolute * libm::exp(self.relative) * (1.0 + libm::exp(epsilon)), 8)
+    }
+}
+
+impl From<&Rule> for Coins {
+    fn from(rule: &Rule) -> Self {
+        Self::from(Rounding::of(rule))
     }
 }

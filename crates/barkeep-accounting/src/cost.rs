@@ -25,7 +25,7 @@ pub enum Mechanism {
     },
     /// One bit, priced as if the noisy log-ratio behind it had been released (the papers' accounting).
     ///
-    /// A Gaussian mechanism followed by post-processing; the coin that replaces drawing the noise adds its rounding.
+    /// A Gaussian mechanism followed by post-processing: the coin is flipped after the noise was added.
     NoisyDecision {
         /// Noise standard deviation over sensitivity of the log-ratio.
         ratio: Ratio,
@@ -255,9 +255,11 @@ impl Mechanism {
             BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace, NoisyDecision,
         };
         match (self, other) {
-            // A noisy decision costs the Gaussian and its coin's rounding besides.
-            (Gaussian { ratio }, Gaussian { ratio: other })
-            | (NoisyDecision { ratio }, Gaussian { ratio: other } | NoisyDecision { ratio: other })
+            // A noisy decision is a post-processing of the Gaussian mechanism.
+            (
+                Gaussian { ratio } | NoisyDecision { ratio },
+                Gaussian { ratio: other } | NoisyDecision { ratio: other },
+            )
             | (Laplace { ratio }, Laplace { ratio: other }) => ratio <= other,
             // What an adversary can do within a sensitivity, he can do within a larger one.
             (

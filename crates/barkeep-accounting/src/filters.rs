@@ -248,7 +248,9 @@ impl Odometer {
 #[cfg(test)]
 mod tests {
     use super::{GdpFilter, Odometer, ZcdpFilter};
-    use crate::{Coins, Cost, Delta, Epsilon, Mechanism, Mu, Neighbours, Ratio, Rho, Sampling, Steps};
+    use crate::{
+        Coins, Cost, Delta, Epsilon, Mechanism, Mu, Neighbours, Rho, Rule, Sampling, Sensitivity, Steps,
+    };
     use proptest::prelude::*;
 
     #[test]
@@ -277,9 +279,9 @@ mod tests {
     #[test]
     fn coins_are_paid_from_the_same_budget() {
         let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
-        let ratio = Ratio::new(1.0).unwrap();
-        let flip =
-            Cost::new(Mechanism::NoisyDecision { ratio }, Sampling::Full, Neighbours::Substitute).unwrap();
+        let sensitivity = Sensitivity::new(1.0).unwrap();
+        let mechanism = Mechanism::Decision { rule: Rule::Penalty { sigma: 1.0 }, sensitivity };
+        let flip = Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap();
         let coins = Coins::of(&flip).times(Steps(100_000));
         let (zcdp, gdp) = (
             ZcdpFilter::within_with_coins(epsilon, delta, &coins).unwrap(),

@@ -73,7 +73,8 @@ fn dearer_costs_cover_cheaper_ones() {
     let covers = |a: Mechanism, b: Mechanism| substitute(a).covers(&substitute(b));
     assert!(covers(gaussian(1.0), gaussian(1.1)) && !covers(gaussian(1.1), gaussian(1.0)));
     let noisy = Mechanism::NoisyDecision { ratio: Ratio::new(1.0).unwrap() };
-    assert!(covers(noisy.clone(), gaussian(1.0)) && !covers(gaussian(1.0), noisy));
+    assert!(covers(noisy.clone(), gaussian(1.0)) && covers(gaussian(1.0), noisy.clone()));
+    assert!(!covers(gaussian(1.1), noisy));
     assert!(covers(decision(0.1), decision(0.05)) && !covers(decision(0.05), decision(0.1)));
     assert!(!covers(gaussian(1.0), decision(0.05)));
     let sampled = |rate: f64| Cost::new(gaussian(1.0), poisson(rate), Neighbours::AddRemove).unwrap();
@@ -102,26 +103,63 @@ fn an_empty_contract_costs_nothing() {
 }
 
 #[test]
-fn coins_cost_a_little_more_than_the_noise_behind_them() {
+fn a_noisy_decision_costs_its_noise_and_nothing_more() {
     let delta = Delta::new(1e-6).unwrap();
     let of = |mechanism: Mechanism| Query::new(vec![(substitute(mechanism), Steps(1))]).unwrap();
     let noise = of(gaussian(20.0));
     let coin = of(Mechanism::NoisyDecision { ratio: Ratio::new(20.0).unwrap() });
-    for steps in [1, 30, 1000] {
+    for steps in [1, 30, 1000, 1_000_000_000] {
         let steps = Steps(steps);
-        let (plain, flipped) =
-            (noise.epsilon(steps, delta).unwrap().bracket, coin.epsilon(steps, delta).unwrap().bracket);
-        assert!(flipped.upper > plain.upper && flipped.lower <= plain.lower);
-        assert!(flipped.upper < plain.upper * 1.0001 + 1e-9, "{steps:?}: {plain:?} {flipped:?}");
-        let epsilon = Epsilon::new(plain.upper).unwrap();
-        let (plain, flipped) =
-            (noise.delta(steps, epsilon).unwrap().bracket, coin.delta(steps, epsilon).unwrap().bracket);
-        assert!(flipped.upper > plain.upper && flipped.upper < 1.01 * plain.upper);
-        assert!(flipped.lower <= plain.lower);
+        assert_eq!(noise.epsilon(steps, delta).unwrap(), coin.epsilon(steps, delta).unwrap());
     }
-    // A δ smaller than the coins' own rounding has no ε.
-    let tiny = Delta::new(1e-300).unwrap();
-    assert!(matches!(coin.epsilon(Steps(10), tiny), Err(Error::Unbounded(_))));
+}
+
+#[test]
+fn computed_coins_cost_a_little_more_than_ideal_ones() {
+    let (epsilon, delta) = (Epsilon::new(0.4).unwrap(), Delta::new(1e-6).unwrap());
+    for (rule, share) in [(Rule::Barker, 1e-12), (Rule::Penalty { sigma: 1.0 }, 1e-9)] {
+        let (sensitivity, steps) = (Sensitivity::new(0.1).unwrap(), Steps(7));
+        let flipped = Query::decision(rule.clone(), sensitivity).unwrap();
+        let ideal = barkeep_accounting::decision::epsilon(&rule, sensitivity, steps, delta).unwrap();
+        let found = flipped.epsilon(steps, delta).unwrap().bracket;
+        assert!(
+            found.upper > ideal.upper && found.upper < ideal.upper * (1.0 + share),
+            "{found:?} {ideal:?}"
+        );
+        assert!(found.lower <= ideal.lower && found.lower.unwrap() > ideal.lower.unwrap() * (1.0 - share));
+        let ideal = barkeep_accounting::decision::delta(&rule, sensitivity, steps, epsilon).unwrap();
+        let found = flipped.delta(steps, epsilon).unwrap().bracket;
+        assert!(found.upper > ideal.upper && found.upper < ideal.upper * 1.001, "{found:?} {ideal:?}");
+        assert!(found.lower <= ideal.lower);
+    }
+    // A δ smaller than the coins' own rounding has no ε, unless the coins keep their precision everywhere.
+    let tiny = Delta::new(1e-280).unwrap();
+    let of = |rule: Rule| Query::decision(rule, Sensitivity::new(0.1).unwrap()).unwrap();
+    let penalty = of(Rule::Penalty { sigma: 1.0 });
+    assert!(matches!(penalty.epsilon(Steps(10), tiny), Err(Error::Unbounded(_))));
+    assert!(of(Rule::Barker).epsilon(Steps(10), tiny).unwrap().bracket.upper < 1.0 + 1e-12);
+}
+
+/// What coins add must not grow with ε, nor eat up a small ε or δ.
+#[test]
+fn steps_are_found_again_at_the_ends_of_the_range() {
+    let penalty = |sigma: f64| Rule::Penalty { sigma };
+    for (rule, sensitivity, steps, delta) in [
+        (penalty(0.142), 2.02, 13, 8e-5),
+        (penalty(1.0), 8.0, 9, 1e-6),
+        (penalty(1.0), 0.05, 20, 7e-29),
+        (penalty(2.0), 0.5, 5, 1e-60),
+        (Rule::Barker, 6.0, 12, 1e-9),
+        (Rule::Barker, 3e-13, 2, 1e-20),
+        (Rule::Barker, 0.02, 4, 7e-29),
+    ] {
+        let query = Query::decision(rule.clone(), Sensitivity::new(sensitivity).unwrap()).unwrap();
+        let (steps, delta) = (Steps(steps), Delta::new(delta).unwrap());
+        let spent = query.epsilon(steps, delta).unwrap().bracket;
+        assert!(spent.lower.unwrap() <= spent.upper);
+        let found = query.largest_steps(Epsilon::new(spent.upper).unwrap(), delta).unwrap();
+        assert!(found >= steps, "{rule:?} {sensitivity} {steps:?}: {spent:?} {found:?}");
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub struct Budget(Arc<Mutex<Account>>);
 enum Account {
     Permits(Vec<Line>),
     Zcdp { filter: ZcdpFilter, flips: Flips },
-    Gdp { filter: GdpFilter, flips: Flips },
+    Gdp(GdpFilter),
     NotPrivate,
 }
 
@@ -79,13 +79,13 @@ impl Budget {
     }
 
     /// Buys questions to be chosen as the run goes, all of them Gaussian mechanisms on full batches, while their μ²
-    /// add up to the filter's, at most `flips` of them decisions, none with a coin further from the ideal one than
-    /// `coin`.
+    /// add up to the filter's.
     ///
-    /// **Privacy.** What [`GdpFilter::epsilon`] says of the filter with `coin` so many times.
+    /// **Privacy.** What [`GdpFilter::epsilon`] says of the filter without coins: such decisions are flipped after their
+    /// noise was added.
     #[must_use]
-    pub fn gdp(filter: GdpFilter, coin: Coins, flips: Steps) -> Self {
-        Self::of(Account::Gdp { filter, flips: Flips { coin, left: flips.0 } })
+    pub fn gdp(filter: GdpFilter) -> Self {
+        Self::of(Account::Gdp(filter))
     }
 
     /// Buys nothing and answers everything, for baselines.
@@ -127,9 +127,9 @@ impl Budget {
                 let rho = concentrated(cost)?;
                 flips.charge_with(cost, || filter.charge(rho).is_ok())
             }
-            Account::Gdp { filter, flips } => {
+            Account::Gdp(filter) => {
                 let mu = Mu::new(gaussian(cost)?.mu().upper)?;
-                flips.charge_with(cost, || filter.charge(mu).is_ok())
+                filter.charge(mu).map_err(|_| Refused::Exhausted)
             }
             Account::NotPrivate => Ok(()),
         }
@@ -143,7 +143,7 @@ impl Budget {
                 lines.iter().map(|line| (line.cost.clone(), Steps(line.bought - line.left))).collect(),
             ),
             Account::Zcdp { filter, .. } => Spent::Zcdp(filter.spent()),
-            Account::Gdp { filter, .. } => Spent::Gdp(filter.spent()),
+            Account::Gdp(filter) => Spent::Gdp(filter.spent()),
             Account::NotPrivate => Spent::NotPrivate,
         }
     }

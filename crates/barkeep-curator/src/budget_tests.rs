@@ -11,8 +11,15 @@ fn cost(ratio: u32) -> Cost {
     Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
 }
 
-fn decision(ratio: f64) -> Cost {
+fn noisy(ratio: f64) -> Cost {
     let mechanism = Mechanism::NoisyDecision { ratio: Ratio::new(ratio).unwrap() };
+    Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
+}
+
+/// The same ρ, and a coin.
+fn decision(ratio: f64) -> Cost {
+    let sensitivity = Sensitivity::new(1.0).unwrap();
+    let mechanism = Mechanism::Decision { rule: Rule::Penalty { sigma: ratio }, sensitivity };
     Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
 }
 
@@ -68,10 +75,11 @@ proptest! {
     fn concurrent_charges_never_overspend_a_filter(asked in vec(vec(0_i32..6, 1..25), 1..9), whole in 1_u32..20, coins in 0_u64..60) {
         let (rho, coin) = (f64::from(whole) / 64.0, Coins::of(&decision(1.0)));
         let budget = Budget::zcdp(ZcdpFilter::new(Rho::new(rho).unwrap()), coin, Steps(coins));
-        let gaussian = Budget::gdp(GdpFilter::new(Mu::new((2.0 * rho).sqrt()).unwrap()), coin, Steps(coins));
+        let gaussian = Budget::gdp(GdpFilter::new(Mu::new((2.0 * rho).sqrt()).unwrap()));
         let price = |power: i32| 0.5 / 4_f64.powi(power);
-        for budget in [budget, gaussian] {
-            let pay = |power: i32| (power, budget.charge(&decision(2_f64.powi(power))).is_ok());
+        for (budget, flipped, coins) in [(budget, true, coins), (gaussian, false, u64::MAX)] {
+            let cost = if flipped { decision } else { noisy };
+            let pay = |power: i32| (power, budget.charge(&cost(2_f64.powi(power))).is_ok());
             let asked: Vec<(i32, bool)> = std::thread::scope(|scope| {
                 let ask = |powers: &[i32]| powers.iter().map(|&power| pay(power)).collect::<Vec<_>>();
                 let threads: Vec<_> = asked.iter().map(|powers| scope.spawn(move || ask(powers))).collect();

@@ -93,7 +93,7 @@ pub use lattice::{
 };
 pub use normal::rounded_normal;
 pub use precondition::Precondition;
-pub use question::{Decide, Level, Premises, Sum, Term, decide_cost, sum_cost};
+pub use question::{Decide, LARGEST_DRAWN_RATIO, Level, Premises, Sum, Term, decide_cost, sum_cost};
 pub use rng::NoiseRng;
 pub use secret::Secret;
 pub use sigma::LatticeSigma;

@@ -1,12 +1,15 @@
 //! Puts a sampler's two questions into types, and derives from a question alone what it costs.
 
 use crate::error::question;
-use crate::lattice::{BatchVariance, check_barker_minibatch, full_unit, noise_ratio, reach};
+use crate::lattice::{
+    BatchVariance, batch_unit, check_barker_minibatch, full_unit, lattice_sensitivity, noise_ratio, reach,
+};
 use crate::{Clip, LatticeSigma, Precondition, Refused, Temper, decide_sensitivity};
 use barkeep_accounting::{BarkerBound, Cost, Mechanism, Neighbours, Ratio, Rule, Sampling};
 use barkeep_num::down;
 
-/// At which level decisions are accounted for. The chain is the same at both.
+/// At which level decisions are accounted for. The chain has the same law at both: at release level the noise of a rule is drawn,
+/// at decision level its expectation is taken, and the two agree to 2^-40.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// As if the noisy log-ratio behind the bit were published, as in the papers.
@@ -103,7 +106,7 @@ impl Sum<'_> {
 /// What a decision costs, whatever the states and the offset are.
 ///
 /// With Δ' from [`decide_sensitivity`]: at decision level the rule's bit at sensitivity Δ'; at release level a Gaussian
-/// mechanism of ratio σ/Δ', rounded down (σ² = C for a corrected rule), of which the bit is a post-processing; for
+/// mechanism of ratio σ/(Δ'−2η), rounded down (σ² = C for a corrected rule), of which the bit is a post-processing; for
 /// a corrected rule on a batch, the subsampled Barker test.
 ///
 /// **Privacy.** The cost grows with the clip bound and falls with σ, so a permit for the largest bound
@@ -124,7 +127,14 @@ pub fn decide_cost(
     let sensitivity = decide_sensitivity(temper, clip, batch, premises.neighbours)?;
     let mechanism = match (premises.level, batch_variance(batch, rule)?) {
         (Level::Release, BatchVariance::Handed { .. }) => barker_minibatch(temper, clip, batch, rule)?,
-        (Level::Release, _) => Mechanism::NoisyDecision { ratio: noise_ratio(noise(rule)?, sensitivity)? },
+        (Level::Release, _) => {
+            let drawn = decide_noise(rule, decide_unit(temper, clip, batch))?;
+            let Some(Drawn { sigma, .. }) = drawn else {
+                return Err(question("level", "\"decision\" for a rule without noise"));
+            };
+            let sensitivity = lattice_sensitivity(temper, clip, batch, premises.neighbours)?;
+            Mechanism::NoisyDecision { ratio: noise_ratio(sigma, sensitivity)? }
+        }
         (Level::Decision, BatchVariance::Handed { .. }) => {
             return Err(question("level", "\"release\" for a corrected rule on a batch"));
         }
@@ -181,13 +191,38 @@ fn barker_minibatch(temper: Temper, clip: Clip, batch: Sampling, rule: &Rule) ->
     Ok(Mechanism::BarkerMinibatch { batch, records, bound: BarkerBound::Tight })
 }
 
-/// The standard deviation of the noise whose release would explain the bit.
-fn noise(rule: &Rule) -> Result<f64, Refused> {
-    match innermost(rule) {
-        Rule::Penalty { sigma } => Ok(*sigma),
-        Rule::Corrected { variance, .. } => Ok(down(variance.sqrt())),
-        _ => Err(question("level", "\"decision\" for a rule without noise")),
+/// What one lattice step of the log-ratio behind a decision is worth.
+pub(crate) fn decide_unit(temper: Temper, clip: Clip, batch: Sampling) -> f64 {
+    match batch {
+        Sampling::WithoutReplacement { batch, records } => batch_unit(temper, clip, batch, records),
+        Sampling::Full | Sampling::Poisson { .. } => full_unit(temper, clip),
     }
+}
+
+/// The noise drawn for a decision at release level.
+#[derive(Clone, Copy)]
+pub(crate) struct Drawn {
+    /// In lattice steps.
+    pub(crate) lattice: LatticeSigma,
+    /// In units of the log-ratio, not above what is drawn, nor above the rule's own.
+    pub(crate) sigma: f64,
+}
+
+/// The largest ratio of noise to sensitivity that is drawn for a decision.
+///
+/// A rule's noise beyond it is taken in expectation, as at decision level, and not paid for.
+pub const LARGEST_DRAWN_RATIO: f64 = (1_u64 << 21) as f64;
+
+/// The noise drawn for a decision at release level: the rule's, or as much of it as the lattice holds. None for a rule without.
+pub(crate) fn decide_noise(rule: &Rule, unit: f64) -> Result<Option<Drawn>, Refused> {
+    let sigma = match innermost(rule) {
+        Rule::Penalty { sigma } => *sigma,
+        Rule::Corrected { variance, .. } => down(variance.sqrt()),
+        _ => return Ok(None),
+    };
+    let most = LatticeSigma::LARGEST.to_f64() * unit;
+    let lattice = if sigma < most { LatticeSigma::rounded_up(sigma, unit)? } else { LatticeSigma::LARGEST };
+    Ok(Some(Drawn { lattice, sigma: sigma.min(most) }))
 }
 
 /// The rule inside a lazy one.

@@ -4,11 +4,11 @@ use crate::choose::draw as draw_candidate;
 use crate::coin::flip;
 use crate::curator::Curator;
 use crate::error::question;
-use crate::lattice::{batch_unit, check_batch, coin_input, full_unit};
+use crate::lattice::{BatchVariance, check_batch, coin_input, full_unit, noisy_log_ratio};
 use crate::normal::rounded_normal;
 use crate::pass::{Lane, lanes};
-use crate::question::batch_variance;
-use crate::{Batch, Choose, Decide, LatticeSigma, MOST_CANDIDATES, NoiseRng, Refused, Sum, Term};
+use crate::question::{Drawn, batch_variance, decide_noise, decide_unit};
+use crate::{Batch, Choose, Decide, LatticeSigma, Level, MOST_CANDIDATES, NoiseRng, Refused, Sum, Term};
 use barkeep_accounting::{Neighbours, Sampling};
 use std::sync::Arc;
 
@@ -37,7 +37,8 @@ pub trait Ask {
 /// One chain's running bill: the shared [`Curator`], randomness of its own, and working memory that is reused.
 ///
 /// **Privacy.** [`Tab::decide`] answers with a coin whose log-ratio has the sensitivity of
-/// [`decide_sensitivity`](crate::decide_sensitivity); [`Tab::sum`] with the exact integer sum plus an exactly sampled
+/// [`decide_sensitivity`](crate::decide_sensitivity), at release level after an exactly sampled normal was added to it;
+/// [`Tab::sum`] with the exact integer sum plus an exactly sampled
 /// normal rounded to the lattice, a post-processing of the Gaussian mechanism at the charged ratio. The work
 /// depends on the question and on protecting randomness, not on what records say. There is no `Debug`, `Clone` or
 /// `Serialize`.
@@ -92,20 +93,31 @@ impl Ask for Tab {
         asked.rule.validate()?;
         let variance = batch_variance(asked.batch, asked.rule)?;
         self.check_batch(asked.batch)?;
+        let unit = decide_unit(asked.temper, asked.clip, asked.batch);
+        // Where the noisy log-ratio is paid for, it is made: all after it is free of charge, rounding included.
+        let noise = match (curator.premises().level, variance) {
+            (Level::Decision, _) | (Level::Release, BatchVariance::Handed { .. }) => None,
+            (Level::Release, _) => decide_noise(asked.rule, unit)?,
+        };
         if curator.budget().is_private() {
             curator.budget().charge(&asked.cost(curator.premises())?)?;
         }
 
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
-        let unit = match asked.batch {
-            Sampling::WithoutReplacement { batch, records } => {
-                batch_unit(asked.temper, asked.clip, batch, records)
-            }
-            Sampling::Full | Sampling::Poisson { .. } => full_unit(asked.temper, asked.clip),
-        };
         let moments = curator.moments(asked, positions, &mut self.lanes);
-        let input = coin_input(moments, unit, asked.offset, variance).open();
-        Ok(flip(&mut self.rng, &asked.rule.coin(input.log_ratio, input.batch_variance)))
+        let coin = match noise {
+            None => {
+                let input = coin_input(moments, unit, asked.offset, variance).open();
+                Some(asked.rule.coin(input.log_ratio, input.batch_variance))
+            }
+            Some(Drawn { lattice, sigma }) => {
+                let noise = rounded_normal(&mut self.rng, lattice);
+                let noisy = noisy_log_ratio(moments, unit, asked.offset, variance, noise);
+                asked.rule.coin_after_noise(noisy, sigma)
+            }
+        };
+        // A rule without noise was given none, so there is a coin.
+        Ok(coin.is_some_and(|coin| flip(&mut self.rng, &coin)))
     }
 
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {

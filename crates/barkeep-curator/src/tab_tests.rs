@@ -3,8 +3,10 @@
 use super::*;
 use crate::echo::{EXTREMES, Echo, table};
 use crate::lattice::{Moments, reach};
-use crate::{Budget, Clip, Level, Precondition, Premises, Spent, Temper, decide_cost, sum_cost};
-use barkeep_accounting::{Contract, Cost, Rate, Rule, Steps};
+use crate::{
+    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, Premises, Spent, Temper, decide_cost, sum_cost,
+};
+use barkeep_accounting::{Component, Contract, Correction, Cost, Rate, Rule, Steps};
 use proptest::prelude::*;
 
 /// A run on records with the given terms.
@@ -130,6 +132,47 @@ fn decisions_come_up_as_often_as_the_rule_says() {
         let accepted = (0..20_000).filter(|_| tab.decide(&question).unwrap()).count() as u32;
         assert!(plausible(accepted, 20_000, rule.accept(0.5 * -0.25 + 0.7)), "{rule:?} {accepted}");
     }
+}
+
+#[test]
+fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
+    let rows = [vec![0.5], vec![0.25], vec![-7.0]];
+    let curator = curator(&rows, Neighbours::Substitute, Level::Release, Budget::not_private());
+    let mut tab = Tab::open(&curator, NoiseRng::insecure_seed(6));
+    let atom = |weight, mean| Component { weight, mean, sd: 0.0 };
+    let correction = Correction::new(vec![atom(0.75, 0.0), atom(0.125, 3.0), atom(0.125, -3.0)]).unwrap();
+    let lazy = Rule::Lazy { keep: 0.7, rule: Box::new(Rule::Penalty { sigma: 0.5 }) };
+    let rules =
+        [Rule::Penalty { sigma: 1.5 }, Rule::Corrected { variance: 2.0, correction }, lazy, Rule::Barker];
+    // 2^-40: more noise than the lattice holds; the rest is taken in expectation.
+    for clip in [1.0, 2_f64.powi(-40)] {
+        for rule in &rules {
+            let mut question = decide(1, Sampling::Full, rule);
+            question.clip = Clip::new(clip).unwrap();
+            question.offset = 0.7;
+            let accepted = (0..20_000).filter(|_| tab.decide(&question).unwrap()).count() as u32;
+            let log_ratio = if clip == 1.0 { -0.25 + 0.7 } else { 0.7 };
+            assert!(plausible(accepted, 20_000, rule.accept(log_ratio)), "{rule:?} {clip} {accepted}");
+        }
+    }
+}
+
+#[test]
+fn a_decision_at_release_level_costs_the_noise_that_is_drawn() {
+    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+    let ratio = |clip: f64, sigma: f64| {
+        let clip = Clip::new(clip).unwrap();
+        let cost = decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Penalty { sigma }, premises);
+        match cost.unwrap().mechanism() {
+            barkeep_accounting::Mechanism::NoisyDecision { ratio } => ratio.get(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!((ratio(0.5, 3.0) / 3.0 - 1.0).abs() < 1e-15 && ratio(0.5, 3.0) <= 3.0);
+    // As much as the lattice holds.
+    assert!((ratio(2_f64.powi(-40), 3.0) / LARGEST_DRAWN_RATIO - 1.0).abs() < 1e-15);
+    let clip = Clip::new(1.0).unwrap();
+    assert!(decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, premises).is_err());
 }
 
 #[test]

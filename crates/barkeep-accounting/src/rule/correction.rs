@@ -4,7 +4,7 @@ use crate::Error;
 use serde::{Deserialize, Serialize};
 
 /// Most components a correction may have; the precision of a coin is proved for at most so many.
-const MOST_COMPONENTS: usize = 4096;
+pub(super) const MOST_COMPONENTS: usize = 4096;
 
 /// One normal component of a [`Correction`]; a standard deviation of 0 makes it an atom.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -93,7 +93,10 @@ impl Correction {
         let (mut mass, mut total) = (0.0, 0.0);
         for Component { weight, mean, sd } in &self.0 {
             let spread = libm::sqrt(variance + sd * sd);
-            mass += weight * barkeep_num::normal_cdf((log_ratio + mean) / spread);
+            // An atom without other noise is on one side or the other; on the boundary, half on each.
+            let distance = log_ratio + mean;
+            let scaled = if distance == 0.0 { 0.0 } else { distance / spread };
+            mass += weight * barkeep_num::normal_cdf(scaled);
             total += weight;
         }
         mass / total

@@ -20,6 +20,7 @@ mod probability;
 mod tests;
 
 pub use correction::{Component, Correction};
+pub(crate) use precision::Rounding;
 
 use crate::Error;
 use probability::Sides;
@@ -178,9 +179,10 @@ impl Rule {
     ///
     /// **Privacy.** λ, the batch variance and the returned coin are secrets; only the flipped outcome may leave.
     ///
-    /// **Precision.** Each outcome's probability p̂ and its ideal p obey p̂ ≤ e^ρ p + β and p ≤ e^ρ p̂ + β with
-    /// ρ = [`Rule::coin_error`] and β = [`Rule::coin_absolute_error`], at λ after the clamp and, for a penalty with
-    /// batches, after a subtraction rounded by at most [`BATCH_ROUNDING`].
+    /// **Precision.** Each outcome's probability p̂ and its ideal p obey p ≤ e^ρ p̂, p̂ ≤ e^ρ p + β and p̂ ≤ e^ρ' p + β' with
+    /// ρ = [`Rule::coin_error`], β = [`Rule::coin_absolute_error`], ρ' = [`Rule::coin_far_error`] and
+    /// β' = [`Rule::coin_far_absolute_error`], at λ after the clamp and, for a penalty with batches, after a subtraction
+    /// rounded by at most [`BATCH_ROUNDING`].
     ///
     /// A rule that does not [`validate`](Rule::validate) always rejects.
     ///
@@ -196,12 +198,56 @@ impl Rule {
         let batch_variance = if batch_variance > 0.0 { batch_variance } else { 0.0 };
         let sides = self.sides_clamped(log_ratio, batch_variance);
         if (0.0..=0.5).contains(&sides.accept) {
-            Coin { smaller: sides.accept, side: Side::Accept }
+            Coin { smaller: self.lifted(sides.accept), side: Side::Accept }
         } else if (0.0..=0.5).contains(&sides.reject) {
-            Coin { smaller: sides.reject, side: Side::Reject }
+            Coin { smaller: self.lifted(sides.reject), side: Side::Reject }
         } else {
             // Neither is a probability: the rule was never valid.
             Coin { smaller: 0.0, side: Side::Accept }
+        }
+    }
+
+    /// The coin that is left to flip once normal noise of standard deviation `drawn` has been added to the log-ratio.
+    ///
+    /// λ̃ = λ + ξ (for a penalty with batches, λ − ½σ_b² + ξ) with ξ ~ N(0, d²), d at most the rule's σ (√C for [`Rule::Corrected`]).
+    /// With r² = σ² − d², a penalty accepts with E min(1, e^{λ̃+N(0,r²)−σ²/2}), which is the penalty with r at λ̃ − d²/2 and
+    /// Metropolis' rule there if r = 0; a correction with P(λ̃ + N(0, r²) + V > 0). On average over ξ that is [`Rule::coin`] without its
+    /// clamp.
+    ///
+    /// **Privacy.** A function of λ̃ alone: a post-processing of the Gaussian mechanism, whatever its rounding.
+    ///
+    /// None for rules without noise.
+    #[must_use]
+    pub fn coin_after_noise(&self, noisy: f64, drawn: f64) -> Option<Coin> {
+        let sides = self.sides_after_noise(if noisy.is_nan() { f64::NEG_INFINITY } else { noisy }, drawn)?;
+        Some(if sides.accept <= 0.5 {
+            Coin { smaller: sides.accept, side: Side::Accept }
+        } else {
+            Coin { smaller: sides.reject, side: Side::Reject }
+        })
+    }
+
+    fn sides_after_noise(&self, noisy: f64, drawn: f64) -> Option<Sides> {
+        match self {
+            Self::Metropolis | Self::Barker => None,
+            Self::Penalty { sigma } => {
+                // As a product, exactly 0 where all was drawn; a rest this small is none.
+                let rest = libm::sqrt(((sigma - drawn) * (sigma + drawn)).max(0.0));
+                let lowered = noisy - 0.5 * drawn * drawn;
+                Some(if rest < SMALLEST_SIGMA * sigma {
+                    probability::metropolis(lowered)
+                } else {
+                    probability::penalty(lowered, rest)
+                })
+            }
+            Self::Corrected { variance, correction } => {
+                let rest = (variance - drawn * drawn).max(0.0);
+                let rest = if rest < 1e-12 { 0.0 } else { rest };
+                Some(probability::corrected(noisy, rest, correction))
+            }
+            Self::Lazy { keep, rule } => {
+                Some(probability::lazy(*keep, rule.sides_after_noise(noisy, drawn)?))
+            }
         }
     }
 

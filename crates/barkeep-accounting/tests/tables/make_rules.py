@@ -8,7 +8,7 @@ mixtures below, which tests.rs repeats.
 """
 from mpmath import mp, mpf, exp, quad, ncdf, sqrt, inf, npdf
 
-mp.dps = 150
+mp.dps = 420
 
 MIXTURES = {
     1: [(0.866, 0.0, 0.0), (0.0659, 2.951, 0.0), (0.0659, -2.951, 0.0), (0.0011, 9.221, 0.0), (0.0011, -9.221, 0.0)],
@@ -76,3 +76,14 @@ for l in (-9.5, -2.25, 0.0, 0.75, 3.5, 11.0, 30.0):
             s_ = mpf(s)
             accept = ncdf(m / s_) + exp(m + s_**2 / 2) * ncdf(-m / s_ - s_)
             row("penalty", s, batch, l, (accept, 1 - accept))
+# Outcomes below 2^-60, down to where an f64 hardly holds them.
+for s in SIGMAS:
+    for exponent in (60.5, 64, 80, 120, 200, 400, 700, 890, 903, 960):
+        z = sqrt(2 * mpf(exponent) * mp.ln(2))
+        for l in (float(s * (z + mpf(s) / 2)), float(s * (mpf(s) / 2 - z))):
+            if abs(l) <= 64:
+                row("penalty", s, 0.0, l, penalty(mpf(l), mpf(s)))
+for name, mixture in MIXTURES.items():
+    for batch in (0.0, 1.0):
+        for l in (12.0, 18.0, 24.0, 30.0, 36.0, 44.0, 50.0, 57.0):
+            row("corrected", float(name), batch, -l, corrected(mpf(-l), 2 - mpf(batch), mixture))

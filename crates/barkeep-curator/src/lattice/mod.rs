@@ -9,11 +9,13 @@ mod vector;
 #[cfg(test)]
 mod vector_tests;
 
-pub(crate) use scalar::{BatchVariance, Moments, coin_input};
+pub(crate) use scalar::{BatchVariance, Moments, coin_input, noisy_log_ratio};
 pub use unit::{
     Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,
 };
-pub(crate) use unit::{batch_unit, check_barker_minibatch, check_batch, full_unit, noise_ratio, reach};
+pub(crate) use unit::{
+    batch_unit, check_barker_minibatch, check_batch, full_unit, lattice_sensitivity, noise_ratio, reach,
+};
 pub use vector::MOST_DIMENSIONS;
 pub(crate) use vector::add_clipped;
 

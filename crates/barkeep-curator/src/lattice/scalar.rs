@@ -149,12 +149,35 @@ pub(crate) fn coin_input(
     offset: f64,
     variance: BatchVariance,
 ) -> Secret<CoinInput> {
-    let moments = moments.open();
+    let (steps, batch_variance) = lattice_steps(&moments.open(), unit, offset, variance);
+    let most = (CLAMP / unit) as i128;
+    let log_ratio = (unit * steps.clamp(-most, most) as f64).clamp(-CLAMP, CLAMP);
+    Secret::seal(CoinInput { log_ratio, batch_variance })
+}
+
+/// λ̃ = c·(K + Z) for K as in [`coin_input`] and a noise Z drawn for it alone.
+///
+/// **Privacy.** K is an integer that a neighbouring change moves by at most [`decide_sensitivity`](crate::decide_sensitivity)
+/// over c, and Z a normal rounded to the integers: K + Z is a post-processing of the Gaussian mechanism, and so is
+/// all that follows, whatever its rounding. It may be opened, but is not published.
+pub(crate) fn noisy_log_ratio(
+    moments: Secret<Moments>,
+    unit: f64,
+    offset: f64,
+    variance: BatchVariance,
+    noise: i128,
+) -> f64 {
+    let (steps, _) = lattice_steps(&moments.open(), unit, offset, variance);
+    unit * steps.saturating_add(noise) as f64
+}
+
+/// K, and s² where the rule takes it.
+fn lattice_steps(moments: &Moments, unit: f64, offset: f64, variance: BatchVariance) -> (i128, f64) {
     // Public, hence the same integer on neighbouring data sets; cut so that no sum below can overflow.
     let most_offset = 2_f64.powi(120);
     let offset = (offset / unit).round_ties_even().clamp(-most_offset, most_offset) as i128;
     let steps = i128::from(moments.sum) + offset;
-    let (steps, batch_variance) = match variance {
+    match variance {
         BatchVariance::None => (steps, 0.0),
         BatchVariance::Subtracted { batch } => {
             let penalty = moments.variance(batch) as f64 * (unit / (2.0 * batch as f64));
@@ -164,8 +187,5 @@ pub(crate) fn coin_input(
             let variance = unit * unit * moments.variance(batch) as f64 / batch as f64;
             (steps, variance.min(1.0))
         }
-    };
-    let most = (CLAMP / unit) as i128;
-    let log_ratio = (unit * steps.clamp(-most, most) as f64).clamp(-CLAMP, CLAMP);
-    Secret::seal(CoinInput { log_ratio, batch_variance })
+    }
 }

@@ -132,8 +132,23 @@ pub fn decide_sensitivity(
     sampling: Sampling,
     neighbours: Neighbours,
 ) -> Result<Sensitivity, Refused> {
+    let lattice = lattice_sensitivity(temper, clip, sampling, neighbours)?;
+    Ok(Sensitivity::new(up_by(lattice.get() + 2.0 * LAST_ROUNDING, 2))?)
+}
+
+/// The sensitivity of the integer behind a decision, in units of the log-ratio: what [`decide_sensitivity`] says without
+/// its 2η, since noise is added before the last rounding.
+///
+/// **Errors** as [`decide_sensitivity`].
+pub(crate) fn lattice_sensitivity(
+    temper: Temper,
+    clip: Clip,
+    sampling: Sampling,
+    neighbours: Neighbours,
+) -> Result<Sensitivity, Refused> {
     let real = match sampling {
-        Sampling::Full => full_unit(temper, clip) * reach(neighbours),
+        // Exact: a power of two times the unit.
+        Sampling::Full => return Ok(Sensitivity::new(full_unit(temper, clip) * reach(neighbours))?),
         Sampling::WithoutReplacement { batch, records } => {
             check_batch(batch, records)?;
             if neighbours == Neighbours::AddRemove {
@@ -150,7 +165,7 @@ pub fn decide_sensitivity(
             return Err(question("batch", "all records, or a fixed number of them, to decide on"));
         }
     };
-    Ok(Sensitivity::new(up_by(real + 2.0 * LAST_ROUNDING, 8))?)
+    Ok(Sensitivity::new(up_by(real, 8))?)
 }
 
 /// The Euclidean sensitivity of a clipped sum, as it is charged: c·2^31 under substitution, c·2^30 under adding

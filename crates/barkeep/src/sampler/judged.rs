@@ -8,8 +8,10 @@ use super::walk_keys::WalkShape;
 use crate::Error;
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
-use barkeep_accounting::{Cost, Mechanism, Neighbours, Ratio, Rule, Sampling, Sensitivity, Steps};
-use barkeep_curator::{Level, Premises, decide_cost, decide_sensitivity};
+use barkeep_accounting::{
+    Cost, Mechanism, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity, Steps,
+};
+use barkeep_curator::{LARGEST_DRAWN_RATIO, Level, Premises, decide_cost, decide_sensitivity};
 use std::sync::Arc;
 
 /// The keys of a clipped test.
@@ -207,6 +209,14 @@ pub(super) fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>,
     match (level, &judgement.acceptance, judgement.clip) {
         // The noise follows the sensitivity, so the ratio is the same whatever the clip.
         (Level::Release, Acceptance::PenaltyRatio { ratio, .. }, _) => {
+            if ratio.get() > LARGEST_DRAWN_RATIO {
+                let reason = format!(
+                    "makes the noise {:e} times the sensitivity; at release level at most {LARGEST_DRAWN_RATIO} \
+                     can be drawn",
+                    ratio.get()
+                );
+                return Err(SpecError::new("sampler.tau", reason).into());
+            }
             Ok(Some(Cost::new(Mechanism::NoisyDecision { ratio: *ratio }, batch, neighbours)?))
         }
         (_, _, ClipBound::Constant(_)) => {
@@ -225,7 +235,13 @@ fn example(judgement: &Judgement, level: Level) -> Result<Cost, Error> {
             Mechanism::Decision { rule: rule.clone(), sensitivity: Sensitivity::new(1.0)? }
         }
         (Acceptance::Fixed(_), Level::Release) => Mechanism::NoisyDecision { ratio: Ratio::new(1.0)? },
-        (Acceptance::PenaltyRatio { ratio, .. }, _) => Mechanism::NoisyDecision { ratio: *ratio },
+        (Acceptance::PenaltyRatio { ratio, .. }, Level::Release) => {
+            Mechanism::NoisyDecision { ratio: *ratio }
+        }
+        (Acceptance::PenaltyRatio { .. }, Level::Decision) => Mechanism::Decision {
+            rule: Rule::Penalty { sigma: SMALLEST_SIGMA },
+            sensitivity: Sensitivity::new(1.0)?,
+        },
     };
     Ok(Cost::new(mechanism, judgement.batch, judgement.neighbours)?)
 }
