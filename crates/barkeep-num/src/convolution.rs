@@ -19,16 +19,22 @@
 //!
 //! by changing one factor at a time. A power is formed as exp(k·ln|ŵ|)·cis(k·arg ŵ) or by repeated squaring; its own rounding is at
 //! most that of changing ŵ by a factor 1 + 16u, which joins e. The inverse transform divides the sum of all bins by N, so the
-//! error of an entry is at most the mean of (2) over the bins, plus (1) applied to the product.
+//! error of an entry is at most the mean of (2) over the bins, plus that of the inverse itself.
+//!
+//! The inverse is taken by the forward transform, so that one plan serves both: for bins Xₖ = Rₖ + iIₖ of a real sequence,
+//! x = Σ(R cos − I sin)/N = Re F − Im F with F the transform of the real sequence (R − I)/N, R being even and I odd. That
+//! sequence has a 1-norm of at most √2·Σ|X|/N and loses u of itself in being formed; Re F − Im F is wrong by √2
+//! times what F is, and by u of itself: twice (1) with one more level covers it.
 //!
 //! An entry of the answer is thus wrong by about k·u·6n times the *largest* entry. Entries much smaller than the largest are
 //! lost, unless the sequence is tilted first (multiplied by eˢʲ, undone at the end), which moves the largest entry to wherever
 //! precision is wanted: see [`tilted_power`] and [`saddle_tilt`].
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use realfft::num_complex::Complex;
-use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use realfft::{RealFftPlanner, RealToComplex};
 
 /// Error charged to each level of a transform, in absolute value per unit of the input's 1-norm: 6·2⁻⁵³.
 const LEVEL_ERROR: f64 = 3.0 * f64::EPSILON;
@@ -58,7 +64,8 @@ pub struct Estimate {
 pub struct Cyclic {
     length: usize,
     forward: Arc<dyn RealToComplex<f64>>,
-    inverse: Arc<dyn ComplexToReal<f64>>,
+    /// Working memory of the transform.
+    scratch: RefCell<Vec<Complex<f64>>>,
 }
 
 /// The transform of a sequence, with the error of its bins.
@@ -70,7 +77,14 @@ pub struct Spectrum {
     error: f64,
 }
 
-/// Plans transforms and remembers the plans, which take longer to make than to use.
+/// The longest transforms whose plans a thread keeps: all of them together take a few megabytes.
+const KEPT: usize = 1 << 17;
+
+thread_local! {
+    static SHORT: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+}
+
+/// Plans transforms and remembers the plans, which take longer to make than to use; those of short ones for good.
 #[derive(Default)]
 pub struct Planner(RealFftPlanner<f64>);
 
@@ -80,8 +94,13 @@ impl Planner {
         if !length.is_power_of_two() || !(2..=LONGEST).contains(&length) {
             return None;
         }
-        let (forward, inverse) = (self.0.plan_fft_forward(length), self.0.plan_fft_inverse(length));
-        Some(Cyclic { length, forward, inverse })
+        let forward = if length <= KEPT {
+            SHORT.with_borrow_mut(|planner| planner.plan_fft_forward(length))
+        } else {
+            self.0.plan_fft_forward(length)
+        };
+        let scratch = RefCell::new(forward.make_scratch_vec());
+        Some(Cyclic { length, forward, scratch })
     }
 }
 
@@ -109,11 +128,18 @@ impl Cyclic {
         }
         values.resize(self.length, 0.0);
         let norm = values.iter().map(|value| value.abs()).sum::<f64>() * (1.0 + 1e-8);
-        let mut bins = self.forward.make_output_vec();
-        // The lengths are right by construction; were they not, the zero bins must not pass for an answer.
-        let transformed = self.forward.process(&mut values, &mut bins).is_ok();
+        let (bins, transformed) = self.transform(&mut values);
         let error = if transformed { self.levels() * LEVEL_ERROR * norm } else { f64::NAN };
         Spectrum { bins, norm, error }
+    }
+
+    /// The bins of a sequence, which is used up, and whether they are an answer.
+    fn transform(&self, values: &mut [f64]) -> (Vec<Complex<f64>>, bool) {
+        let mut bins = self.forward.make_output_vec();
+        // The lengths are right by construction; were they not, the zero bins must not pass for an answer.
+        let scratch = &mut *self.scratch.borrow_mut();
+        let transformed = self.forward.process_with_scratch(values, &mut bins, scratch).is_ok();
+        (bins, transformed)
     }
 
     /// The product of powers Πwᵢ^kᵢ in the sense of convolution.
@@ -122,26 +148,39 @@ impl Cyclic {
     #[must_use]
     pub fn powers(&self, factors: &[(&Spectrum, u64)]) -> Estimate {
         let powers = Powers::new(factors);
-        let mut bins = vec![Complex::new(0.0, 0.0); self.length / 2 + 1];
+        let (length, half) = (self.length, self.length / 2);
+        let scale = 1.0 / length as f64;
+        let mut values = vec![0.0; length];
         let (mut size, mut deviation) = (0.0, 0.0);
-        for (index, bin) in bins.iter_mut().enumerate() {
+        let mut negligible = 0_u32;
+        for index in 0..=half {
+            // High powers leave few bins: most of the time goes into passing over the others.
+            if powers.is_negligible(index) {
+                negligible += 1;
+                continue;
+            }
             let (value, error) = powers.bin(index);
-            *bin = value;
             // Every bin but the first and the last stands for two.
-            let times = if index == 0 || index == self.length / 2 { 1.0 } else { 2.0 };
-            size += times * value.norm();
+            let single = index == 0 || index == half;
+            let times = if single { 1.0 } else { 2.0 };
             deviation += times * error;
+            size += times * value.norm();
+            // Exact: the transform of reals is real in these two; what is left there is rounding, covered by the bound.
+            let imaginary = if single { 0.0 } else { value.im };
+            values[index] = (value.re - imaginary) * scale;
+            if !single {
+                values[length - index] = (value.re + imaginary) * scale;
+            }
         }
-        // Exact: the transform of reals is real in these two; what is left there is rounding, covered by the bound.
-        bins[0].im = 0.0;
-        bins[self.length / 2].im = 0.0;
-        let scale = 1.0 / self.length as f64;
-        for bin in &mut bins {
-            *bin *= scale;
+        deviation += 2.0 * f64::from(negligible) * libm::exp(-NEGLIGIBLE);
+        let (bins, transformed) = self.transform(&mut values);
+        for (index, bin) in bins.iter().enumerate() {
+            values[index] = bin.re - bin.im;
+            if index > 0 && index < half {
+                values[length - index] = bin.re + bin.im;
+            }
         }
-        let mut values = self.inverse.make_output_vec();
-        let transformed = self.inverse.process(&mut bins, &mut values).is_ok();
-        let error = (deviation + size * (self.levels() * LEVEL_ERROR)) * scale * (1.0 + 1e-6);
+        let error = (deviation + 2.0 * size * ((self.levels() + 1.0) * LEVEL_ERROR)) * scale * (1.0 + 1e-6);
         Estimate { values, error: if transformed { error } else { f64::NAN } }
     }
 
@@ -181,13 +220,14 @@ impl<'a> Powers<'a> {
         Self { factors, small }
     }
 
-    /// The product in one bin, and bound (2).
+    /// Whether the product in one bin is below e^(−[`NEGLIGIBLE`]).
+    #[inline]
+    fn is_negligible(&self, index: usize) -> bool {
+        self.factors.iter().any(|factor| factor.spectrum.bins[index].norm_sqr() < factor.threshold)
+    }
+
+    /// The product in one bin that is not negligible, and bound (2).
     fn bin(&self, index: usize) -> (Complex<f64>, f64) {
-        for factor in &self.factors {
-            if factor.spectrum.bins[index].norm_sqr() < factor.threshold {
-                return (Complex::new(0.0, 0.0), libm::exp(-NEGLIGIBLE));
-            }
-        }
         let mut product = Complex::new(1.0, 0.0);
         let (mut log_size, mut angle, mut relative, mut log_bound) = (0.0, 0.0, 0.0, 0.0);
         for factor in &self.factors {

@@ -163,10 +163,12 @@ impl Composed {
     fn block_sum(&self, block: usize, from: usize) -> (f64, f64) {
         let entries = &self.values[block * BLOCK..((block + 1) * BLOCK).min(self.values.len())];
         let (mut whole, mut lifted) = (0.0, 0.0);
-        for (index, value) in entries.iter().enumerate().skip(from).rev() {
-            let weight = value * self.fade[index].0;
+        let entries = entries.get(from..).unwrap_or_default();
+        let fades = self.fade[from..].iter().zip(&self.fade);
+        for (value, ((fade, _), (_, lift))) in entries.iter().zip(fades) {
+            let weight = value * fade;
             whole += weight;
-            lifted += weight * self.fade[index - from].1;
+            lifted += weight * lift;
         }
         let scale = self.scale(self.block_start(block));
         (whole * scale, lifted * scale)

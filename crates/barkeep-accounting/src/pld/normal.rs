@@ -20,7 +20,7 @@
 
 use std::f64::consts::PI;
 
-use barkeep_num::vector::scalar::exp;
+use barkeep_num::vector::scalar::{exp, ln, ln_1p};
 use barkeep_num::{ln_normal_cdf, log_add_exp};
 
 use super::atoms::{Atom, Atoms, Losses, Sides};
@@ -152,12 +152,8 @@ impl NormalPair {
             }
             let rest = (1.0 - q) * exp(-lift) * plain;
             let (p, other) = (rest + q * up, rest + q * down);
-            let loss = if (c * middle).abs() < 1.0 {
-                libm::log1p(q * difference / other)
-            } else {
-                libm::log(p / other)
-            };
-            (lift + libm::log(scale * p), loss, q * (up / p + down / other))
+            let loss = if (c * middle).abs() < 1.0 { ln_1p(q * difference / other) } else { ln(p / other) };
+            (lift + ln(scale * p), loss, q * (up / p + down / other))
         } else {
             // Where the mixture is close to N(0), their difference; elsewhere each by itself, with its size taken out.
             let near = log_ratio < 1.0 && (q < 0.5 || log_ratio > -0.5);
@@ -172,14 +168,14 @@ impl NormalPair {
             }
             let (mixed, loss, shifted) = if near {
                 let mixed = plain + q * excess;
-                (mixed, libm::log1p(q * excess / plain), (plain + excess) / mixed)
+                (mixed, ln_1p(q * excess / plain), (plain + excess) / mixed)
             } else {
                 let mixed = exp(libm::log1p(-q) - lift) * plain + q * excess;
-                (mixed, lift + libm::log(mixed / plain), excess / mixed)
+                (mixed, lift + ln(mixed / plain), excess / mixed)
             };
             match self.kind {
-                Kind::Add => (libm::log(scale * plain), -loss, q * shifted),
-                Kind::Remove | Kind::Substitute => (lift + libm::log(scale * mixed), loss, q * shifted),
+                Kind::Add => (ln(scale * plain), -loss, q * shifted),
+                Kind::Remove | Kind::Substitute => (lift + ln(scale * mixed), loss, q * shifted),
             }
         };
         let log_mass = log_reference + log_mass;
