@@ -5,8 +5,8 @@
 use crate::accountant::Accountant;
 use crate::theorems::{gradients, thesis};
 use crate::{
-    BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, Mechanism, Neighbours, Probability, Ratio,
-    Rule, Sampling, Sensitivity, Steps, Variance,
+    BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, Mechanism, Mu, Neighbours, Probability,
+    Ratio, Rule, Sampling, Sensitivity, Steps, Variance, decision,
 };
 
 /// A step that will be repeated.
@@ -79,6 +79,23 @@ impl Query {
     /// As [`Query::epsilon`].
     pub fn largest_steps_by(&self, epsilon: Epsilon, delta: Delta) -> Result<(Steps, &'static str), Error> {
         Accountant::new(self.per_step())?.largest(epsilon, delta)
+    }
+
+    /// About the most steps within (ε, δ), for showing only: as many as if each were Gaussian noise of the same information.
+    ///
+    /// That is the limit of many small steps: k decisions are then k·Δ²·sup a'²/(a(1−a))-private in the sense of μ². None where a part
+    /// has no such limit.
+    #[must_use]
+    pub fn roughly_largest_steps(&self, epsilon: Epsilon, delta: Delta) -> Option<Steps> {
+        let square = |cost: &Cost| match cost.mechanism() {
+            Mechanism::Decision { rule, sensitivity } => decision::information(rule, *sensitivity).ok(),
+            _ => cost.full_gaussian().map(|ratio| 1.0 / (ratio.get() * ratio.get())),
+        };
+        let parts = self.per_step().iter().map(|(cost, times)| Some(square(cost)? * times.0 as f64));
+        let sum: f64 = parts.sum::<Option<f64>>()?;
+        let allowed = Mu::largest_within(epsilon, delta).get();
+        // A cast saturates.
+        (sum > 0.0).then_some(Steps((allowed * allowed / sum) as u64))
     }
 
     fn single(mechanism: Mechanism, sampling: Sampling, neighbours: Neighbours) -> Result<Self, Error> {

@@ -11,7 +11,7 @@ use crate::spec::{Privacy, Spec, SpecError};
 use crate::start::{self, Start};
 use crate::upfront;
 use barkeep_accounting::{
-    Bracket, Coins, Contract, Cost, Delta, Epsilon, Neighbours, Rho, Steps, ZcdpFilter,
+    Bracket, Coins, Contract, Cost, Delta, Epsilon, Neighbours, Query, Rho, Steps, ZcdpFilter,
 };
 use barkeep_curator::{Level, Premises, Temper};
 use barkeep_data::{CsvOptions, Table, read};
@@ -69,6 +69,8 @@ pub struct Affordable {
     pub level: Level,
     /// All chains together.
     pub steps: Steps,
+    /// Whether that is an estimate, for comparison only.
+    pub estimated: bool,
 }
 
 /// A run, ready to start.
@@ -93,7 +95,7 @@ pub struct Plan {
     pub start: Start,
     /// Seed of the proposals, if the spec gives one.
     pub seed: Option<u64>,
-    /// What the budget buys at each level that exists.
+    /// What the budget buys: at the level that is paid for, and after [`Plan::compare_levels`] at the other.
     pub affordable: Vec<Affordable>,
     /// Public constants of a step: name and value.
     pub facts: Vec<(&'static str, String)>,
@@ -101,6 +103,8 @@ pub struct Plan {
     pub warnings: Vec<String>,
     /// What is asked before the first step, by all chains together.
     pub(crate) first: Questions,
+    /// What a step asks at the level that is not paid for.
+    alternative: Option<(Level, Questions)>,
     pub(crate) kernel: MakeKernel,
 }
 
@@ -151,6 +155,7 @@ impl Plan {
             facts,
             warnings: Vec::new(),
             first: Vec::new(),
+            alternative: None,
             kernel,
             spec,
         };
@@ -167,10 +172,7 @@ impl Plan {
                 plan.first = plan.start.questions().into_iter().chain(each).collect();
                 plan.premises = Premises { neighbours, level };
                 plan.buy(level, &step, (epsilon, delta), cap)?;
-                if let Some((level, step)) = alternative {
-                    let steps = upfront::most_steps(&plan.first, &step, epsilon, delta)?;
-                    plan.affordable.push(Affordable { level, steps: steps.unwrap_or(Steps(0)) });
-                }
+                plan.alternative = alternative;
             }
             (Price::Planned(level, questions), Privacy::Budget { epsilon, delta, neighbours }) => {
                 plan.premises = Premises { neighbours, level };
@@ -235,6 +237,30 @@ impl Plan {
         Ok(plan)
     }
 
+    /// Adds to [`Plan::affordable`] what the budget would buy at the level that is not paid for, where there is one.
+    ///
+    /// Apart from the planning itself, since a run has no use for it. Millions of decisions take the accountant seconds: they are
+    /// estimated.
+    ///
+    /// # Errors
+    /// As [`barkeep_accounting::Query::largest_steps`].
+    pub fn compare_levels(&mut self) -> Result<(), Error> {
+        let (Some((level, step)), Privacy::Budget { epsilon, delta, .. }) =
+            (self.alternative.take(), self.spec.privacy)
+        else {
+            return Ok(());
+        };
+        let paid = self.affordable.first().map_or(0, |paid| paid.steps.0);
+        if level == Level::Decision && paid > MOST_COMPARED {
+            let rough = Query::new(step)?.roughly_largest_steps(epsilon, delta);
+            self.affordable.extend(rough.map(|steps| Affordable { level, steps, estimated: true }));
+            return Ok(());
+        }
+        let steps = upfront::most_steps(&self.first, &step, epsilon, delta)?.unwrap_or(Steps(0));
+        self.affordable.push(Affordable { level, steps, estimated: false });
+        Ok(())
+    }
+
     /// Whether anything is protected.
     #[must_use]
     pub fn is_private(&self) -> bool {
@@ -269,7 +295,7 @@ impl Plan {
                 delta.get(),
             )));
         };
-        self.affordable.push(Affordable { level, steps: affordable });
+        self.affordable.push(Affordable { level, steps: affordable, estimated: false });
         let each = affordable.0 / chains;
         if each == 0 {
             return Err(Error::Budget(format!(
@@ -361,6 +387,8 @@ impl Plan {
 
 /// The sampler of a private spec that names none: it has no constant that must be chosen.
 const DEFAULT_SAMPLER: &str = "langevin";
+/// More steps than this are not compared with the other level's but by an estimate.
+const MOST_COMPARED: u64 = 20_000;
 /// Chains beyond this are a mistake in the spec.
 const MOST_CHAINS: u64 = 1000;
 /// Most steps of a chain whose steps differ in price, when the spec does not say; the budget usually ends it before.

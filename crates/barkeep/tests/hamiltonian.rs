@@ -154,7 +154,8 @@ fn a_kept_gradient_is_paid_for_once() {
 fn a_bit_costs_less_than_the_noise_behind_it() {
     // At release level the budget buys 33, whatever the clip.
     let constant = RELEASE.replace("clip = 2.0", "clip = 0.01");
-    let decision = plan(100_000, 1.0, &format!("{constant}level = 'decision'")).unwrap();
+    let mut decision = plan(100_000, 1.0, &format!("{constant}level = 'decision'")).unwrap();
+    decision.compare_levels().unwrap();
     assert!(decision.steps > 33 && decision.epsilon.unwrap().upper <= 1.0, "{}", decision.steps);
     let release = decision.affordable.iter().find(|found| found.level == Level::Release).unwrap();
     assert_eq!(release.steps, Steps(33));

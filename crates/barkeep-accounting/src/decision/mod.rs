@@ -269,6 +269,15 @@ fn largest_found(
     Blocks::new(rule, sensitivity, guess, delta.get())?.largest(guess / 1.2, epsilon, delta)
 }
 
+/// μ² of one decision in the limit of many small ones, Δ²·sup a'²/(a(1−a)); for planning, not a bound.
+///
+/// # Errors
+/// As [`epsilon`].
+pub(crate) fn information(rule: &dyn Acceptance, sensitivity: Sensitivity) -> Result<f64, Error> {
+    rule.check()?;
+    program::information(rule, sensitivity.get())
+}
+
 /// δ as a function of ε for k decisions, for δ down to about `smallest`.
 ///
 /// # Errors

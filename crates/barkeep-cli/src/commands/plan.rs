@@ -18,7 +18,8 @@ pub(crate) struct PlanCommand {
 impl PlanCommand {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
-        let plan = super::plan(&self.spec)?;
+        let mut plan = super::plan(&self.spec)?;
+        plan.compare_levels()?;
         if self.json {
             return print(&plan.to_json().to_string());
         }
@@ -42,7 +43,8 @@ pub(super) fn describe(plan: &Plan) {
     row("steps of each chain", &plan.steps.to_string());
     for affordable in &plan.affordable {
         let name = format!("steps at {} level", level_name(affordable.level));
-        row(&name, &format!("{} for all chains together", affordable.steps.0));
+        let about = if affordable.estimated { "about " } else { "" };
+        row(&name, &format!("{about}{} for all chains together", affordable.steps.0));
     }
     for (name, value) in &plan.facts {
         row(name, value);
