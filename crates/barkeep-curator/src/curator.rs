@@ -4,6 +4,7 @@ use crate::error::question;
 use crate::lattice::{Moments, add_clipped};
 use crate::pass::{Asked, Lane, sweep};
 use crate::precondition::{mix, stretch};
+use crate::score::{append_squares, score_width};
 use crate::{
     Budget, Choose, Clip, Decide, MOST_DIMENSIONS, MOST_RECORDS, Precondition, Premises, Refused, Secret,
     Sum, Term,
@@ -108,13 +109,22 @@ impl Curator {
         lanes: &'a mut [Lane],
     ) -> Result<Secret<&'a [i64]>, Refused> {
         let statistics = match question.term {
-            Term::Gradient { .. } => None,
+            Term::Gradient { .. } | Term::Score { .. } => None,
             Term::Statistics => Some(self.statistics()?),
         };
-        clear_sums(lanes, statistics.as_ref().map_or(self.dimension(), |statistics| statistics.width()));
+        let width = match (question.term, &statistics) {
+            (Term::Score { .. }, _) => score_width(self.dimension()),
+            (_, Some(statistics)) => statistics.width(),
+            _ => self.dimension(),
+        };
+        clear_sums(lanes, width);
         sweep(self.asked(positions), lanes, |lane, block| {
             match (question.term, &statistics) {
                 (Term::Gradient { at, precondition }, _) => self.gradient(block, at, precondition, lane),
+                (Term::Score { at, precondition, weight }, _) => {
+                    self.gradient(block, at, precondition, lane);
+                    append_squares(&mut lane.terms, self.dimension(), block.len(), weight);
+                }
                 (Term::Statistics, Some(statistics)) => {
                     statistics.write(block, sized(&mut lane.terms, statistics.width() * block.len()));
                 }

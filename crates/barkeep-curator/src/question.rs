@@ -62,6 +62,16 @@ pub enum Term<'a> {
         /// M, public, applied before clipping.
         precondition: Precondition<'a>,
     },
+    /// The preconditioned gradient x of each record and, `weight` times, its square x·xᵀ: the vector of
+    /// [`score_width`](crate::score_width) entries that [`second_moments`](crate::second_moments) reads.
+    Score {
+        /// The state θ.
+        at: &'a [f64],
+        /// M, public, applied before squaring and clipping.
+        precondition: Precondition<'a>,
+        /// c, public, above 0.
+        weight: f64,
+    },
     /// Each record's sufficient statistics, as the model defines them under the schema's bounds.
     Statistics,
 }

@@ -8,7 +8,10 @@ use crate::lattice::{BatchVariance, check_batch, coin_input, full_unit, noisy_lo
 use crate::normal::rounded_normal;
 use crate::pass::{Lane, lanes};
 use crate::question::{Drawn, batch_variance, decide_noise, decide_unit};
-use crate::{Batch, Choose, Decide, LatticeSigma, Level, MOST_CANDIDATES, NoiseRng, Refused, Sum, Term};
+use crate::{
+    Batch, Choose, Decide, LatticeSigma, Level, MOST_CANDIDATES, MOST_DIMENSIONS, NoiseRng, Precondition, Refused,
+    Sum, Term, score_width,
+};
 use barkeep_accounting::{Neighbours, Sampling};
 use std::sync::Arc;
 
@@ -124,18 +127,29 @@ impl Ask for Tab {
         let curator = &*self.curator;
         let width = match asked.term {
             Term::Gradient { at, precondition } => {
-                check_state("at", at, curator.dimension())?;
-                if !precondition.fits(curator.dimension()) {
-                    return Err(question("precondition", "of the model's dimension, with finite entries"));
-                }
+                check_gradient(at, precondition, curator.dimension())?;
                 curator.dimension()
+            }
+            Term::Score { at, precondition, weight } => {
+                check_gradient(at, precondition, curator.dimension())?;
+                let width = score_width(curator.dimension());
+                if !(weight.is_finite() && weight > 0.0) {
+                    return Err(question("weight", "a finite number above 0"));
+                }
+                if width > MOST_DIMENSIONS {
+                    return Err(question(
+                        "model",
+                        "one with at most 89 parameters where moments are asked for",
+                    ));
+                }
+                width
             }
             Term::Statistics => curator.statistics()?.width(),
         };
         if out.len() != width {
             return Err(question(
                 "out",
-                "as long as what is summed: a number per parameter, or per statistic",
+                "as long as what is summed: a number per parameter, per entry of a score, or per statistic",
             ));
         }
         self.check_batch(asked.batch)?;
@@ -184,6 +198,16 @@ fn check_state(name: &'static str, state: &[f64], dimension: usize) -> Result<()
         Ok(())
     } else {
         Err(question(name, "finite, with one entry per parameter of the model"))
+    }
+}
+
+/// A gradient is asked for where the model has one, and mapped by a matrix of its size.
+fn check_gradient(at: &[f64], precondition: Precondition<'_>, dimension: usize) -> Result<(), Refused> {
+    check_state("at", at, dimension)?;
+    if precondition.fits(dimension) {
+        Ok(())
+    } else {
+        Err(question("precondition", "of the model's dimension, with finite entries"))
     }
 }
 

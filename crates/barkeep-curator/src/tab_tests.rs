@@ -31,17 +31,21 @@ fn sum<'a>(dimension: usize, batch: Sampling, sigma: f64) -> Sum<'a> {
     Sum { term, temper: Temper::NONE, clip: Clip::new(1.0).unwrap(), batch, sigma }
 }
 
-/// What the curator knows and never tells: Σu, Σu² of a batch, and the integer vector.
-fn secrets(tab: &mut Tab, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, Vec<i64>) {
+/// A question about gradients and their squares.
+fn score<'a>(dimension: usize, sigma: f64) -> Sum<'a> {
+    let term =
+        Term::Score { at: &[0.0; 8][..dimension], precondition: Precondition::Identity, weight: 1.0 / 7.0 };
+    Sum { term, temper: Temper::NONE, clip: Clip::new(1.0).unwrap(), batch: Sampling::Full, sigma }
+}
+
+/// What the curator knows and never tells: Σu, Σu² of a batch, and the integer vectors of gradients, and of gradients with
+/// their squares.
+fn secrets(tab: &mut Tab, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, [Vec<i64>; 2]) {
     let question = decide(dimension, Sampling::Full, &Rule::Barker);
     let moments: Moments = tab.curator.moments(&question, positions, &mut tab.lanes).open();
-    let vector = tab
-        .curator
-        .vector(&sum(dimension, Sampling::Full, 1.0), positions, &mut tab.lanes)
-        .unwrap()
-        .open()
-        .to_vec();
-    (moments.sum(), moments.squares(), vector)
+    let vectors = [sum(dimension, Sampling::Full, 1.0), score(dimension, 1.0)]
+        .map(|question| tab.curator.vector(&question, positions, &mut tab.lanes).unwrap().open().to_vec());
+    (moments.sum(), moments.squares(), vectors)
 }
 
 /// Rows of ordinary terms with an extreme here and there, made from a seed.
@@ -102,14 +106,16 @@ proptest! {
     fn substituting_any_record_by_anything_stays_within_reach(seed in any::<u64>(), records in 1_usize..3000, dimension in 1_usize..4) {
         let mut rows = rows(seed, records, dimension);
         let mut tab = open(&rows);
-        let (before, _, vector) = secrets(&mut tab, dimension, None);
+        let (before, _, vectors) = secrets(&mut tab, dimension, None);
         let at = (seed % records as u64) as usize;
         for extreme in EXTREMES.into_iter().chain([1.0, -1.0]) {
             rows[at] = vec![extreme; dimension];
-            let (after, _, neighbour) = secrets(&mut open(&rows), dimension, None);
+            let (after, _, neighbours) = secrets(&mut open(&rows), dimension, None);
             prop_assert!((before - after).unsigned_abs() as f64 <= reach(Neighbours::Substitute));
-            let moved: i128 = vector.iter().zip(&neighbour).map(|(a, b)| i128::from(a - b).pow(2)).sum();
-            prop_assert!(moved <= 1 << 62);
+            for (vector, neighbour) in vectors.iter().zip(&neighbours) {
+                let moved: i128 = vector.iter().zip(neighbour).map(|(a, b)| i128::from(a - b).pow(2)).sum();
+                prop_assert!(moved <= 1 << 62);
+            }
         }
     }
 }

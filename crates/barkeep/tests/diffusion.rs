@@ -13,6 +13,7 @@ use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
 use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model};
 use barkeep::sampler::flow::{Asking, Flow, Integrator};
 use barkeep::sampler::frame::{Frame, Whitening};
+use barkeep::sampler::scoring::Scoring;
 use barkeep::sampler::{Kernel, State};
 use std::sync::Arc;
 
@@ -43,6 +44,8 @@ struct Chain {
     integrator: Integrator,
     midpoints: bool,
     batch: Sampling,
+    clip: f64,
+    inflation: f64,
     seed: u64,
 }
 
@@ -56,6 +59,9 @@ impl Chain {
             integrator,
             midpoints: true,
             batch: Sampling::Full,
+            // No whitened gradient of these records comes near it: clipping is not active.
+            clip: 50.0,
+            inflation: 1.0,
             seed,
         }
     }
@@ -63,15 +69,15 @@ impl Chain {
     /// Each parameter's series.
     fn run(&self, table: Table) -> Vec<Vec<f64>> {
         let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+        let records = table.records();
         let curator = Curator::new(table, Arc::clone(&self.model), premises, Budget::not_private()).unwrap();
         let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed));
         let asking = Asking {
             temper: Temper::new(self.temper).unwrap(),
-            // No whitened gradient of these records comes near it: clipping is not active.
-            clip: Clip::new(50.0).unwrap(),
-            records: RECORDS as f64,
+            clip: Clip::new(self.clip).unwrap(),
+            records: records as f64,
             batch: self.batch,
-            inflation: 1.0,
+            inflation: self.inflation,
         };
         let mut kernel = Flow::new(
             Arc::clone(&self.model),
@@ -242,4 +248,39 @@ fn a_thermostat_takes_up_the_noise_of_batches() {
     chain.batch = Sampling::WithoutReplacement { batch: 20, records: RECORDS as u64 };
     let series = chain.run(records(&gaussian(), &[1.0, -1.0]).0);
     assert_moments("sgnht", &series, &mean, &covariance);
+}
+
+/// Records at the corners of a tilted square, whose mean is (1, −1) and whose covariance is exactly the model's.
+fn corners(records: usize) -> Table {
+    let mut builder = TableBuilder::new(Schema::unbounded(["x1", "x2"]).unwrap(), records).unwrap();
+    // The lower root of [[1, 0.6], [0.6, 2]].
+    let (low, root) = (0.6, 1.64_f64.sqrt());
+    for k in 0..records {
+        let (a, b) = [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)][k % 4];
+        builder.push_row(&[1.0 + a, -1.0 + low * a + root * b]).unwrap();
+    }
+    builder.finish().unwrap()
+}
+
+/// Fisher scoring learns from the records what covariance their gradients have. Where that is the model's information, a
+/// Gaussian posterior is exact at any step, on any batch, and with more noise than the dynamics needs.
+#[test]
+fn scoring_has_a_gaussian_posterior_whatever_the_step_the_batch_and_the_noise() {
+    let records = 4000;
+    let (mean, covariance) = gaussian().posterior(records as f64, 1.0, &[1.0, -1.0]).unwrap();
+    // A whitened gradient has norm √(2/n) here: far from being clipped.
+    let bound = 5.0 / (records as f64).sqrt();
+    let none = Whitening::Given(vec![0.02, 0.0, 0.0, 0.02]);
+    let cases = [(2.0, 1.0, 200, AUTO), (0.5, 2.0, 400, AUTO), (1.0, 1.0, 400, none)];
+    for (seed, (step, inflation, batch, whitening)) in (90..).zip(cases) {
+        let integrator = Integrator::Scoring { step, scoring: Scoring::new(1.0 / (7.0 * bound), 2) };
+        let mut chain = Chain::new(Arc::new(gaussian()), &mean, integrator, seed);
+        chain.batch = Sampling::WithoutReplacement { batch, records: records as u64 };
+        (chain.whitening, chain.inflation, chain.midpoints) = (whitening, inflation, false);
+        chain.clip = 1.02 * bound;
+        let series = chain.run(corners(records));
+        // While the covariance is being learnt a step is too long or too short.
+        let learnt: Vec<Vec<f64>> = series.iter().map(|series| series[2000..].to_vec()).collect();
+        assert_moments(&format!("sgfs, step {step}, batch {batch}"), &learnt, &mean, &covariance);
+    }
 }

@@ -2,9 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use barkeep::curator::Level;
+use barkeep::accounting::{Cost, Mechanism, Neighbours, Sampling, Steps};
+use barkeep::curator::{
+    Ask, Budget, Clip, Curator, Level, NoiseRng, Precondition, Premises, Sum, Tab, Temper, Term,
+};
+use barkeep::data::TableBuilder;
 use barkeep::{Bill, Certificate, Plan, Spec};
 use std::path::Path;
+use std::sync::Arc;
 
 fn spec(records: u64, model: &str, privacy: &str, sampler: &str) -> Result<Plan, String> {
     let text = format!(
@@ -120,23 +125,115 @@ fn what_is_wrong_is_named() {
     }
 }
 
+/// A stochastic-gradient sampler on the banana.
+fn stochastic(name: &str, keys: &str) -> Result<Plan, String> {
+    banana(&format!("name = '{name}'\nstart = [0, 3]\nbatch = 1000\nstep_size = 1e-6\nclip = 5\n{keys}"))
+}
+
+/// Questions and how often each is asked.
+fn contract(plan: &Plan) -> &[(Cost, Steps)] {
+    let Some(Bill::Contract(contract)) = &plan.bill else { panic!("not a contract") };
+    contract.parts()
+}
+
 #[test]
 fn stochastic_gradients_are_bought_or_scheduled() {
-    let sgld = |keys: &str| {
-        banana(&format!("name = 'sgld'\nstart = [0, 3]\nbatch = 1000\nstep_size = 1e-6\nclip = 5\n{keys}"))
-    };
-    let bought = sgld("").unwrap();
-    assert_eq!(fact(&bought, "noise over temperature 1"), "1.0000 times the variance");
-    assert!(Certificate::of(&bought, false).verify().unwrap().upper <= 1.0);
-    // More steps than that need more noise than the dynamics.
-    let hot = sgld(&format!("steps = {}", 4 * bought.steps)).unwrap();
-    assert!(
-        hot.steps >= 4 * bought.steps - 4
-            && fact(&hot, "noise over temperature 1") > "1.0000 times the variance"
+    for name in ["sgld", "sgnht", "sgfs"] {
+        let bought = stochastic(name, "").unwrap();
+        assert_eq!(fact(&bought, "noise over temperature 1"), "1.0000 times the variance");
+        assert!(Certificate::of(&bought, false).verify().unwrap().upper <= 1.0);
+        // More steps than that need more noise than the dynamics.
+        let hot = stochastic(name, &format!("steps = {}", 4 * bought.steps)).unwrap();
+        assert!(
+            hot.steps >= 4 * bought.steps - 4
+                && fact(&hot, "noise over temperature 1") > "1.0000 times the variance"
+        );
+        let steps = bought.steps / 2;
+        let scheduled = stochastic(name, &format!("steps = {steps}\ndecay = 0.33\nstages = 4")).unwrap();
+        assert_eq!((scheduled.steps, contract(&scheduled).len()), (steps, 4), "{name}");
+        assert!(Certificate::of(&scheduled, false).verify().unwrap().upper <= 1.0);
+    }
+}
+
+/// The published noise as a ratio to the sensitivity, for 20 passes over 100 000 records in batches of 1000 at ε = 1, δ = 1e-6:
+/// for sgld and sgnht √(128·NT/(τε²)·ln(2.5NT/(τδ))·ln(2/δ))·τ/(2N); for sgfs σ of Algorithm 4 at half the budget, times τ/2,
+/// over the √(1 + 1/49) that squares add to a record's share. Worked out by hand.
+#[test]
+fn the_papers_calibration_is_the_published_noise_where_that_holds() {
+    for (name, expected) in [("sgld", 45.538_031_9), ("sgnht", 45.538_031_9), ("sgfs", 46.855_270_2)] {
+        let published = stochastic(name, "steps = 2000\ncalibration = 'paper'").unwrap();
+        let [(cost, steps)] = contract(&published) else { panic!("one kind of question") };
+        let Mechanism::Gaussian { ratio } = cost.mechanism() else { panic!("a Gaussian mechanism") };
+        assert_eq!((published.steps, steps.0), (2000, 2000), "{name}");
+        assert!((ratio.get() / expected - 1.0).abs() < 1e-8, "{name}: {}", ratio.get());
+        // Far more noise than is needed, so far less is spent than promised.
+        let tight = stochastic(name, "steps = 2000").unwrap();
+        let spent = |plan: &Plan| Certificate::of(plan, false).verify().unwrap().upper;
+        let (published, tight) = (spent(&published), spent(&tight));
+        assert!(published < 0.5 * tight && tight <= 1.0, "{name}: {published} {tight}");
+        // Its premise: at least ε²N/(32·τ·ln(2/δ)) = 0.215 passes.
+        let short = stochastic(name, "steps = 21\ncalibration = 'paper'").err().unwrap();
+        assert!(short.contains("more passes over the data"), "{name}: {short}");
+        let endless = stochastic(name, "calibration = 'paper'").err().unwrap();
+        assert!(endless.contains("`sampler.steps`: is required"), "{name}: {endless}");
+    }
+}
+
+#[test]
+fn scoring_wants_a_frame_that_stays() {
+    for kind in ["auto", "fisher-local"] {
+        let refused = stochastic("sgfs", &format!("precondition = '{kind}'")).err().unwrap();
+        assert!(refused.contains("the same everywhere"), "{refused}");
+    }
+    assert!(stochastic("sgfs", "precondition = 'fisher'").is_ok());
+    // A midpoint would be off: states are exact.
+    assert!(stochastic("sgfs", "publish = 'midpoint'").err().unwrap().contains("publish"));
+}
+
+/// A logistic regression on one feature within ±2.
+fn logistic(sampler: &str) -> Plan {
+    let text = format!(
+        "[data]\npath = 'x.csv'\nrecords = 10000\n[data.columns]\ny = {{ kind = 'bool', invalid = false }}\n\
+         x = {{ min = -2, max = 2, invalid = 0 }}\n[model]\nformula = 'y ~ x'\nfamily = 'bernoulli'\n[privacy]\n{BUDGET}\n\
+         [sampler]\nstart = [0, 0]\n{sampler}\n"
     );
-    let steps = bought.steps / 2;
-    let scheduled = sgld(&format!("steps = {steps}\ndecay = 0.33\nstages = 4")).unwrap();
-    let Some(Bill::Contract(contract)) = &scheduled.bill else { panic!("not a contract") };
-    assert_eq!((scheduled.steps, contract.parts().len()), (steps, 4));
-    assert!(Certificate::of(&scheduled, false).verify().unwrap().upper <= 1.0);
+    Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap()
+}
+
+/// |∂ℓ/∂η| ≤ 1, so a gradient is at most as long as (1, ±2): √5; and S = diag(0.01, 0.02) makes (0.01, 0.04) of it, a hundred times
+/// which is the share of one record in ten thousand.
+#[test]
+fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
+    let given = logistic("precondition = [0.01, 0.02]");
+    assert!(fact(&given, "clip of a whitened gradient").starts_with("4.1231"));
+    let (batch, step) = ("batch = 100", "step_size = 1e-4");
+    let stochastic = logistic(&format!("name = 'sgld'\n{batch}\n{step}"));
+    assert_eq!(fact(&stochastic, "clip of a gradient"), "2.236068");
+    // Nothing is clipped by it: gradients as long as they can be add up as if there were no clip.
+    let model = Arc::clone(&stochastic.spec.model);
+    let mut builder = TableBuilder::new(stochastic.spec.data.schema().clone(), 6).unwrap();
+    let rows = [[1.0, 2.0], [0.0, -2.0], [1.0, 2.0], [0.0, 2.0], [1.0, -2.0], [1.0, 2.0]];
+    rows.iter().for_each(|row| builder.push_row(row).unwrap());
+    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+    let lipschitz = model.lipschitz(stochastic.spec.data.schema()).unwrap();
+    let curator = Curator::new(builder.finish().unwrap(), model, premises, Budget::not_private()).unwrap();
+    let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
+    let mut sum = |at: &[f64], clip: f64| {
+        let mut out = [0.0; 2];
+        let term = Term::Gradient { at, precondition: Precondition::Identity };
+        let clip = Clip::new(clip).unwrap();
+        let question = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
+        tab.sum(&question, &mut out).unwrap();
+        out
+    };
+    for at in [[-90.0, 0.0], [0.0, 0.0], [3.0, -40.0]] {
+        let probability = |x: f64| 1.0 / (1.0 + (-at[0] - at[1] * x).exp());
+        let bounded = sum(&at, lipschitz);
+        for (j, found) in bounded.iter().enumerate() {
+            let plain: f64 = rows.iter().map(|[y, x]| (y - probability(*x)) * [1.0, *x][j]).sum();
+            assert!((found - plain).abs() < 1e-7, "{at:?}: {found} {plain}");
+        }
+        // A clip a tenth shorter is felt where gradients are long.
+        assert!(at == [0.0, 0.0] || sum(&at, 0.9 * lipschitz) != bounded);
+    }
 }

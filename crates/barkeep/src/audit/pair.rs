@@ -207,7 +207,7 @@ pub(super) fn shares(
         .collect()
 }
 
-/// A record's term of a sum, clipped: its gradient, preconditioned, or its statistics.
+/// A record's term of a sum, clipped: its gradient, preconditioned, with its squares or without, or its statistics.
 pub(super) fn term(
     model: &dyn Model,
     schema: &Schema,
@@ -219,16 +219,14 @@ pub(super) fn term(
     let block = Block::over(record, 1, 1);
     let mut out = vec![0.0; dimension];
     match asked.term {
-        Term::Gradient { at, precondition } => {
-            model.gradient(block, at, &mut out, scratch);
-            match precondition {
-                Precondition::Identity => {}
-                Precondition::Diagonal(entries) => {
-                    out.iter_mut().zip(entries).for_each(|(term, entry)| *term *= entry);
-                }
-                Precondition::Dense(matrix) => {
-                    let row = |row: &[f64]| row.iter().zip(&out).map(|(entry, term)| entry * term).sum();
-                    out = matrix.chunks_exact(dimension).map(row).collect();
+        Term::Gradient { at, precondition } => gradient(model, block, (at, precondition), &mut out, scratch),
+        Term::Score { at, precondition, weight } => {
+            gradient(model, block, (at, precondition), &mut out, scratch);
+            for j in 0..dimension {
+                for k in j..dimension {
+                    // Both of a symmetric pair in one entry.
+                    let pair = if j == k { 1.0 } else { std::f64::consts::SQRT_2 };
+                    out.push(weight * pair * out[j] * out[k]);
                 }
             }
         }
@@ -242,6 +240,27 @@ pub(super) fn term(
         },
     }
     clipped(out, asked.clip)
+}
+
+/// A record's preconditioned gradient.
+fn gradient(
+    model: &dyn Model,
+    block: Block<'_>,
+    (at, precondition): (&[f64], Precondition<'_>),
+    out: &mut Vec<f64>,
+    scratch: &mut Scratch,
+) {
+    model.gradient(block, at, out, scratch);
+    match precondition {
+        Precondition::Identity => {}
+        Precondition::Diagonal(entries) => {
+            out.iter_mut().zip(entries).for_each(|(term, entry)| *term *= entry);
+        }
+        Precondition::Dense(matrix) => {
+            let row = |row: &[f64]| row.iter().zip(&*out).map(|(entry, term)| entry * term).sum();
+            *out = matrix.chunks_exact(model.dimension()).map(row).collect();
+        }
+    }
 }
 
 fn clipped(mut vector: Vec<f64>, clip: Clip) -> Vec<f64> {

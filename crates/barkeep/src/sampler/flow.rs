@@ -10,11 +10,12 @@
 //! questions of ratio s = σ/(2TB) are μ-GDP with μ² = K/s².
 
 use super::frame::{Frame, Whitening};
+use super::scoring::Scoring;
 use super::{Kernel, State};
 use crate::draws::Outcome;
 use crate::public_rng::PublicRng;
 use barkeep_accounting::Sampling;
-use barkeep_curator::{Ask, Clip, Refused, Sum, Temper, Term};
+use barkeep_curator::{Ask, Clip, Precondition, Refused, Sum, Temper, Term, score_width};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -47,6 +48,13 @@ pub enum Integrator {
         /// ξ: a function of answers.
         friction: f64,
     },
+    /// w = 2(P + Q)⁻¹·f with noise N(0, 4/h) or more in f, P and Q estimated from squared gradients: [`Scoring`].
+    Scoring {
+        /// h.
+        step: f64,
+        /// What is known of P and Q.
+        scoring: Scoring,
+    },
 }
 
 impl Integrator {
@@ -54,7 +62,7 @@ impl Integrator {
     #[must_use]
     pub fn noise(&self) -> f64 {
         match self {
-            Self::Overdamped { step } => 2.0 / step.sqrt(),
+            Self::Overdamped { step } | Self::Scoring { step, .. } => 2.0 / step.sqrt(),
             Self::Underdamped { step, friction, .. } => {
                 // √(1−c²)/(1+c) = √((1−c)/(1+c)) = √tanh(γh/2).
                 2.0 * libm::tanh(0.5 * friction * step).sqrt() / step
@@ -70,6 +78,7 @@ impl Integrator {
         match self {
             Self::Overdamped { .. } => 4.0,
             Self::Underdamped { .. } | Self::Thermostat { .. } => 2.0,
+            Self::Scoring { .. } => f64::INFINITY,
         }
     }
 
@@ -77,23 +86,46 @@ impl Integrator {
     #[must_use]
     pub fn step(&self) -> f64 {
         match self {
-            Self::Overdamped { step } | Self::Underdamped { step, .. } | Self::Thermostat { step, .. } => {
-                *step
-            }
+            Self::Overdamped { step }
+            | Self::Underdamped { step, .. }
+            | Self::Thermostat { step, .. }
+            | Self::Scoring { step, .. } => *step,
         }
     }
 
     /// Goes on with steps of another length.
     pub(super) fn set_step(&mut self, to: f64) {
         match self {
-            Self::Overdamped { step } | Self::Underdamped { step, .. } | Self::Thermostat { step, .. } => {
-                *step = to
-            }
+            Self::Overdamped { step }
+            | Self::Underdamped { step, .. }
+            | Self::Thermostat { step, .. }
+            | Self::Scoring { step, .. } => *step = to,
         }
     }
 
-    /// Replaces a force by the displacement it causes.
-    fn displace(&mut self, force: &mut [f64]) {
+    /// How many numbers an answer has.
+    fn width(&self, dimension: usize) -> usize {
+        if matches!(self, Self::Scoring { .. }) { score_width(dimension) } else { dimension }
+    }
+
+    /// What is asked of a record.
+    fn term<'a>(&self, at: &'a [f64], precondition: Precondition<'a>) -> Term<'a> {
+        match self {
+            Self::Scoring { scoring, .. } => Term::Score { at, precondition, weight: scoring.weight() },
+            _ => Term::Gradient { at, precondition },
+        }
+    }
+
+    /// Replaces a force by the displacement it causes; `prior` gives the prior's precision. Returns false where there is none.
+    #[must_use]
+    fn displace(
+        &mut self,
+        force: &mut [f64],
+        answer: &[f64],
+        asking: &Asking,
+        prior: impl FnOnce() -> Vec<f64>,
+    ) -> bool {
+        let noise = self.noise() * asking.inflation;
         match self {
             Self::Overdamped { step } => force.iter_mut().for_each(|force| *force *= 0.5 * *step),
             Self::Underdamped { step, friction, velocity } => {
@@ -112,7 +144,13 @@ impl Integrator {
                 let heat = momentum.iter().map(|p| p * p).sum::<f64>() / dimension;
                 *friction += *step * (heat - 1.0);
             }
+            Self::Scoring { scoring, .. } => {
+                let led = scoring.displace(force, noise * noise, &prior(), asking);
+                scoring.learn(answer, asking);
+                return led;
+            }
         }
+        true
     }
 }
 
@@ -163,6 +201,7 @@ pub struct Flow {
     /// What is still to come, the next last; the last stage goes on for ever.
     stages: Vec<Stage>,
     left: u64,
+    answer: Vec<f64>,
     force: Vec<f64>,
     gradient: Vec<f64>,
     middle: Vec<f64>,
@@ -184,6 +223,7 @@ impl Flow {
             model,
             whitening,
             frame: None,
+            answer: vec![0.0; integrator.width(zeros.len())],
             integrator,
             asking,
             midpoints,
@@ -240,22 +280,27 @@ impl Kernel for Flow {
         let frame = &*self.frame.insert(frame);
         ask.sum(
             &Sum {
-                term: Term::Gradient { at: &state.at, precondition: frame.precondition() },
+                term: self.integrator.term(&state.at, frame.precondition()),
                 temper,
                 clip,
                 batch,
                 sigma: self.asking.sigma(self.integrator.noise()),
             },
-            &mut self.force,
+            &mut self.answer,
         )?;
         self.left -= 1;
         let rate = batch.rate();
-        self.force.iter_mut().for_each(|force| *force /= rate);
+        self.force.iter_mut().zip(&self.answer).for_each(|(force, answer)| *force = answer / rate);
         self.model.prior_gradient(&state.at, &mut self.gradient);
         frame.add_force(&self.gradient, &mut self.force);
-        self.integrator.displace(&mut self.force);
+        let prior = || {
+            let mut prior = vec![0.0; state.at.len() * state.at.len()];
+            self.model.prior_precision(&state.at, &mut prior);
+            frame.whitened(&prior)
+        };
+        let mut led = self.integrator.displace(&mut self.force, &self.answer, &self.asking, prior);
         self.middle.copy_from_slice(&state.at);
-        let mut led = frame.half_flow(&mut self.middle, &self.force);
+        led &= frame.half_flow(&mut self.middle, &self.force);
         self.end.copy_from_slice(&self.middle);
         led &= frame.half_flow(&mut self.end, &self.force);
         let log_prior = self.model.log_prior(&self.end);

@@ -153,6 +153,12 @@ impl Frame {
         }
     }
 
+    /// Sᵀ·`matrix`·S: a precision in the frame's coordinates.
+    pub(super) fn whitened(&self, matrix: &[f64]) -> Vec<f64> {
+        let d = self.divergence.len();
+        product(&self.transposed, &product(matrix, &self.factor, d), d)
+    }
+
     /// Adds Sᵀ·`gradient` + div S to `force`.
     pub fn add_force(&self, gradient: &[f64], force: &mut [f64]) {
         let rows = self.transposed.chunks_exact(gradient.len());

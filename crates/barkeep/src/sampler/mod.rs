@@ -30,6 +30,8 @@ mod penalty_minibatch;
 pub(crate) mod preset;
 pub mod proposal;
 mod rwmh;
+pub mod scoring;
+mod sgfs;
 mod sgld;
 mod sgnht;
 mod statistics;
@@ -52,6 +54,7 @@ pub const SAMPLERS: &[Preset] = &[
     dp_hmc::PRESET,
     sgld::PRESET,
     sgnht::PRESET,
+    sgfs::PRESET,
     dpvi::PRESET,
     statistics::PRESET,
     ops::PRESET,

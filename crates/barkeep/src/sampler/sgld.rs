@@ -6,13 +6,15 @@
 
 use super::flow::Integrator;
 use super::preset::Preset;
-use super::stochastic::{STOCHASTIC_KEYS, prepare};
+use super::stochastic::{PUBLISH_KEY, STOCHASTIC_KEYS, Scheme, prepare};
 
 /// The sampler.
 pub(super) const PRESET: Preset = Preset {
     name: "sgld",
     summary: "stochastic-gradient Langevin dynamics on batches (Wang, Fienberg, Smola 2015)",
-    keys: &[&STOCHASTIC_KEYS],
-    // Time h = 2η.
-    prepare: |section, setting| prepare(section, setting, |step| Integrator::Overdamped { step: 2.0 * step }),
+    keys: &[&STOCHASTIC_KEYS, &PUBLISH_KEY],
+    prepare: |section, setting| {
+        // Time h = 2η.
+        prepare(section, setting, Scheme::GRADIENTS, |step, _| Integrator::Overdamped { step: 2.0 * step })
+    },
 };

@@ -6,7 +6,7 @@
 
 use super::flow::Integrator;
 use super::preset::Preset;
-use super::stochastic::{STOCHASTIC_KEYS, prepare};
+use super::stochastic::{PUBLISH_KEY, STOCHASTIC_KEYS, Scheme, prepare};
 use crate::spec::section::{Key, key};
 
 const KEYS: [Key; 1] = [key("diffusion", "1", "A: the noise has variance 2·A·step_size, or more")];
@@ -15,11 +15,11 @@ const KEYS: [Key; 1] = [key("diffusion", "1", "A: the noise has variance 2·A·s
 pub(super) const PRESET: Preset = Preset {
     name: "sgnht",
     summary: "stochastic-gradient Nosé-Hoover thermostat on batches (Wang, Fienberg, Smola 2015)",
-    keys: &[&STOCHASTIC_KEYS, &KEYS],
+    keys: &[&STOCHASTIC_KEYS, &PUBLISH_KEY, &KEYS],
     prepare: |section, setting| {
         let diffusion = section.positive("diffusion")?.unwrap_or(1.0);
         let dimension = setting.model.dimension();
-        prepare(section, setting, move |step| Integrator::Thermostat {
+        prepare(section, setting, Scheme::GRADIENTS, move |step, _| Integrator::Thermostat {
             step,
             diffusion,
             momentum: vec![0.0; dimension],

@@ -23,7 +23,7 @@ use barkeep_curator::{Clip, Level, Premises, Temper, sum_cost, sum_sensitivity};
 use std::sync::Arc;
 
 /// The keys of a stochastic-gradient sampler.
-pub(super) const STOCHASTIC_KEYS: [Key; 9] = [
+pub(super) const STOCHASTIC_KEYS: [Key; 8] = [
     key("batch", "", "records of a batch, drawn without replacement"),
     key("step_size", "", "η: drift η times the gradient of the log-posterior, noise of variance 2η"),
     key("clip", "the model's own bound", "bound on the norm of a record's (preconditioned) gradient"),
@@ -40,14 +40,37 @@ pub(super) const STOCHASTIC_KEYS: [Key; 9] = [
         "as for langevin: \"fisher\", standard deviations, or a covariance as rows",
     ),
     key("fisher_scale", "1", "multiplies the information"),
-    key("publish", "\"midpoint\"", "\"midpoint\" of each step, or the \"state\" after it"),
 ];
 
-/// Reads the keys, prices the steps and makes the kernel; `integrator` makes one of a given step size.
+/// The key of samplers that may publish midpoints.
+pub(super) const PUBLISH_KEY: [Key; 1] =
+    [key("publish", "\"midpoint\"", "\"midpoint\" of each step, or the \"state\" after it")];
+
+/// The ratio a published calibration has for a run within (ε, δ).
+pub(super) type Promise = fn(&Passes, Epsilon, Delta) -> Result<Ratio, barkeep_accounting::Error>;
+
+/// What sets a sampler apart, beside its integrator.
+pub(super) struct Scheme {
+    /// The bound on what a record adds to an answer, over the bound on its gradient.
+    pub(super) share: f64,
+    /// The paper's calibration.
+    pub(super) published: Promise,
+    /// Whether midpoints are published, if the spec has no say in it.
+    pub(super) midpoints: Option<bool>,
+}
+
+impl Scheme {
+    /// Gradients alone, calibrated as Algorithm 2 of the paper.
+    pub(super) const GRADIENTS: Self =
+        Self { share: 1.0, published: Passes::published_ratio, midpoints: None };
+}
+
+/// Reads the keys, prices the steps and makes the kernel; `integrator` makes one of a given step size and bound on gradients.
 pub(super) fn prepare(
     section: &Section<'_>,
     setting: &Setting<'_>,
-    integrator: impl Fn(f64) -> Integrator + Send + Sync + 'static,
+    scheme: Scheme,
+    integrator: impl Fn(f64, f64) -> Integrator + Send + Sync + 'static,
 ) -> Result<Prepared, Error> {
     let Privacy::Budget { epsilon, delta, neighbours } = setting.privacy else {
         return Err(section
@@ -83,7 +106,8 @@ pub(super) fn prepare(
             .lipschitz(setting.schema)
             .ok_or_else(|| section.error("clip", "is required: the model has no bound of its own"))?,
     };
-    let clip = Clip::new(bound).map_err(|error| section.error("clip", error.to_string()))?;
+    let clip = Clip::new(scheme.share * bound).map_err(|error| section.error("clip", error.to_string()))?;
+    let integrator = move |step: f64| integrator(step, bound);
     let chains = section.count("chains")?.unwrap_or(1);
     let plan = Calibration {
         steps: section.count("steps")?,
@@ -91,7 +115,9 @@ pub(super) fn prepare(
         budget: (epsilon, delta),
         sampling,
         neighbours,
-        paper: section.choice("calibration", &[("tight", false), ("paper", true)])?.unwrap_or(false),
+        published: section
+            .choice("calibration", &[("tight", None), ("paper", Some(scheme.published))])?
+            .flatten(),
     };
     let ratio = plan.ratio(section)?;
     let asking =
@@ -122,7 +148,10 @@ pub(super) fn prepare(
         ),
     };
     let facts = facts(&stages, step, bound, batch);
-    let midpoints = section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true);
+    let midpoints = match scheme.midpoints {
+        Some(midpoints) => midpoints,
+        None => section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true),
+    };
     let model = Arc::clone(setting.model);
     let kernel: MakeKernel = Box::new(move |_| {
         let (model, whitening) = (Arc::clone(&model), whitening.clone());
@@ -138,7 +167,7 @@ struct Calibration {
     budget: (Epsilon, Delta),
     sampling: Sampling,
     neighbours: Neighbours,
-    paper: bool,
+    published: Option<Promise>,
 }
 
 impl Calibration {
@@ -146,21 +175,20 @@ impl Calibration {
     fn ratio(&self, section: &Section<'_>) -> Result<Option<Ratio>, Error> {
         let (epsilon, delta) = self.budget;
         let total = |steps: u64| steps.saturating_mul(self.chains);
-        match (self.paper, self.steps) {
-            (false, None) => Ok(None),
-            (false, Some(steps)) => {
+        match (self.published, self.steps) {
+            (None, None) => Ok(None),
+            (None, Some(steps)) => {
                 let steps = Steps(total(steps));
                 Ok(Some(calibration::smallest_ratio(self.sampling, self.neighbours, steps, epsilon, delta)?))
             }
-            (true, None) => Err(section.error("steps", "is required for the paper's calibration").into()),
-            (true, Some(steps)) => {
+            (Some(_), None) => Err(section.error("steps", "is required for the paper's calibration").into()),
+            (Some(published), Some(steps)) => {
                 let Sampling::WithoutReplacement { batch, records } = self.sampling else {
                     return Err(section.error("batch", "is required").into());
                 };
                 let passes = total(steps) as f64 * batch as f64 / records as f64;
                 let paper = Passes::new(records, batch, passes)?;
-                let ratio = paper
-                    .published_ratio(epsilon, delta)
+                let ratio = published(&paper, epsilon, delta)
                     .map_err(|error| section.error("calibration", error.to_string()))?;
                 let tight = calibration::smallest_ratio(
                     self.sampling,
