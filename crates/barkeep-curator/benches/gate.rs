@@ -2,18 +2,24 @@
 //!
 //! `cargo bench -p barkeep-curator --bench gate` prints for each question our time per record, the time of a
 //! hand-written loop that adds up in f64 without clip or rounding ("plain"), and of the same loop with sixteen
-//! running sums, which the compiler may vectorise ("wide").
+//! running sums, which the compiler may vectorise ("wide"). For gradients it prints first the time of the same sum
+//! without clip, rounding and noise ("unclipped"): the model's gradients, block by block, added up in f64 by such a loop.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a program that measures")]
 
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::{
     Ask, Budget, Clip, Curator, Decide, Level, NoiseRng, Precondition, Premises, Sum, Tab, Temper, Term,
 };
-use barkeep_data::{Schema, TableBuilder};
-use barkeep_model::GaussianMean;
+use barkeep_data::{BLOCK, Block, Schema, TableBuilder};
+use barkeep_model::{GaussianMean, Model, Scratch};
+use barkeep_num::vector::dispatch;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
+
+fn model(dimension: usize) -> GaussianMean {
+    GaussianMean::independent(&vec![2.0; dimension], 100.0).unwrap()
+}
 
 /// Columns of public, made-up records, and a tab on the same records.
 fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Tab) {
@@ -30,10 +36,57 @@ fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Tab) {
         columns.iter_mut().zip(&row).for_each(|(column, value)| column.push(*value));
         builder.push_row(&row).unwrap();
     }
-    let model = GaussianMean::independent(&vec![2.0; dimension], 100.0).unwrap();
     let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
-    let curator = Curator::new(builder.finish().unwrap(), Arc::new(model), premises, Budget::not_private());
+    let model = Arc::new(model(dimension));
+    let curator = Curator::new(builder.finish().unwrap(), model, premises, Budget::not_private());
     (columns, Tab::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(1)))
+}
+
+/// Records in blocks as the curator reads them, column by column.
+fn blocks(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let starts = (0..columns[0].len()).step_by(BLOCK);
+    let block = |start: usize| {
+        columns.iter().flat_map(|column| &column[start..(start + BLOCK).min(column.len())]).copied().collect()
+    };
+    starts.map(block).collect()
+}
+
+/// Σᵢ ∇ln p(xᵢ|θ) by the model's own gradients, a block at a time.
+#[inline(never)]
+fn unclipped_gradient(
+    model: &dyn Model,
+    blocks: &[Vec<f64>],
+    at: &[f64],
+    terms: &mut Vec<f64>,
+    out: &mut [f64],
+) {
+    let mut scratch = Scratch::default();
+    out.fill(0.0);
+    for block in blocks {
+        let records = block.len() / at.len();
+        terms.resize(block.len(), 0.0);
+        model.gradient(Block::over(block, records, records), at, terms, &mut scratch);
+        for (out, column) in out.iter_mut().zip(terms.chunks_exact(records)) {
+            *out += dispatch(
+                #[inline(always)]
+                || wide_sum(column),
+            );
+        }
+    }
+}
+
+/// A sum with running sums for the widest instructions.
+#[inline(always)]
+fn wide_sum(column: &[f64]) -> f64 {
+    let mut sums = [0.0; 32];
+    let chunks = column.chunks_exact(32);
+    let rest: f64 = chunks.remainder().iter().sum();
+    for chunk in chunks {
+        for k in 0..32 {
+            sums[k] += chunk[k];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
 /// Σᵢ Σⱼ wⱼ(xᵢⱼ − mⱼ) for two columns, with `SUMS` running sums.
@@ -76,9 +129,9 @@ fn race(rounds: usize, competitors: &mut [&mut dyn FnMut()]) -> Vec<f64> {
     best
 }
 
-fn report(name: &str, records: usize, times: &[f64]) {
+fn report(name: &str, records: usize, against: &[&str], times: &[f64]) {
     print!("{name:<28} {:8.3} ns/record", times[0] * 1e9 / records as f64);
-    for (name, time) in ["plain", "wide"].iter().zip(&times[1..]) {
+    for (name, time) in against.iter().zip(&times[1..]) {
         print!("   {name} {:8.3}, ratio {:5.2}", time * 1e9 / records as f64, times[0] / time);
     }
     println!();
@@ -105,7 +158,7 @@ fn decide(records: usize) {
             &mut || _ = black_box(plain_log_ratio::<16>(black_box(&columns), weights, [0.105, -0.195])),
         ],
     );
-    report(&format!("decide, d = 2, n = {records}"), records, &times);
+    report(&format!("decide, d = 2, n = {records}"), records, &["plain", "wide"], &times);
 }
 
 fn decide_on_batch(records: usize, batch: usize) {
@@ -133,7 +186,7 @@ fn decide_on_batch(records: usize, batch: usize) {
     };
     let mut ours = || drop(black_box(tab.decide(black_box(&question))));
     let times = race(2000, &mut [&mut ours, &mut plain]);
-    report(&format!("decide, b = {batch} of {records}"), batch, &times);
+    report(&format!("decide, b = {batch} of {records}"), batch, &["plain"], &times);
 }
 
 fn sum(records: usize, dimension: usize) {
@@ -146,16 +199,20 @@ fn sum(records: usize, dimension: usize) {
         batch: Sampling::Full,
         sigma: 10.0,
     };
-    let (mut ours, mut plain, mut wide) = (at.clone(), at.clone(), at.clone());
+    let (mut ours, mut unclipped, mut plain, mut wide) = (at.clone(), at.clone(), at.clone(), at.clone());
+    let (model, blocks, mut terms) = (model(dimension), blocks(&columns), Vec::new());
     let times = race(
         if dimension > 4 { 60 } else { 400 },
         &mut [
             &mut || drop(black_box(tab.sum(black_box(&question), &mut ours))),
+            &mut || {
+                unclipped_gradient(&model, black_box(&blocks), &at, &mut terms, black_box(&mut unclipped))
+            },
             &mut || plain_gradient::<1>(black_box(&columns), 0.5, &at, black_box(&mut plain)),
             &mut || plain_gradient::<16>(black_box(&columns), 0.5, &at, black_box(&mut wide)),
         ],
     );
-    report(&format!("sum, d = {dimension}, n = {records}"), records, &times);
+    report(&format!("sum, d = {dimension}, n = {records}"), records, &["unclipped", "plain", "wide"], &times);
 }
 
 fn main() {

@@ -42,16 +42,56 @@ impl pulp::WithSimd for AddClipped<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _instructions: S) {
         let Self { terms, factors, sums, steps } = self;
-        let records = factors.len().max(1);
+        let records = factors.len();
+        match sums.len() {
+            1 => add_few::<1>(terms, records, sums, steps),
+            2 => add_few::<2>(terms, records, sums, steps),
+            3 => add_few::<3>(terms, records, sums, steps),
+            _ => add_many(terms, factors, sums, steps),
+        }
+    }
+}
+
+/// The loop in one pass, for so few coordinates that all of a record's are held in registers.
+#[inline(always)]
+fn add_few<const D: usize>(terms: &[f64], records: usize, sums: &mut [i64], steps: f64) {
+    // Equal lengths, visible to the compiler: no bounds check survives in the loop.
+    let coordinates: [&[f64]; D] = std::array::from_fn(|j| &terms[j * records..][..records]);
+    let mut bits = [0_i64; D];
+    for i in 0..records {
+        let mut square = 0.0;
+        for coordinate in coordinates {
+            let scaled = coordinate[i] * steps;
+            square += scaled * scaled;
+        }
+        let factor = shrink(square) * steps;
+        for (bits, coordinate) in bits.iter_mut().zip(coordinates) {
+            *bits = bits.wrapping_add(truncated_bits(coordinate[i], factor));
+        }
+    }
+    for (sum, bits) in sums.iter_mut().zip(bits) {
+        *sum += sum_of_bits(bits, records);
+    }
+}
+
+/// How many records are added at a time: with a few dozen coordinates they stay in the first cache.
+const TILE: usize = 128;
+
+/// The loop in two passes over a tile of records, norms and then sums.
+#[inline(always)]
+fn add_many(terms: &[f64], factors: &mut [f64], sums: &mut [i64], steps: f64) {
+    let records = factors.len().max(1);
+    for (start, factors) in (0..).step_by(TILE).zip(factors.chunks_mut(TILE)) {
+        let tile = start..start + factors.len();
         factors.fill(0.0);
         for coordinate in terms.chunks_exact(records) {
-            add_squares(coordinate, steps, factors);
+            add_squares(&coordinate[tile.clone()], steps, factors);
         }
         for factor in factors.iter_mut() {
             *factor = shrink(*factor) * steps;
         }
-        for (coordinate, sum) in terms.chunks_exact(records).zip(sums) {
-            *sum += truncated_sum(coordinate, factors);
+        for (coordinate, sum) in terms.chunks_exact(records).zip(sums.iter_mut()) {
+            *sum += truncated_sum(&coordinate[tile.clone()], factors);
         }
     }
 }
@@ -70,10 +110,22 @@ fn add_squares(terms: &[f64], steps: f64, squares: &mut [f64]) {
 fn truncated_sum(terms: &[f64], factors: &[f64]) -> i64 {
     let mut bits = 0_i64;
     for (&term, &factor) in terms.iter().zip(factors) {
-        bits = bits.wrapping_add(rounded_bits(number_or_zero(term * factor).trunc()));
+        bits = bits.wrapping_add(truncated_bits(term, factor));
     }
+    sum_of_bits(bits, terms.len())
+}
+
+/// trunc(term·factor), as [`rounded_bits`] gives it.
+#[inline(always)]
+fn truncated_bits(term: f64, factor: f64) -> i64 {
+    rounded_bits(number_or_zero(term * factor).trunc())
+}
+
+/// The sum of integers whose bits were added up.
+#[inline(always)]
+fn sum_of_bits(bits: i64, count: usize) -> i64 {
     // Wrapping sums agree with the true one modulo 2^64, and the true one fits.
-    bits.wrapping_sub(rounder_bits().wrapping_mul(terms.len() as i64))
+    bits.wrapping_sub(rounder_bits().wrapping_mul(count as i64))
 }
 
 /// What a vector of squared norm `square`, in lattice steps, is multiplied by to be no longer than [`BOUND`].
