@@ -36,7 +36,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &Iterations,
 ];
 
-const USAGE: &str = "usage: experiments easy-2d [DATA-SEED START-SEED] | neurips-mixture [RUNS] | sgld-mixture | gradient-samplers [--quick] [--off-by-two] [MODEL…]";
+const USAGE: &str = "usage: experiments easy-2d [DATA-SEED START-SEED] | neurips-mixture [RUNS] | sgld-mixture | gradient-samplers [--quick] [--underdamped] [--off-by-two] [--resume] [MODEL…]";
 
 /// The comparisons that are not experiments yet, by name.
 ///

@@ -13,9 +13,30 @@ const THETA: [f64; 2] = [0.0, 1.0];
 /// Mean absolute errors of the authors' code after 20 000 steps, 26 runs: mean and variance of θ₁, θ₂.
 const PUBLISHED: [[f64; 2]; 2] = [[0.057, 0.109], [0.021, 0.097]];
 
-const BARKER: (&str, &str, f64) =
-    ("barker-minibatch", include_str!("../specs/neurips-mixture/barker-minibatch.toml"), 0.25);
-const SGLD: (&str, &str, f64) = ("sgld", include_str!("../specs/neurips-mixture/sgld.toml"), 0.5);
+/// A spec and what it is measured with.
+struct Trial {
+    name: &'static str,
+    spec: &'static str,
+    /// ε.
+    budget: f64,
+    /// Of the records, and of the first run.
+    seeds: (u64, u64),
+}
+
+const BARKER: Trial = Trial {
+    name: "barker-minibatch",
+    spec: include_str!("../specs/neurips-mixture/barker-minibatch.toml"),
+    budget: 0.25,
+    seeds: (1, 500),
+};
+
+/// The spec was settled on other records (seed 1), where a clip ten times tighter had failed; these were drawn after that.
+const SGLD: Trial = Trial {
+    name: "sgld",
+    spec: include_str!("../specs/neurips-mixture/sgld.toml"),
+    budget: 0.5,
+    seeds: (20_261_116, 9000),
+};
 
 /// Writes the table of the minibatch Barker sampler.
 pub(crate) fn write(out: &mut dyn Write, count: usize) -> Result<(), String> {
@@ -28,16 +49,17 @@ pub(crate) fn write_sgld(out: &mut dyn Write, count: usize) -> Result<(), String
 }
 
 /// Writes the table for so many runs.
-fn measure(out: &mut dyn Write, (name, spec, budget): (&str, &str, f64), count: usize) -> Result<(), String> {
+fn measure(out: &mut dyn Write, trial: Trial, count: usize) -> Result<(), String> {
+    let Trial { name, spec, budget, seeds } = trial;
     let mut say = |line: String| writeln!(out, "{line}").map_err(|error| error.to_string());
     let model = Mixture::new(2.0, [10.0, 1.0]).map_err(|error| error.to_string())?;
-    let (table, columns) = simulate(&model, &THETA, RECORDS, 1)?;
+    let (table, columns) = simulate(&model, &THETA, RECORDS, seeds.0)?;
     let (mean, variance) = posterior(&model, &columns[0]);
     say(format!("exact posterior: mean {mean:.4?}, variance {variance:.4?}"))?;
     let mut plan = plan(spec, budget)?;
     let epsilon = plan.epsilon.map_or(f64::NAN, |epsilon| epsilon.upper);
     let starts = vec![vec![0.0, 0.0]; count];
-    let draws = runs(&mut plan, &table, &starts, 500)?;
+    let draws = runs(&mut plan, &table, &starts, seeds.1)?;
     let burn_in = usize::try_from(plan.burn_in).unwrap_or(usize::MAX);
     let rates: Vec<f64> = draws.iter().filter_map(|draws| draws.acceptance(0)).collect();
     // Diffusions accept nothing: they move.
