@@ -10,6 +10,7 @@ pub mod experiment;
 mod gradient_samplers;
 mod neurips;
 mod neurips_mixture;
+mod privacy_for_free;
 mod published;
 mod replicate;
 mod report;
@@ -17,26 +18,47 @@ mod runner;
 pub mod store;
 pub mod svg;
 mod thesis;
+mod witness;
 
 pub use experiment::{Comparison, Experiment, Size};
 pub use report::report;
 pub use runner::{Setting, reproduce, table};
 
 use neurips::budget::Budget;
+use neurips::mixture::Mixture;
 use neurips::supplement::Supplement;
+use privacy_for_free::Illustration;
+use thesis::clipping::Clipping;
+use thesis::clips::ClipEffect;
+use thesis::distances::Distances;
 use thesis::iterations::Iterations;
+use thesis::pictures::Picture;
 
 /// Every experiment, in the order of the papers.
 pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &Budget::Rate,
     &Budget::Steps,
+    &Mixture::Clipped,
+    &Mixture::Scatter,
+    &Mixture::Errors,
     &Supplement::Errors,
     &Supplement::Densities,
     &Supplement::Distributions,
+    &Picture::Trajectory,
+    &Picture::Contours,
     &Iterations,
+    &ClipEffect,
+    &Distances::Bananas,
+    &Distances::Harder,
+    &Clipping::Bananas,
+    &Clipping::Harder,
+    &Clipping::Circle,
+    &Clipping::Gradients,
+    &Illustration,
+    &Distances::Frontier,
 ];
 
-const USAGE: &str = "usage: experiments easy-2d [DATA-SEED START-SEED] | neurips-mixture [RUNS] | sgld-mixture | gradient-samplers [--quick] [--underdamped] [--off-by-two] [--resume] [MODEL…]";
+const USAGE: &str = "usage: experiments neurips-mixture [RUNS] | sgld-mixture | gradient-samplers [--quick] [--underdamped] [--off-by-two] [--resume] [MODEL…]";
 
 /// The comparisons that are not experiments yet, by name.
 ///
@@ -44,11 +66,6 @@ const USAGE: &str = "usage: experiments easy-2d [DATA-SEED START-SEED] | neurips
 /// What is wrong, for people.
 pub fn measure(arguments: &[&str], out: &mut dyn std::io::Write) -> Result<(), String> {
     match *arguments {
-        ["easy-2d"] => easy_2d::write(out, easy_2d::SEEDS),
-        ["easy-2d", data, starts] => match (data.parse(), starts.parse()) {
-            (Ok(data), Ok(starts)) => easy_2d::write(out, (&[data], &[starts])),
-            _ => Err("seeds must be whole numbers".to_owned()),
-        },
         ["neurips-mixture"] => neurips_mixture::write(out, 40),
         ["neurips-mixture", runs] => match runs.parse() {
             Ok(runs) => neurips_mixture::write(out, runs),
@@ -57,5 +74,43 @@ pub fn measure(arguments: &[&str], out: &mut dyn std::io::Write) -> Result<(), S
         ["sgld-mixture"] => neurips_mixture::write_sgld(out, 10),
         ["gradient-samplers", ref options @ ..] => gradient_samplers::write(out, options),
         _ => Err(USAGE.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_figure_of_the_papers_has_a_name() {
+        let names: BTreeSet<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name()).collect();
+        let neurips = ["neurips-1a", "neurips-1b", "neurips-1c", "neurips-2", "neurips-3"];
+        let supplement = ["supplement-1", "supplement-2", "supplement-3"];
+        let thesis: Vec<String> =
+            ["4.1", "5.1"].map(str::to_owned).into_iter().chain((1..=8).map(|k| format!("6.{k}"))).collect();
+        let thesis: Vec<String> = thesis.into_iter().map(|number| format!("thesis-{number}")).collect();
+        let all = neurips.into_iter().chain(supplement).chain(thesis.iter().map(String::as_str));
+        assert_eq!(names, all.chain(["privacy-for-free-2", "frontier"]).collect());
+        assert_eq!(names.len(), EXPERIMENTS.len());
+    }
+
+    #[test]
+    fn cells_have_names_of_their_own_within_a_store() {
+        for size in [Size::Quick, Size::Full] {
+            for experiment in EXPERIMENTS {
+                let tasks = experiment.tasks(size).unwrap();
+                let keys: BTreeSet<&str> = tasks.iter().map(|task| task.key.as_str()).collect();
+                assert!(!tasks.is_empty() && keys.len() == tasks.len(), "{}", experiment.name());
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_known_still_makes_a_figure() {
+        for experiment in EXPERIMENTS {
+            let (figure, _) = experiment.show(&experiment::Cells::default()).unwrap();
+            assert!(figure.svg().ends_with("</svg>\n"), "{}", experiment.name());
+        }
     }
 }

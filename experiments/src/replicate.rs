@@ -28,6 +28,19 @@ pub(crate) fn simulate(
     Ok((Arc::new(builder.finish().map_err(|error| error.to_string())?), columns))
 }
 
+/// The means of the records [`simulate`] makes.
+pub(crate) fn simulated_means(model: &dyn Model, theta: &[f64], records: usize, seed: u64) -> Vec<f64> {
+    let mut rng = PublicRng::new(seed, 0);
+    let mut row = vec![0.0; model.columns()];
+    let mut sums = vec![0.0; model.columns()];
+    for _ in 0..records {
+        model.simulate(theta, &mut || rng.open_uniform(), &mut row);
+        sums.iter_mut().zip(&row).for_each(|(sum, x)| *sum += x);
+    }
+    sums.iter_mut().for_each(|sum| *sum /= records as f64);
+    sums
+}
+
 /// Plans a spec with another ε.
 pub(crate) fn plan(spec: &str, epsilon: f64) -> Result<Plan, String> {
     let mut spec: toml::Table = spec.parse().map_err(|_| "a spec that is not TOML".to_owned())?;

@@ -184,29 +184,26 @@ fn densities(cells: &Cells) -> Figure {
                 .zip(number("sd"))
                 .map(|((weight, mean), sd)| (*weight, *mean, *sd))
                 .collect();
-            let atoms = parts.iter().all(|part| part.2 == 0.0);
-            let label = if atoms { "ln P(atom)" } else { "ln density" };
+            // Narrower than the picture can show: as good as an atom.
+            let (atoms, wide): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part.2 < 0.02);
+            let label = if wide.is_empty() { "ln P(atom)" } else { "ln density, ln P(atom)" };
             let axis = Axis::new(label).from(-18.0, 2.0).at(&[-15.0, -10.0, -5.0, 0.0]);
-            let mut panel =
-                Panel::new(format!("{name}, C = {variance}"), Axis::new("V").from(-10.5, 10.5), axis);
-            let mark = if atoms {
-                let points =
-                    parts.iter().map(|(weight, mean, _)| (*mean, -30.0, weight.ln(), weight.ln())).collect();
-                let style = Style { width: 0.0, radius: 1.6, ..Style::points("", colour, Shape::Disc) };
-                Mark::Ranges { points, style }
-            } else {
-                let density = |x: f64| -> f64 {
-                    let normal = |&(weight, mean, sd): &(f64, f64, f64)| {
-                        let z = (x - mean) / sd;
-                        weight * (-0.5 * z * z).exp() / (sd * std::f64::consts::TAU.sqrt())
-                    };
-                    parts.iter().filter(|part| part.2 > 0.0).map(normal).sum()
+            let title = format!("{name}, C = {variance}");
+            let mut panel = Panel::new(title, Axis::new("V").from(-10.5, 10.5), axis);
+            let stems =
+                atoms.iter().map(|(weight, mean, _)| (*mean, -30.0, weight.ln(), weight.ln())).collect();
+            let style = Style { width: 0.0, radius: 1.6, ..Style::points("", colour, Shape::Disc) };
+            panel.marks.push(Mark::Ranges { points: stems, style });
+            let density = |x: f64| -> f64 {
+                let normal = |&(weight, mean, sd): &(f64, f64, f64)| {
+                    let z = (x - mean) / sd;
+                    weight * (-0.5 * z * z).exp() / (sd * std::f64::consts::TAU.sqrt())
                 };
-                let points =
-                    (0..=600).map(|k| -10.0 + f64::from(k) / 30.0).map(|x| (x, density(x).ln())).collect();
-                Mark::Line { points, style: Style::line("", colour) }
+                wide.iter().map(normal).sum()
             };
-            panel.marks.push(mark);
+            let at = (0..=1000).map(|k| -10.0 + f64::from(k) / 50.0);
+            let points = at.map(|x| (x, density(x).ln())).collect();
+            panel.marks.push(Mark::Line { points, style: Style::line("", colour) });
             panels.push(panel);
         }
     }

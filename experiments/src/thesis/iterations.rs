@@ -154,6 +154,19 @@ fn groups() -> Vec<(String, Sampler, Vec<f64>)> {
     groups
 }
 
+/// The iterations a published chain took.
+pub(crate) fn published_steps(model: &str, sampler: &str, epsilon: f64) -> Option<u64> {
+    let find = |table: &Published, name: &str, steps: &str| {
+        let mut rows = table.rows();
+        let row = rows.find(|row| {
+            row.text("model") == model && row.text(name) == sampler && row.number("epsilon") == epsilon
+        })?;
+        Some(row.number(steps) as u64)
+    };
+    find(&Published::new(ALL), "algorithm", "steps_exact")
+        .or_else(|| find(&Published::new(BATCHES), "sampler", "fourier"))
+}
+
 impl Experiment for Iterations {
     fn name(&self) -> &'static str {
         "thesis-6.1"
@@ -168,7 +181,7 @@ impl Experiment for Iterations {
         for (key, sampler, budgets) in groups() {
             // A million decisions take seconds to account for; batches, too.
             let batch = matches!(sampler.kind, Kind::Minibatch { .. } | Kind::Barker { .. });
-            let decisions = size == Size::Full || key.starts_with("easy-2d");
+            let decisions = size == Size::Full;
             if size == Size::Quick && batch && !key.starts_with("easy-2d") {
                 continue;
             }

@@ -1,8 +1,13 @@
 //! Holds the thesis' eight models: simulated records, starting points by its rule, exact posterior draws, published results.
 
+pub(crate) mod chains;
+pub(crate) mod clipping;
+pub(crate) mod clips;
+pub(crate) mod distances;
 pub(crate) mod iterations;
+pub(crate) mod pictures;
 
-use crate::replicate::simulate;
+use crate::replicate::{simulate, simulated_means};
 use barkeep::PublicRng;
 use barkeep::data::Table;
 use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model, cholesky::Cholesky};
@@ -18,6 +23,8 @@ pub(crate) struct Setting {
     pub(crate) model: &'static str,
     /// Median MMD at ε = 1, 2, 4, 6 of the best published sampler, 20 chains.
     pub(crate) published: Option<[f64; 4]>,
+    /// The spread of the published starts.
+    pub(crate) published_spread: f64,
     family: Family,
 }
 
@@ -33,37 +40,55 @@ const fn banana(
     (a, n0): (f64, Option<f64>),
     model: &'static str,
     published: [f64; 4],
+    published_spread: f64,
 ) -> Setting {
     let family = Family::Banana { a, n0 };
-    Setting { name, dimension, records, model, published: Some(published), family }
+    Setting { name, dimension, records, model, published: Some(published), published_spread, family }
 }
 
 /// The seven models that are judged by MMD.
 pub(crate) const BY_MMD: [Setting; 7] = [
-    banana("easy-2d", (2, 100_000), (20.0, None), "name = 'banana'", [0.356, 0.260, 0.153, 0.122]),
+    banana("easy-2d", (2, 100_000), (20.0, None), "name = 'banana'", [0.356, 0.260, 0.153, 0.122], 0.01243),
     banana(
         "tempered-2d",
         (2, 100_000),
         (20.0, Some(1000.0)),
         "name = 'banana'\nn0 = 1000",
         [0.389, 0.278, 0.202, 0.138],
+        0.3496,
     ),
-    banana("easy-10d", (10, 200_000), (20.0, None), "name = 'banana'", [0.663, 0.489, 0.334, 0.270]),
+    banana("easy-10d", (10, 200_000), (20.0, None), "name = 'banana'", [0.663, 0.489, 0.334, 0.270], 0.0037),
     banana(
         "tempered-10d",
         (10, 200_000),
         (20.0, Some(1000.0)),
         "name = 'banana'\nn0 = 1000",
         [0.333, 0.271, 0.270, 0.203],
+        0.0959,
     ),
-    banana("gauss-30d", (30, 200_000), (0.0, None), "name = 'banana'\na = 0", [0.675, 0.570, 0.355, 0.227]),
-    banana("hard-2d", (2, 150_000), (350.0, None), "name = 'banana'\na = 350", [0.606, 0.577, 0.533, 0.526]),
+    banana(
+        "gauss-30d",
+        (30, 200_000),
+        (0.0, None),
+        "name = 'banana'\na = 0",
+        [0.675, 0.570, 0.355, 0.227],
+        0.00254,
+    ),
+    banana(
+        "hard-2d",
+        (2, 150_000),
+        (350.0, None),
+        "name = 'banana'\na = 350",
+        [0.606, 0.577, 0.533, 0.526],
+        0.0558,
+    ),
     Setting {
         name: "hard-gauss-2d",
         dimension: 2,
         records: 200_000,
         model: "name = 'gaussian'\ncovariance = [[1, 0.999], [0.999, 1]]\nprior_variance = 100",
         published: Some([0.664, 0.631, 0.551, 0.505]),
+        published_spread: 0.00227,
         family: Family::Gaussian,
     },
 ];
@@ -75,6 +100,7 @@ pub(crate) const CIRCLE: Setting = Setting {
     records: 100_000,
     model: "name = 'circle'",
     published: None,
+    published_spread: 1.0,
     family: Family::Circle,
 };
 
@@ -85,6 +111,16 @@ pub(crate) struct Case {
     pub(crate) reference: Vec<f64>,
     pub(crate) starts: Vec<Vec<f64>>,
     /// The mean of the squared records, for the circle its squared radius.
+    pub(crate) squares: f64,
+    /// The mean of each column.
+    pub(crate) means: Vec<f64>,
+}
+
+/// What the exact posterior depends on.
+pub(crate) struct Statistics {
+    /// The mean of each column.
+    pub(crate) means: Vec<f64>,
+    /// The mean of the squared records.
     pub(crate) squares: f64,
 }
 
@@ -121,22 +157,29 @@ impl Setting {
         (0..self.dimension).map(|j| if j == 1 { second } else { 0.0 }).collect()
     }
 
-    /// Records, starts and exact draws from seeds.
+    /// Records, starts and exact draws from one seed, starts spread as the exact draws are.
     pub(crate) fn case(&self, chains: usize, seed: u64) -> Result<Case, String> {
+        self.case_of(seed, (chains, seed), None)
+    }
+
+    /// Records, starts and exact draws; the starts' spread is given or that of the exact draws.
+    pub(crate) fn case_of(
+        &self,
+        seed: u64,
+        (chains, start_seed): (usize, u64),
+        spread: Option<f64>,
+    ) -> Result<Case, String> {
         let fail = |error: barkeep::model::Error| error.to_string();
         let n = self.records as f64;
-        let mut theta = vec![0.0; self.dimension];
-        theta[1] = 3.0;
-        let mut rng = PublicRng::new(seed, 1);
+        let theta = self.theta();
+        let mut rng = PublicRng::new(start_seed, 1);
         let mut reference = vec![0.0; REFERENCE * self.dimension];
         let mean = |columns: &[Vec<f64>]| -> Vec<f64> {
             columns.iter().map(|column| column.iter().sum::<f64>() / n).collect()
         };
         let (table, columns) = match self.family {
             Family::Banana { a, n0 } => {
-                let variances: Vec<f64> =
-                    [20.0, 2.5].into_iter().chain(std::iter::repeat(1.0)).take(self.dimension).collect();
-                let model = Banana::new(Bend { a, b: 0.0, m: 0.0 }, &variances, 1000.0).map_err(fail)?;
+                let model = self.banana(a)?;
                 let (table, columns) = simulate(&model, &theta, self.records, seed)?;
                 let exact = model.posterior(n, n0.unwrap_or(n) / n, &mean(&columns));
                 for draw in reference.chunks_exact_mut(self.dimension) {
@@ -163,12 +206,77 @@ impl Setting {
                 simulate(&model as &dyn Model, &theta, self.records, seed)?
             }
         };
-        let spread = self.spread(&reference);
+        let spread = spread.unwrap_or_else(|| self.spread(&reference));
         let centre = self.centre();
         let start = |rng: &mut PublicRng| centre.iter().map(|x| x + spread * rng.normal()).collect();
         let starts = (0..chains).map(|_| start(&mut rng)).collect();
         let squares = columns.iter().flatten().map(|x| x * x).sum::<f64>() / n;
-        Ok(Case { table, reference, starts, squares })
+        Ok(Case { table, reference, starts, squares, means: mean(&columns) })
+    }
+
+    /// What records are simulated from.
+    fn theta(&self) -> Vec<f64> {
+        (0..self.dimension).map(|j| if j == 1 { 3.0 } else { 0.0 }).collect()
+    }
+
+    fn banana(&self, a: f64) -> Result<Banana, String> {
+        let variances: Vec<f64> =
+            [20.0, 2.5].into_iter().chain(std::iter::repeat(1.0)).take(self.dimension).collect();
+        Banana::new(Bend { a, b: 0.0, m: 0.0 }, &variances, 1000.0).map_err(|error| error.to_string())
+    }
+
+    /// Records whose posterior is spread as the thesis' is, and starts with the published spread.
+    ///
+    /// `set` says which records, 0 for those of the closest seed, and the seed of the starts.
+    pub(crate) fn matched(&self, set: (usize, u64), chains: usize, candidates: u64) -> Result<Case, String> {
+        let seed = match self.family {
+            Family::Banana { a, n0 } if a != 0.0 => {
+                let (model, theta) = (self.banana(a)?, self.theta());
+                let n = self.records as f64;
+                let mut distances = Vec::new();
+                for seed in 1..=candidates {
+                    let exact = model.posterior(
+                        n,
+                        n0.unwrap_or(n) / n,
+                        &simulated_means(&model, &theta, self.records, seed),
+                    );
+                    let (_, covariance) = exact.moments();
+                    let sds = covariance.iter().step_by(self.dimension + 1).map(|variance| variance.sqrt());
+                    let spread = sds.sum::<f64>() / self.dimension as f64;
+                    distances.push(((spread - self.published_spread).abs(), seed));
+                }
+                distances.sort_by(|a, b| a.0.total_cmp(&b.0));
+                distances.get(set.0).map_or(1, |(_, seed)| *seed)
+            }
+            // The spread is the same for all records.
+            _ => set.0 as u64 + 1,
+        };
+        self.case_of(seed, (chains, set.1), Some(self.published_spread))
+    }
+
+    /// ln of the exact posterior up to a constant; two parameters.
+    pub(crate) fn log_posterior(&self, case: &Statistics, at: [f64; 2]) -> f64 {
+        let n = self.records as f64;
+        let normal = |x: f64, mean: f64, variance: f64| -0.5 * n * (x - mean) * (x - mean) / variance;
+        match self.family {
+            Family::Banana { a, n0 } => {
+                let bent = at[1] + a * at[0] * at[0];
+                let prior = -0.5 * (at[0] * at[0] + bent * bent) / 1000.0;
+                n0.unwrap_or(n) / n * (normal(at[0], case.means[0], 20.0) + normal(bent, case.means[1], 2.5))
+                    + prior
+            }
+            Family::Gaussian => {
+                // (x−m)ᵀΣ⁻¹(x−m) in the coordinates x ± y, which are independent with variances 2(1 ± 0.999).
+                let (u, v) = (at[0] - case.means[0], at[1] - case.means[1]);
+                normal(u + v, 0.0, 2.0 * 1.999) + normal(u - v, 0.0, 2.0 * 0.001)
+                    - 0.5 * (at[0] * at[0] + at[1] * at[1]) / 100.0
+            }
+            Family::Circle => {
+                let squared = at[0] * at[0] + at[1] * at[1];
+                // Σ(s − r²)² = n(s − mean r²)² and a constant.
+                -1e-5 * n * (squared - case.squares) * (squared - case.squares)
+            }
+        }
     }
 
     /// The thesis' spread of starts: the mean over coordinates of the standard deviation of the exact draws.

@@ -1,0 +1,295 @@
+//! Runs the chains behind the thesis' figures 6.3 to 6.8: every model, sampler and budget, as published and with our samplers.
+//!
+//! Records and starts of the thesis are not published, only the spread s of the starts, and short chains depend on both. Records are
+//! those of forty seeds whose posterior's spread comes closest to s; starts are drawn anew around the thesis' centre with spread s.
+//! The first half of a published sampler's chain is dropped, of ours what its own rule says.
+
+use super::iterations::published_steps;
+use super::{BY_MMD, CIRCLE, Case, Setting};
+use crate::experiment::{Cells, Size, Task, Values, values};
+use crate::replicate::{plan, runs};
+use crate::witness::{Clips, Witness};
+use barkeep::PublicRng;
+use barkeep::diagnostics::{Points, mmd::mmd};
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Where these cells are kept, whichever figure asks for them.
+pub(crate) const STORE: &str = "thesis-chains";
+
+/// `[sampler]` sections by model and sampler.
+const SAMPLERS: &str = include_str!("../../specs/thesis/samplers.toml");
+
+/// The published samplers, as its code and as its text names them.
+pub(crate) const PUBLISHED: [(&str, &str); 6] = [
+    ("dpps", "DP penalty"),
+    ("dppa", "DP penalty, OCU+GWMH"),
+    ("mdpps", "minibatch DP penalty"),
+    ("mdppa", "minibatch DP penalty, OCU+GWMH"),
+    ("barker", "DP Barker"),
+    ("hmc", "DP HMC"),
+];
+
+/// Ours: the default sampler, which needs no settings but a start, and tests of which only the bit is paid for.
+pub(crate) const OURS: [&str; 3] = ["langevin", "barker-bit", "penalty-bit"];
+
+/// The one of ours that every model has.
+const DEFAULT: &str = "langevin";
+
+/// Its records and starts: it is judged on records drawn once and for all, not on those that resemble the thesis'.
+const DRAWN: u64 = 2026;
+
+const BUDGETS: [f64; 4] = [1.0, 2.0, 4.0, 6.0];
+const CIRCLE_BUDGETS: [f64; 3] = [0.5, 0.75, 1.0];
+
+/// Chains of a set of starts.
+const CHAINS: usize = 20;
+
+/// Seeds of records that are looked at.
+const CANDIDATES: u64 = 40;
+
+/// The budgets a model is shown at.
+pub(crate) fn budgets(setting: &Setting) -> &'static [f64] {
+    if setting.name == CIRCLE.name { &CIRCLE_BUDGETS } else { &BUDGETS }
+}
+
+/// Sets of records and starts: the position among the closest records, and the seed of the starts.
+fn sets(setting: &Setting, sampler: &str) -> &'static [(usize, u64)] {
+    const SETS: [(usize, u64); 4] = [(0, 1), (1, 2), (0, 3), (1, 4)];
+    if sampler == DEFAULT {
+        return &[(DRAWN as usize - 1, DRAWN)];
+    }
+    match (setting.dimension, OURS.contains(&sampler)) {
+        // Long chains over many records: one set tells enough.
+        (30, _) => &SETS[..1],
+        (_, true) => &SETS[..1],
+        _ if setting.name == CIRCLE.name => &SETS[..1],
+        (10, _) => &SETS[..2],
+        _ => &SETS,
+    }
+}
+
+/// The samplers a model is published with, and ours.
+pub(crate) fn samplers(setting: &Setting) -> Result<Vec<(String, String)>, String> {
+    let all: toml::Table = SAMPLERS.parse().map_err(|_| "samplers.toml is not TOML".to_owned())?;
+    let mut found = Vec::new();
+    if let Some(toml::Value::Table(of_model)) = all.get(setting.name) {
+        for name in PUBLISHED.iter().map(|(name, _)| *name).chain(OURS) {
+            if let Some(toml::Value::Table(section)) = of_model.get(name) {
+                found.push((name.to_owned(), section.to_string()));
+            }
+        }
+    }
+    found.push((DEFAULT.to_owned(), format!("name = '{DEFAULT}'")));
+    Ok(found)
+}
+
+fn key(model: &str, sampler: &str, budget: f64, set: (usize, u64)) -> String {
+    format!("{model} {sampler} ε={budget} records={} starts={}", set.0 + 1, set.1)
+}
+
+/// All numbers of one kind for a model, sampler and budget, whichever sets of records and starts are known.
+pub(crate) fn pooled(cells: &Cells, setting: &Setting, sampler: &str, budget: f64, kind: &str) -> Vec<f64> {
+    let sets = sets(setting, sampler).iter();
+    sets.filter_map(|&set| cells.numbers(&key(setting.name, sampler, budget, set), kind))
+        .flatten()
+        .copied()
+        .collect()
+}
+
+/// Records, starts and exact draws, made when the first cell needs them.
+type Shared = Rc<OnceCell<Result<Rc<Case>, String>>>;
+
+/// The cells of these models, first the first set of all of them.
+pub(crate) fn tasks(
+    models: &[&'static Setting],
+    size: Size,
+    only: Option<&str>,
+) -> Result<Vec<Task>, String> {
+    let mut tasks: Vec<(usize, Task)> = Vec::new();
+    for &setting in models {
+        if size == Size::Quick && setting.dimension > 2 {
+            continue;
+        }
+        let mut cases: Vec<((usize, u64), Shared)> = Vec::new();
+        for (name, section) in samplers(setting)? {
+            if only.is_some_and(|only| only != name) {
+                continue;
+            }
+            let sets = size.pick(&sets(setting, &name)[..1], sets(setting, &name));
+            for (round, &set) in sets.iter().enumerate() {
+                let budgets = size.pick(&budgets(setting)[..1], budgets(setting));
+                for &budget in budgets {
+                    let shared = match cases.iter().find(|(known, _)| *known == set) {
+                        Some((_, shared)) => Rc::clone(shared),
+                        None => {
+                            let shared = Shared::default();
+                            cases.push((set, Rc::clone(&shared)));
+                            shared
+                        }
+                    };
+                    let chains = size.pick(2, CHAINS);
+                    let cell = Chains {
+                        setting,
+                        sampler: name.clone(),
+                        section: section.clone(),
+                        budget,
+                        set,
+                        chains,
+                    };
+                    let key = key(setting.name, &name, budget, set);
+                    let settings =
+                        format!("{} {} {}", setting.spec(&section), setting.published_spread, chains);
+                    let task = Task::new(key, settings, move || {
+                        let made = shared.get_or_init(|| cell.case().map(Rc::new));
+                        cell.run(made.as_ref().map_err(Clone::clone)?)
+                    });
+                    tasks.push((round, task));
+                }
+            }
+        }
+    }
+    tasks.sort_by_key(|(round, _)| *round);
+    Ok(tasks.into_iter().map(|(_, task)| task).collect())
+}
+
+/// One cell: as many chains as there are starts.
+struct Chains {
+    setting: &'static Setting,
+    sampler: String,
+    section: String,
+    budget: f64,
+    set: (usize, u64),
+    chains: usize,
+}
+
+impl Chains {
+    fn case(&self) -> Result<Case, String> {
+        match self.sampler == DEFAULT {
+            true => self.setting.case(self.chains, DRAWN),
+            false => self.setting.matched(self.set, self.chains, CANDIDATES),
+        }
+    }
+
+    fn run(&self, case: &Case) -> Result<Values, String> {
+        let mut plan = match plan(&self.setting.spec(&self.section), self.budget) {
+            Ok(plan) => plan,
+            // A budget that does not buy a step leaves a cell without chains.
+            Err(reason) if reason.contains("budget") => return Ok(values([("steps", vec![0.0])])),
+            Err(reason) => return Err(reason),
+        };
+        let ours = OURS.contains(&self.sampler.as_str());
+        if let Some(published) = published_steps(self.setting.name, &self.sampler, self.budget) {
+            // As many as the thesis took, where our accountant would allow more.
+            plan.steps = plan.steps.min(published);
+        }
+        let dropped = if self.sampler == DEFAULT { plan.burn_in } else { plan.steps.saturating_sub(1) / 2 };
+        let dropped = usize::try_from(dropped).unwrap_or(usize::MAX);
+        let clips = if ours { Clips::default() } else { clips(&self.section)? };
+        let model = Arc::clone(&plan.spec.model);
+        let (mut distances, mut accepted) = (Vec::new(), Vec::new());
+        let (mut ratios, mut gradients) = (Vec::new(), Vec::new());
+        let mut rng = PublicRng::new(self.set.1, 2);
+        let first = if self.sampler == DEFAULT { DRAWN } else { 1000 * self.set.1 };
+        for (seed, start) in (first..).zip(&case.starts) {
+            if self.sampler == DEFAULT {
+                rng = PublicRng::new(seed, 2);
+            }
+            let witness = Arc::new(Witness::new(Arc::clone(&model), clips));
+            plan.spec.model = if ours { Arc::clone(&model) } else { Arc::<Witness>::clone(&witness) };
+            let draws = runs(&mut plan, &case.table, std::slice::from_ref(start), seed)?;
+            let kept = draws.first().map(|draws| draws.pooled(dropped)).unwrap_or_default();
+            distances.extend(self.distance(&kept, case, &mut rng));
+            accepted.extend(draws.first().and_then(|draws| draws.acceptance(0)));
+            ratios.extend(witness.clipped_log_ratios());
+            gradients.extend(witness.clipped_gradients());
+        }
+        Ok(values([
+            (if case.reference.is_empty() { "error" } else { "mmd" }, distances),
+            ("accepted", accepted),
+            ("clipped", ratios),
+            ("clipped_gradients", gradients),
+            ("steps", vec![plan.steps as f64]),
+            ("epsilon", plan.epsilon.map(|bracket| bracket.upper).into_iter().collect()),
+        ]))
+    }
+
+    /// MMD to exact draws; where there are none, the circle's, the distance of the mean from the origin.
+    ///
+    /// A single state has no MMD; where a budget buys no more, the thesis shows none either.
+    fn distance(&self, kept: &[f64], case: &Case, rng: &mut PublicRng) -> Option<f64> {
+        let points = Points::new(kept, self.setting.dimension)?;
+        if case.reference.is_empty() {
+            let mean = |j: usize| kept.iter().skip(j).step_by(2).sum::<f64>() / points.len() as f64;
+            return Some(mean(0).hypot(mean(1)));
+        }
+        let reference = Points::new(&case.reference, self.setting.dimension)?;
+        mmd(&points, &reference, rng)
+    }
+}
+
+/// What a sampler's section clips.
+pub(crate) fn clips(section: &str) -> Result<Clips, String> {
+    let section: toml::Table = section.parse().map_err(|_| "a sampler that is not TOML".to_owned())?;
+    let number = |key: &str| {
+        section.get(key).and_then(|value| value.as_float().or(value.as_integer().map(|n| n as f64)))
+    };
+    let name = section.get("name").and_then(toml::Value::as_str).unwrap_or("");
+    Ok(Clips {
+        log_ratio: number("clip"),
+        by_distance: name.starts_with("penalty") || name == "dp-hmc",
+        gradient: number("clip_gradient"),
+    })
+}
+
+/// What a plan takes and costs, for tests.
+#[cfg(test)]
+pub(crate) fn planned(setting: &Setting, section: &str, budget: f64) -> Result<barkeep::Plan, String> {
+    plan(&setting.spec(section), budget)
+}
+
+/// The models of figure 6.3, in its order.
+pub(crate) fn bananas() -> Vec<&'static Setting> {
+    ["easy-2d", "tempered-2d", "easy-10d", "tempered-10d"].into_iter().filter_map(model).collect()
+}
+
+/// The models of figure 6.4, the quick ones first.
+pub(crate) fn harder() -> Vec<&'static Setting> {
+    ["hard-2d", "hard-gauss-2d", "gauss-30d"].into_iter().filter_map(model).collect()
+}
+
+fn model(name: &str) -> Option<&'static Setting> {
+    BY_MMD.iter().find(|setting| setting.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_published_sampler_buys_the_published_steps() {
+        for setting in BY_MMD.iter().filter(|setting| setting.dimension == 2) {
+            for (name, section) in samplers(setting).unwrap() {
+                if !matches!(name.as_str(), "dpps" | "dppa" | "hmc") {
+                    continue;
+                }
+                for budget in [1.0, 4.0] {
+                    let plan = planned(setting, &section, budget).unwrap();
+                    let published = published_steps(setting.name, &name, budget).unwrap();
+                    assert_eq!(plan.steps, published, "{} {name} {budget}", setting.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn settings_cover_every_published_cell() {
+        let published = crate::published::Published::new(include_str!("../../published/thesis-mmd.csv"));
+        for row in published.rows().filter(|row| row.text("sampler") != "exact") {
+            let setting = model(row.text("model")).unwrap();
+            assert!(samplers(setting).unwrap().iter().any(|(name, _)| name == row.text("sampler")));
+            assert!(budgets(setting).contains(&row.number("epsilon")));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Figures 6.5, 6.6 and 6.8 (how much is clipped) and 6.7 (the circle).
+
+use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, harder, pooled, tasks};
+use super::{CIRCLE, Setting};
+use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
+use crate::published::quartiles;
+use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
+
+/// One of the figures.
+pub(crate) enum Clipping {
+    /// Figure 6.5.
+    Bananas,
+    /// Figure 6.6.
+    Harder,
+    /// Figure 6.7.
+    Circle,
+    /// Figure 6.8.
+    Gradients,
+}
+
+impl Clipping {
+    fn models(&self) -> Vec<&'static Setting> {
+        match self {
+            Self::Bananas => bananas(),
+            Self::Harder => harder(),
+            Self::Circle => vec![&CIRCLE],
+            Self::Gradients => bananas().into_iter().chain(harder()).chain([&CIRCLE]).collect(),
+        }
+    }
+
+    fn title(&self) -> &'static str {
+        match self {
+            Self::Bananas => {
+                "Thesis, figure 6.5: clipped log-likelihood ratios, bananas (medians and quartiles over chains)"
+            }
+            Self::Harder => {
+                "Thesis, figure 6.6: clipped log-likelihood ratios, harder models (medians and quartiles over chains)"
+            }
+            Self::Circle => "Thesis, figure 6.7: the circle (medians and quartiles over chains)",
+            Self::Gradients => {
+                "Thesis, figure 6.8: clipped gradients of DP HMC (medians and quartiles over chains)"
+            }
+        }
+    }
+}
+
+impl Experiment for Clipping {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Bananas => "thesis-6.5",
+            Self::Harder => "thesis-6.6",
+            Self::Circle => "thesis-6.7",
+            Self::Gradients => "thesis-6.8",
+        }
+    }
+
+    fn about(&self) -> &'static str {
+        match self {
+            Self::Bananas => "share of clipped log-likelihood ratios against ε, bananas",
+            Self::Harder => "share of clipped log-likelihood ratios against ε, harder models",
+            Self::Circle => {
+                "the circle: error of the mean and share of clipped log-likelihood ratios; ours added"
+            }
+            Self::Gradients => "share of clipped gradients of DP HMC against ε",
+        }
+    }
+
+    fn store(&self) -> &'static str {
+        STORE
+    }
+
+    fn tasks(&self, size: Size) -> Result<Vec<Task>, String> {
+        tasks(&self.models(), size, matches!(self, Self::Gradients).then_some("hmc"))
+    }
+
+    fn show(&self, cells: &Cells) -> Result<(Figure, Comparison), String> {
+        let figure = match self {
+            Self::Circle => circle(cells),
+            _ => self.shares(cells),
+        };
+        Ok((Figure { title: self.title().to_owned(), ..figure }, self.comparison(cells)))
+    }
+}
+
+/// Quartiles against the budget.
+fn ranges(cells: &Cells, setting: &Setting, sampler: &str, kind: &str) -> Vec<(f64, f64, f64, f64)> {
+    let range = |&budget: &f64| {
+        let [low, median, high] = quartiles(&pooled(cells, setting, sampler, budget, kind))?;
+        Some((budget, low, median, high))
+    };
+    budgets(setting).iter().filter_map(range).collect()
+}
+
+fn percent((x, low, median, high): (f64, f64, f64, f64)) -> (f64, f64, f64, f64) {
+    (x, 100.0 * low, 100.0 * median, 100.0 * high)
+}
+
+impl Clipping {
+    fn shares(&self, cells: &Cells) -> Figure {
+        let (kind, columns) = match self {
+            Self::Gradients => ("clipped_gradients", 4),
+            _ => ("clipped", 2),
+        };
+        let mut panels = Vec::new();
+        for setting in self.models() {
+            let axis = Axis::new(format!("ε (δ = {:e})", setting.delta())).at(budgets(setting));
+            let mut panel = Panel::new(setting.name, axis, Axis::new("clipped (%)"));
+            for (colour, (name, title)) in PUBLISHED.into_iter().enumerate() {
+                let shift = 0.06 * (colour as f64 - 2.5);
+                let points: Vec<_> = ranges(cells, setting, name, kind).into_iter().map(percent).collect();
+                let points =
+                    points.into_iter().map(|(x, low, median, high)| (x + shift, low, median, high)).collect();
+                panel.marks.push(Mark::Ranges { points, style: Style::points(title, colour, Shape::Disc) });
+            }
+            panel.marks.retain(|mark| !matches!(mark, Mark::Ranges { points, .. } if points.is_empty()));
+            panels.push(panel);
+        }
+        let size = if columns == 4 { (280.0, 260.0) } else { (460.0, 310.0) };
+        Figure { size, ..Figure::new("", columns, panels) }
+    }
+
+    fn comparison(&self, cells: &Cells) -> Comparison {
+        let mut comparison = Comparison::new("the same chain by barkeep", "barkeep's own samplers");
+        let shown = |found: &[f64]| {
+            quartiles(found).map(|[low, median, high]| format!("{median:.4} [{low:.4}, {high:.4}]"))
+        };
+        for setting in self.models() {
+            for (name, title) in PUBLISHED {
+                if matches!(self, Self::Gradients) && name != "hmc" {
+                    continue;
+                }
+                for &budget in budgets(setting) {
+                    let what = |kind: &str| format!("{}, {title}, ε = {budget}, {kind}", setting.name);
+                    let found =
+                        |sampler: &str, kind: &str| shown(&pooled(cells, setting, sampler, budget, kind));
+                    let mut add = |kind: &str, column: &str, best: Option<String>| {
+                        let method = found(name, column);
+                        if method.is_some() {
+                            comparison.rows.push(Row::new(what(kind), None, method, best));
+                        }
+                    };
+                    match self {
+                        Self::Gradients => add("gradients clipped", "clipped_gradients", None),
+                        Self::Circle => {
+                            add("error of the mean", "error", found(OURS[0], "error"));
+                            add("log-ratios clipped", "clipped", None);
+                        }
+                        _ => add("log-ratios clipped", "clipped", None),
+                    }
+                }
+            }
+        }
+        comparison.notes.push(
+            "The thesis shows these as curves without numbers. Records are simulated, so shares may be shown; over real records they are \
+             secret and barkeep never publishes them."
+                .to_owned(),
+        );
+        comparison
+    }
+}
+
+fn circle(cells: &Cells) -> Figure {
+    let axis = || Axis::new("ε (δ = 10⁻⁶)").from(0.4, 1.1).at(budgets(&CIRCLE));
+    let mut errors = Panel::new("error of the mean", axis(), Axis::new("distance from the origin"));
+    let mut clipped = Panel::new("clipped log-likelihood ratios", axis(), Axis::new("clipped (%)"));
+    for (colour, (name, title)) in PUBLISHED.into_iter().enumerate() {
+        let style = Style::points(title, colour, Shape::Disc);
+        let points = ranges(cells, &CIRCLE, name, "error");
+        if points.is_empty() {
+            continue;
+        }
+        errors.marks.push(Mark::Ranges { points, style: style.clone() });
+        let points = ranges(cells, &CIRCLE, name, "clipped").into_iter().map(percent).collect();
+        clipped.marks.push(Mark::Ranges { points, style });
+    }
+    for (index, name) in OURS.into_iter().enumerate() {
+        let points = ranges(cells, &CIRCLE, name, "error");
+        if points.is_empty() {
+            continue;
+        }
+        let style = Style::points(format!("{name}, barkeep"), 6 + index, Shape::Square);
+        errors.marks.push(Mark::Ranges { points, style });
+    }
+    Figure { size: (430.0, 320.0), ..Figure::new("", 2, vec![errors, clipped]) }
+}
