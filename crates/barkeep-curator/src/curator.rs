@@ -4,7 +4,7 @@ use crate::error::question;
 use crate::lattice::{Moments, add_clipped};
 use crate::pass::{Asked, Lane, sweep};
 use crate::precondition::{mix, stretch};
-use crate::score::{append_squares, score_width};
+use crate::score::{score_width, write_score};
 use crate::{
     Budget, Choose, Clip, Decide, MOST_DIMENSIONS, MOST_RECORDS, Precondition, Premises, Refused, Secret,
     Sum, Term,
@@ -89,7 +89,7 @@ impl Curator {
     ) -> Secret<Moments> {
         lanes.iter_mut().for_each(|lane| lane.moments = Moments::default());
         sweep(self.asked(positions), lanes, |lane, block| {
-            let terms = sized(&mut lane.terms, block.len());
+            let terms = lane.terms.sized(block.len());
             self.model.log_ratio(block, question.from, question.to, terms, &mut lane.scratch);
             match positions {
                 None => lane.moments.add(terms, question.clip),
@@ -123,14 +123,18 @@ impl Curator {
                 (Term::Gradient { at, precondition }, _) => self.gradient(block, at, precondition, lane),
                 (Term::Score { at, precondition, weight }, _) => {
                     self.gradient(block, at, precondition, lane);
-                    append_squares(&mut lane.terms, self.dimension(), block.len(), weight);
+                    let out = lane.mixed.sized(width * block.len());
+                    write_score(&lane.terms, self.dimension(), block.len(), weight, out);
+                    std::mem::swap(&mut lane.terms, &mut lane.mixed);
                 }
                 (Term::Statistics, Some(statistics)) => {
-                    statistics.write(block, sized(&mut lane.terms, statistics.width() * block.len()));
+                    let length = statistics.width() * block.len();
+                    statistics.write(block, lane.terms.sized(length));
                 }
                 (Term::Statistics, None) => {}
             }
-            add_clipped(&lane.terms, sized(&mut lane.factors, block.len()), &mut lane.sums, question.clip);
+            let (factors, kept) = (lane.factors.sized(block.len()), lane.kept.sized(block.len()));
+            add_clipped(&lane.terms, factors, kept, &mut lane.sums, question.clip);
         });
         Ok(total_sums(lanes))
     }
@@ -158,7 +162,7 @@ impl Curator {
     ) -> Secret<&'a [i64]> {
         clear_sums(lanes, question.offsets.len());
         sweep(self.asked(None), lanes, |lane, block| {
-            let terms = sized(&mut lane.terms, block.len());
+            let terms = lane.terms.sized(block.len());
             let candidates = question.candidates.chunks_exact(self.dimension());
             for (sum, candidate) in lane.sums.iter_mut().zip(candidates) {
                 self.model.log_ratio(block, question.reference, candidate, terms, &mut lane.scratch);
@@ -174,13 +178,13 @@ impl Curator {
     /// Writes a block's preconditioned gradients to `lane.terms`.
     fn gradient(&self, block: Block<'_>, at: &[f64], precondition: Precondition<'_>, lane: &mut Lane) {
         let (records, dimension) = (block.len(), self.dimension());
-        let terms = sized(&mut lane.terms, dimension * records);
+        let terms = lane.terms.sized(dimension * records);
         self.model.gradient(block, at, terms, &mut lane.scratch);
         match precondition {
             Precondition::Identity => {}
             Precondition::Diagonal(entries) => stretch(entries, terms, records),
             Precondition::Dense(matrix) => {
-                mix(matrix, terms, sized(&mut lane.mixed, dimension * records), records);
+                mix(matrix, terms, lane.mixed.sized(dimension * records), records);
                 std::mem::swap(&mut lane.terms, &mut lane.mixed);
             }
         }
@@ -202,10 +206,4 @@ fn total_sums(lanes: &mut [Lane]) -> Secret<&[i64]> {
         first.sums.iter_mut().zip(&other.sums).for_each(|(sum, share)| *sum += share);
     }
     Secret::seal(&first.sums)
-}
-
-/// The first `length` entries of a buffer that grows once; their contents are unspecified.
-fn sized(buffer: &mut Vec<f64>, length: usize) -> &mut [f64] {
-    buffer.resize(length, 0.0);
-    buffer
 }

@@ -74,16 +74,50 @@ pub(crate) struct Lane {
     /// The model's.
     pub(crate) scratch: Scratch,
     /// A block's terms, and what becomes of them.
-    pub(crate) terms: Vec<f64>,
+    pub(crate) terms: Buffer<f64>,
     /// A block's preconditioned terms.
-    pub(crate) mixed: Vec<f64>,
+    pub(crate) mixed: Buffer<f64>,
     /// One number per record of a block.
-    pub(crate) factors: Vec<f64>,
+    pub(crate) factors: Buffer<f64>,
+    /// Which records of a block count.
+    pub(crate) kept: Buffer<i64>,
     /// Partial sums of this lane's records, per coordinate.
     pub(crate) sums: Vec<i64>,
     /// Partial moments of this lane's records.
     pub(crate) moments: crate::lattice::Moments,
     gathered: Vec<f64>,
+}
+
+/// Working memory that starts at a cache line: a vector across two of them takes twice as long to store.
+///
+/// **Privacy.** Holds values computed from records; no `Debug`.
+#[derive(Default)]
+pub(crate) struct Buffer<T> {
+    values: Vec<T>,
+    start: usize,
+    length: usize,
+}
+
+impl<T: Copy + Default> Buffer<T> {
+    /// Room for `length` entries, their contents unspecified; grows once.
+    pub(crate) fn sized(&mut self, length: usize) -> &mut [T] {
+        /// Entries of eight bytes in a cache line.
+        const LINE: usize = 8;
+        if self.values.len() < length + LINE {
+            self.values.resize(length + LINE, T::default());
+        }
+        self.start = self.values.as_ptr().align_offset(LINE * size_of::<u64>()).min(LINE);
+        self.length = length;
+        &mut self.values[self.start..self.start + length]
+    }
+}
+
+impl<T> std::ops::Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.values[self.start..self.start + self.length]
+    }
 }
 
 /// As many lanes as there are threads, or fewer if the records are few.

@@ -36,11 +36,10 @@ pub fn second_moments(sum: &[f64], dimension: usize, weight: f64) -> Vec<f64> {
     matrix
 }
 
-/// Appends the squares to coordinate-major gradients.
-pub(crate) fn append_squares(terms: &mut Vec<f64>, dimension: usize, records: usize, weight: f64) {
-    let gradients = dimension * records;
-    terms.resize(score_width(dimension) * records, 0.0);
-    let (gradients, squares) = terms.split_at_mut(gradients);
+/// Writes coordinate-major gradients, and their squares after them, to `out`.
+pub(crate) fn write_score(gradients: &[f64], dimension: usize, records: usize, weight: f64, out: &mut [f64]) {
+    let (copies, squares) = out.split_at_mut(dimension * records);
+    copies.copy_from_slice(gradients);
     for ((j, k), out) in pairs(dimension).zip(squares.chunks_exact_mut(records.max(1))) {
         let (first, second) = (&gradients[j * records..][..records], &gradients[k * records..][..records]);
         let weight = weight * scale(j, k);
@@ -65,8 +64,9 @@ mod tests {
     #[test]
     fn a_vector_tells_its_gradient_and_its_square() {
         let rows = [[1.0, -2.0, 0.5], [0.0, 3.0, 4.0]];
-        let mut terms: Vec<f64> = (0..3).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
-        append_squares(&mut terms, 3, 2, 0.25);
+        let gradients: Vec<f64> = (0..3).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
+        let mut terms = vec![f64::NAN; score_width(3) * 2];
+        write_score(&gradients, 3, 2, 0.25, &mut terms);
         for (i, row) in rows.iter().enumerate() {
             let vector: Vec<f64> = terms.iter().skip(i).step_by(2).copied().collect();
             assert_eq!(vector[..3], row[..]);

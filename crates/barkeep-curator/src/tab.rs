@@ -9,8 +9,8 @@ use crate::normal::rounded_normal;
 use crate::pass::{Lane, lanes};
 use crate::question::{Drawn, batch_variance, decide_noise, decide_unit};
 use crate::{
-    Batch, Choose, Decide, LatticeSigma, Level, MOST_CANDIDATES, MOST_DIMENSIONS, NoiseRng, Precondition, Refused,
-    Sum, Term, score_width,
+    Batch, Choose, Decide, LatticeSigma, Level, MOST_CANDIDATES, MOST_DIMENSIONS, NoiseRng, Precondition,
+    Refused, Sum, Term, score_width,
 };
 use barkeep_accounting::{Neighbours, Sampling};
 use std::sync::Arc;

@@ -14,19 +14,19 @@ const FUSED: usize = 4;
 /// A column with its weights in each sum and its centre.
 type Weighted<'a, const N: usize> = (&'a [f64], [f64; N], f64);
 
-/// w·z: the term of a linear form.
+/// Adds w·z, the term of a linear form, with one rounding.
 #[inline(always)]
-pub(crate) fn linear(weight: f64, deviation: f64) -> f64 {
-    weight * deviation
+pub(crate) fn linear(sum: f64, weight: f64, deviation: f64) -> f64 {
+    weight.mul_add(deviation, sum)
 }
 
-/// w·z²: the term of a quadratic form.
+/// Adds w·z², the term of a quadratic form, with two.
 #[inline(always)]
-pub(crate) fn quadratic(weight: f64, deviation: f64) -> f64 {
-    weight * deviation * deviation
+pub(crate) fn quadratic(sum: f64, weight: f64, deviation: f64) -> f64 {
+    (weight * deviation).mul_add(deviation, sum)
 }
 
-/// Writes N sums over columns, reading each column once: out_n[i] = start_n + Σ_j term(w_nj, x_ij − m_j), where
+/// Writes N sums over columns, reading each column once: out_n[i] = start_n + Σ_j terms of w_nj and x_ij − m_j, where
 /// (w_j, m_j) = `weights(j)` for each of the first `columns` columns.
 ///
 /// A column whose weights are all 0 is not read: the term must be 0 there. Additions are in the order of the
@@ -38,7 +38,7 @@ pub(crate) fn sum_columns<const N: usize>(
     start: [f64; N],
     mut outs: [&mut [f64]; N],
     weights: impl Fn(usize) -> ([f64; N], f64),
-    term: impl Fn(f64, f64) -> f64 + Copy,
+    add_term: impl Fn(f64, f64, f64) -> f64 + Copy,
 ) {
     let column = |j: usize| {
         let (weights, centre) = weights(j);
@@ -57,10 +57,10 @@ pub(crate) fn sum_columns<const N: usize>(
         let [a, b, c, _] = group;
         match count {
             0 => outs.into_iter().zip(first.into_iter().flatten()).for_each(|(out, start)| out.fill(start)),
-            1 => add([a], first, outs, term),
-            2 => add([a, b], first, outs, term),
-            3 => add([a, b, c], first, outs, term),
-            _ => add(group, first, outs, term),
+            1 => add([a], first, outs, add_term),
+            2 => add([a, b], first, outs, add_term),
+            3 => add([a, b, c], first, outs, add_term),
+            _ => add(group, first, outs, add_term),
         }
         if count < FUSED {
             return;
@@ -75,13 +75,13 @@ fn add<const K: usize, const N: usize>(
     group: [Weighted<'_, N>; K],
     first: Option<[f64; N]>,
     outs: [&mut [f64]; N],
-    term: impl Fn(f64, f64) -> f64 + Copy,
+    add_term: impl Fn(f64, f64, f64) -> f64 + Copy,
 ) {
     dispatch(
         #[inline(always)]
         || match first {
-            Some(start) => pass::<K, N, true>(group, start, outs, term),
-            None => pass::<K, N, false>(group, [0.0; N], outs, term),
+            Some(start) => pass::<K, N, true>(group, start, outs, add_term),
+            None => pass::<K, N, false>(group, [0.0; N], outs, add_term),
         },
     );
 }
@@ -91,7 +91,7 @@ fn pass<const K: usize, const N: usize, const FIRST: bool>(
     group: [Weighted<'_, N>; K],
     start: [f64; N],
     outs: [&mut [f64]; N],
-    term: impl Fn(f64, f64) -> f64,
+    add_term: impl Fn(f64, f64, f64) -> f64,
 ) {
     // Equal lengths, cut where the loop can see them: no bounds check survives.
     let shortest = outs.iter().map(|out| out.len()).min().unwrap_or(0);
@@ -103,7 +103,7 @@ fn pass<const K: usize, const N: usize, const FIRST: bool>(
         for (n, out) in outs.iter_mut().enumerate() {
             let mut sum = if FIRST { start[n] } else { out[i] };
             for k in 0..K {
-                sum += term(group[k].1[n], deviations[k]);
+                sum = add_term(sum, group[k].1[n], deviations[k]);
             }
             out[i] = sum;
         }
@@ -201,8 +201,8 @@ mod tests {
                     for j in (0..columns).filter(|j| *j != 3) {
                         let ([weight, another], centre) = weights(j);
                         let deviation = value(i, j) - centre;
-                        expected += weight * deviation * deviation;
-                        other += another * deviation * deviation;
+                        expected = f64::mul_add(weight * deviation, deviation, expected);
+                        other = f64::mul_add(another * deviation, deviation, other);
                     }
                     assert_eq!((first[i], second[i]), (expected, other));
                 }

@@ -1,6 +1,6 @@
 //! Evaluates the softplus ln(1 + eᵗ) of one record, in operations that a loop can put side by side.
 
-use barkeep_num::vector::scalar::{exp, ln, log_sigmoid};
+use barkeep_num::vector::scalar::{exp, ln_1p_difference, log_sigmoid};
 
 /// ln(1 + eᵗ), which neither overflows nor cancels.
 #[inline(always)]
@@ -13,9 +13,8 @@ pub(crate) fn softplus(t: f64) -> f64 {
 /// **Precision.** The absolute error is at most 2⁻⁵⁰, and one rounding of max(t, 0) − max(s, 0).
 #[inline(always)]
 pub(crate) fn softplus_difference(t: f64, s: f64) -> f64 {
-    // The quotient lies in [½, 2].
-    let quotient = (1.0 + exp(-t.abs())) / (1.0 + exp(-s.abs()));
-    (t.max(0.0) - s.max(0.0)) + ln(quotient)
+    let positive = |x: f64| if x > 0.0 { x } else { 0.0 };
+    (positive(t) - positive(s)) + ln_1p_difference(exp(-t.abs()), exp(-s.abs()))
 }
 
 #[cfg(test)]

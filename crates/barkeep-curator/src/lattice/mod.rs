@@ -32,6 +32,12 @@ fn rounded_bits(y: f64) -> i64 {
     (y + ROUNDER).to_bits() as i64
 }
 
+/// As [`rounded_bits`] of the exact product of `x` and `y`, rounded once.
+#[inline(always)]
+fn rounded_product_bits(x: f64, y: f64) -> i64 {
+    x.mul_add(y, ROUNDER).to_bits() as i64
+}
+
 /// The bits of zero, as [`rounded_bits`] gives them.
 const fn rounder_bits() -> i64 {
     ROUNDER.to_bits() as i64

@@ -6,7 +6,7 @@
 use barkeep_data::Block;
 
 use crate::error::{require_finite, require_positive};
-use crate::kernel::{linear, quadratic, sum_columns};
+use crate::kernel::{linear, map_column, quadratic, sum_columns};
 use crate::variates::normal;
 use crate::{Error, Model, Scratch, numbered};
 
@@ -147,18 +147,20 @@ impl Model for Banana {
     }
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let d = self.dimension();
         let slope = self.bend.slope(at[0]);
-        for (j, out) in out.chunks_exact_mut(block.len().max(1)).enumerate().take(d) {
-            let term = |k: usize| {
-                let weight = match (j, k) {
-                    (0, 1) => slope * self.precisions[1],
-                    _ if j == k => self.precisions[j],
-                    _ => 0.0,
-                };
-                ([weight], self.centre(at, k))
-            };
-            sum_columns(block, d, [0.0], [out], term, linear);
+        let pulls = [self.precisions[0], slope * self.precisions[1]];
+        let coordinates = out.chunks_exact_mut(block.len().max(1)).enumerate().take(self.dimension());
+        for (j, out) in coordinates {
+            let (weight, centre) = (self.precisions[j], self.centre(at, j));
+            match j {
+                0 => sum_columns(block, 2, [0.0], [out], |k| ([pulls[k]], self.centre(at, k)), linear),
+                _ => map_column(
+                    block.column(j),
+                    out,
+                    #[inline(always)]
+                    |x| weight * (x - centre),
+                ),
+            }
         }
     }
 

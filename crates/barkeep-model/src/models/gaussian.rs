@@ -6,7 +6,7 @@ use barkeep_data::{Block, Column, Schema};
 
 use crate::cholesky::{Cholesky, dot};
 use crate::error::{require_finite, require_length, require_positive};
-use crate::kernel::{fold_column, linear, quadratic, sum_columns};
+use crate::kernel::{fold_column, linear, map_column, quadratic, sum_columns};
 use crate::variates::normal;
 use crate::{Error, Model, Scratch, Statistics, numbered};
 
@@ -197,8 +197,18 @@ impl Model for GaussianMean {
 
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let d = self.dimension();
-        for (row, out) in self.precision.chunks_exact(d).zip(out.chunks_exact_mut(block.len().max(1))) {
-            sum_columns(block, d, [0.0], [out], |k| ([row[k]], at[k]), linear);
+        let coordinates = out.chunks_exact_mut(block.len().max(1));
+        for (j, (row, out)) in self.precision.chunks_exact(d).zip(coordinates).enumerate() {
+            let (weight, centre) = (row[j], at[j]);
+            match self.diagonal {
+                true => map_column(
+                    block.column(j),
+                    out,
+                    #[inline(always)]
+                    |x| weight * (x - centre),
+                ),
+                false => sum_columns(block, d, [0.0], [out], |k| ([row[k]], at[k]), linear),
+            }
         }
     }
 

@@ -48,6 +48,7 @@ HARD = {
     "vector_ln_1p": [(1.6889623471234776,)],
     "vector_sigmoid": [(-29.82802351768589,)],
     "vector_log_sigmoid": [(0.443825028982209,)],
+    "vector_ln_1p_difference": [(0.011627349278298671, 0.6566060703862641)],
 }
 
 
@@ -314,7 +315,16 @@ def vector_tables():
     one_argument("vector_log_sigmoid", exact_log_sigmoid, balanced)
 
 
+def quotient_table():
+    source = random.Random(5)
+    pairs = [(w, v) for w in (0.0, 1e-300, 1e-8, 0.5, 1.0) for v in (0.0, 1e-300, 1e-8, 0.5, 1.0)]
+    pairs += [(w, min(1.0, w * (1 + 10.0**-k))) for w in uniform(source, 20, 0.0, 1.0) for k in (2, 5, 9, 14)]
+    pairs += list(zip(uniform(source, 300, 0.0, 1.0), uniform(source, 300, 0.0, 1.0)))
+    write("vector_ln_1p_difference", "w,v", lambda w, v: log1p((mpf(w) - mpf(v)) / (1 + mpf(v))), pairs)
+
+
 special_tables()
 vector_tables()
+quotient_table()
 binomial_tables()
 log_space_tables()

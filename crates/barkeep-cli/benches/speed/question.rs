@@ -1,0 +1,79 @@
+//! Asks the two questions of the gate, over records of a setting, as often as wanted.
+
+use crate::setting::Setting;
+use barkeep::accounting::{Neighbours, Rule, Sampling};
+use barkeep::curator::{
+    Ask, Budget, Clip, Curator, Decide, Level, NoiseRng, Precondition, Premises, Sum, Tab, Temper, Term,
+};
+use barkeep::data::Table;
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// Which question.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked {
+    /// May I move, all records asked?
+    Decision,
+    /// May I move, so many records asked?
+    #[allow(dead_code, reason = "the program that counts instructions asks it")]
+    Batch(u64),
+    /// What is the sum of gradients?
+    Gradient,
+}
+
+/// A tab on a setting's records.
+pub(crate) struct Asker {
+    tab: Tab,
+    theta: Vec<f64>,
+    records: u64,
+}
+
+impl Asker {
+    /// Opens a tab that nothing limits: what is timed is the question.
+    pub(crate) fn new(setting: &Setting, table: &Arc<Table>) -> Self {
+        let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+        let model = setting.parsed().model;
+        let curator = Curator::new(Arc::clone(table), model, premises, Budget::not_private()).unwrap();
+        let tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
+        Self { tab, theta: setting.theta.clone(), records: setting.records as u64 }
+    }
+
+    /// Asks once.
+    pub(crate) fn ask(&mut self, asked: Asked) {
+        match asked {
+            Asked::Decision => self.decide(Sampling::Full, &Rule::Barker),
+            Asked::Batch(batch) => {
+                let batch = Sampling::WithoutReplacement { batch, records: self.records };
+                self.decide(batch, &Rule::Penalty { sigma: 1.0 });
+            }
+            Asked::Gradient => self.gradient(),
+        }
+    }
+
+    fn decide(&mut self, batch: Sampling, rule: &Rule) {
+        let to: Vec<f64> = self.theta.iter().map(|x| x + 0.001).collect();
+        let question = Decide {
+            from: &self.theta,
+            to: &to,
+            offset: 0.3,
+            temper: Temper::new(0.01).unwrap(),
+            clip: Clip::new(0.01).unwrap(),
+            batch,
+            rule,
+        };
+        black_box(self.tab.decide(black_box(&question)).unwrap());
+    }
+
+    fn gradient(&mut self) {
+        let question = Sum {
+            term: Term::Gradient { at: &self.theta, precondition: Precondition::Identity },
+            temper: Temper::NONE,
+            clip: Clip::new(3.0).unwrap(),
+            batch: Sampling::Full,
+            sigma: 10.0,
+        };
+        let mut answer = vec![0.0; self.theta.len()];
+        self.tab.sum(black_box(&question), &mut answer).unwrap();
+        black_box(answer);
+    }
+}
