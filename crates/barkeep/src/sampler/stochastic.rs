@@ -179,7 +179,10 @@ impl Calibration {
             (None, None) => Ok(None),
             (None, Some(steps)) => {
                 let steps = Steps(total(steps));
-                Ok(Some(calibration::smallest_ratio(self.sampling, self.neighbours, steps, epsilon, delta)?))
+                let least =
+                    calibration::smallest_ratio(self.sampling, self.neighbours, steps, epsilon, delta)?;
+                // A hair more, so that the ε a certificate states, itself rounded up, stays within the budget.
+                Ok(Some(Ratio::new(least.get() * (1.0 + 1e-5))?))
             }
             (Some(_), None) => Err(section.error("steps", "is required for the paper's calibration").into()),
             (Some(published), Some(steps)) => {
