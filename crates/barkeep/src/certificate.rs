@@ -146,7 +146,10 @@ impl Certificate {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let fail = |reason: String| Error::Read { path: path.display().to_string(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| fail(error.kind().to_string()))?;
-        serde_json::from_str(&text).map_err(|error| fail(format!("not a certificate: {error}")))
+        // By place, not by content: a file named by mistake may hold records.
+        serde_json::from_str(&text).map_err(|error| {
+            fail(format!("not a certificate: line {}, column {}", error.line(), error.column()))
+        })
     }
 
     /// Computes ε again from the bill, plans the spec again, and compares.

@@ -108,6 +108,17 @@ fn another_spec_does_not_verify() {
 }
 
 #[test]
+fn a_file_that_is_no_certificate_is_not_quoted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.json");
+    for text in ["{\"format\": \"canary\"}", "{\"canary\": 1}", "[\"canary\"]", "canary"] {
+        std::fs::write(&path, text).unwrap();
+        let error = Certificate::read(&path).unwrap_err().to_string();
+        assert!(error.contains("not a certificate: line 1") && !error.contains("canary"), "{error}");
+    }
+}
+
+#[test]
 fn a_certificate_holds_the_columns_of_its_schema_file() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("x.toml"), "[columns]\nx = { min = -1, max = 1, invalid = 0 }\n")

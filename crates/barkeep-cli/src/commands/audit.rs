@@ -30,6 +30,7 @@ pub(crate) struct Audit {
 impl Audit {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
+        let plan = self.spec.as_deref().map(super::plan).transpose()?;
         let options = Options { trials: self.trials, seed: self.seed };
         let mut told = Ok(());
         let table = |line: &str| if self.json { Ok(()) } else { print(line) };
@@ -37,9 +38,8 @@ impl Audit {
             "{:<38} {:>10} {:>10} {:>6} {:>10} {:>8}",
             "mechanism", "certified", "audited", "share", "trials", "delta"
         ))?;
-        let rows = match &self.spec {
-            Some(spec) => {
-                let plan = super::plan(spec)?;
+        let rows = match plan {
+            Some(plan) => {
                 let row = audit_plan(&plan, options)?;
                 table(&line(&row))?;
                 vec![row]

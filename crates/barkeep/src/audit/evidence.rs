@@ -138,8 +138,8 @@ impl Way {
     }
 }
 
-/// Standard deviations by which the best of some hundred rates is better than it should be, about.
-const LUCK: f64 = 3.0;
+/// Standard deviations of the pilot that a rate must do without to be chosen.
+const LUCK: f64 = 1.0;
 
 /// The event that promises most among thresholds at the scores' quantiles, closer together in the tails.
 fn choose(scores: &[Vec<f64>; 2], trials: u64, promise: impl Fn(f64, f64) -> f64) -> Option<Event> {
