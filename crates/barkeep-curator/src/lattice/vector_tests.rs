@@ -48,8 +48,9 @@ fn contribution(row: &[f64], clip: Clip) -> Vec<i64> {
     let x = square;
     let start = f64::from_bits(0x5fe6_eb50_c7b5_37a9_u64.wrapping_sub(x.to_bits() >> 1));
     let better = start * (-(0.5 * x * start)).mul_add(1.000_876_3 * start, 1.501_314_5);
-    let root = better * (-(0.5 * x * better)).mul_add(better, 1.5);
-    let shrink = (2_f64.powi(30) - 33.0) * root;
+    let newton = |root: f64| root * (-(0.5 * x * root)).mul_add(root, 1.5);
+    let root = newton(newton(better));
+    let shrink = (2_f64.powi(30) - 1.0 - (0.5 * (row.len() as f64).sqrt()).ceil()) * root;
     let factor = if shrink < 1.0 { shrink } else { 1.0 } * steps;
     // A norm that is not finite gives a root of no meaning, and counts as zero.
     // Between 2^52 and 2^53 every f64 is an integer: the sum is the exact product, rounded once.
@@ -111,7 +112,7 @@ proptest! {
             let (value, ideal) = (z as f64 / 2_f64.powi(30), x * factor);
             let half = 2_f64.powi(-31) + 1e-15;
             prop_assert!(value.abs() <= ideal.abs() + half);
-            prop_assert!((value - ideal).abs() <= half + ideal.abs() * (2_f64.powi(-19) + 34.0 * 2_f64.powi(-30)));
+            prop_assert!((value - ideal).abs() <= half + ideal.abs() * 5.0 * 2_f64.powi(-30));
             if scale < 0.999 {
                 prop_assert!((value - ideal).abs() <= half);
             }
@@ -127,7 +128,7 @@ fn what_is_not_finite_or_too_long_to_square_counts_as_zero() {
     }
     // The next smaller ones are clipped.
     let [first, second] = sums(&[vec![1e140, 0.0]], clip)[..] else { panic!("two coordinates") };
-    assert!(first <= 1 << 30 && first as f64 > 2_f64.powi(30) * (1.0 - 2_f64.powi(-18)) && second == 0);
+    assert!(first <= 1 << 30 && first > (1 << 30) - 4 && second == 0);
 }
 
 #[test]
@@ -137,20 +138,17 @@ fn the_largest_dimension_keeps_the_bound() {
         let wave = |j: usize| 1.0 + ((j * (2 * seed + 1)) as f64).sin();
         let row: Vec<f64> = (0..MOST_DIMENSIONS).map(wave).collect();
         let length = square(sums(&[row], clip));
-        assert!(
-            length <= 1 << 60 && (length as f64).sqrt() >= 2_f64.powi(30) * (1.0 - 2_f64.powi(-18)),
-            "{length}"
-        );
+        assert!(length <= 1 << 60 && (length as f64).sqrt() >= 2_f64.powi(30) - 70.0, "{length}");
     }
 }
 
 #[test]
-fn norms_at_the_bound_are_cut_by_less_than_two_millionths() {
+fn norms_beyond_the_bound_are_cut_to_it_but_for_a_few_steps() {
     let clip = Clip::new(1.0).unwrap();
     // Over two octaves the start of the reciprocal root takes every error it has.
     for k in 0..20_000 {
         let norm = 1.0 + f64::from(k) * 1.5e-4;
         let z = sums(&[vec![norm]], clip)[0];
-        assert!(z <= 1 << 30 && z as f64 >= 2_f64.powi(30) * (1.0 - 2_f64.powi(-19)) - 34.0, "{norm}");
+        assert!(z <= 1 << 30 && z >= (1 << 30) - 3, "{norm}");
     }
 }

@@ -44,6 +44,7 @@ pub(super) const SPECS: &[(&str, u64, &str)] = &[
     ("ops", 20, "name = 'ops'\nlow = -1\nhigh = 1\ngrid = 3"),
     ("sgld", 100, "name = 'sgld'\nbatch = 10\nstep_size = 0.001\nclip = 1\nsteps = 10"),
     ("sgnht", 100, "name = 'sgnht'\nbatch = 10\nstep_size = 0.001\nclip = 1\nsteps = 10"),
+    ("sgfs", 100, "name = 'sgfs'\nbatch = 10\nstep_size = 0.001\nclip = 1\nsteps = 10"),
     (
         "dp-hmc",
         100,
