@@ -70,6 +70,28 @@ fn chosen_bits_reproduce_the_dyadic_number_exactly() {
     }
 }
 
+/// How many of the 2^64 words answer `true`, by bisection: a textbook coin is heads where a uniform f64 is below p.
+fn textbook_heads(probability: f64) -> u64 {
+    let heads = |word: u64| (word >> 11) as f64 * 0.5_f64.powi(53) < probability;
+    let (mut low, mut high) = (0, u64::MAX);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if heads(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+#[test]
+fn the_same_reconstruction_finds_a_textbook_coin_broken() {
+    // Probabilities a million apart have one law there, ten thousand times too likely, and the next to 0 is not 0.
+    assert_eq!(textbook_heads(1e-20), textbook_heads(1e-26));
+    assert!(textbook_heads(1e-20) as f64 * 0.5_f64.powi(64) > 1e4 * 1e-20);
+    assert!(textbook_heads(f64::from_bits(1)) > 0 && textbook_heads(0.0) == 0);
+    // Here every probability has its own.
+    assert_eq!(reconstructed(1e-20), scaled(1e-20));
+    assert_eq!(reconstructed(1e-26), scaled(1e-26));
+}
+
 #[test]
 fn numbers_outside_the_interval_count_as_its_nearer_end() {
     for word in [0, 1, 1 << 63, u64::MAX] {
