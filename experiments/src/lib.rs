@@ -5,11 +5,8 @@
 //! missing ones, keeping each in a [`Store`](store::Store) as soon as it is known, and writes the rest. All records here are simulated
 //! with public seeds: numbers that would be secret in a run over real records, such as the share of clipped ones, may be shown.
 
-mod easy_2d;
 pub mod experiment;
-mod gradient_samplers;
 mod neurips;
-mod neurips_mixture;
 mod privacy_for_free;
 mod published;
 mod replicate;
@@ -31,6 +28,7 @@ use privacy_for_free::Illustration;
 use thesis::clipping::Clipping;
 use thesis::clips::ClipEffect;
 use thesis::distances::Distances;
+use thesis::gradients::Gradients;
 use thesis::iterations::Iterations;
 use thesis::pictures::Picture;
 
@@ -55,27 +53,9 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &Clipping::Circle,
     &Clipping::Gradients,
     &Illustration,
+    &Gradients,
     &Distances::Frontier,
 ];
-
-const USAGE: &str = "usage: experiments neurips-mixture [RUNS] | sgld-mixture | gradient-samplers [--quick] [--underdamped] [--off-by-two] [--resume] [MODEL…]";
-
-/// The comparisons that are not experiments yet, by name.
-///
-/// # Errors
-/// What is wrong, for people.
-pub fn measure(arguments: &[&str], out: &mut dyn std::io::Write) -> Result<(), String> {
-    match *arguments {
-        ["neurips-mixture"] => neurips_mixture::write(out, 40),
-        ["neurips-mixture", runs] => match runs.parse() {
-            Ok(runs) => neurips_mixture::write(out, runs),
-            Err(_) => Err("runs must be a whole number".to_owned()),
-        },
-        ["sgld-mixture"] => neurips_mixture::write_sgld(out, 10),
-        ["gradient-samplers", ref options @ ..] => gradient_samplers::write(out, options),
-        _ => Err(USAGE.to_owned()),
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -91,7 +71,7 @@ mod tests {
             ["4.1", "5.1"].map(str::to_owned).into_iter().chain((1..=8).map(|k| format!("6.{k}"))).collect();
         let thesis: Vec<String> = thesis.into_iter().map(|number| format!("thesis-{number}")).collect();
         let all = neurips.into_iter().chain(supplement).chain(thesis.iter().map(String::as_str));
-        assert_eq!(names, all.chain(["privacy-for-free-2", "frontier"]).collect());
+        assert_eq!(names, all.chain(["privacy-for-free-2", "gradient-samplers", "frontier"]).collect());
         assert_eq!(names.len(), EXPERIMENTS.len());
     }
 

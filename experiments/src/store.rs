@@ -1,7 +1,8 @@
 //! Keeps computed cells as lines of JSON, each written as soon as it is known, so that an interrupted run goes on where it stopped.
 
 use crate::experiment::{Cells, Values};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -17,8 +18,15 @@ pub struct Kept {
     pub date: String,
     /// How long it took, in seconds of wall time.
     pub seconds: f64,
-    /// The numbers.
+    /// The numbers; JSON has no word for what is not a number but null.
+    #[serde(deserialize_with = "numbers")]
     pub values: Values,
+}
+
+fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Values, D::Error> {
+    let found = BTreeMap::<String, Vec<Option<f64>>>::deserialize(from)?;
+    let read = |numbers: Vec<Option<f64>>| numbers.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+    Ok(found.into_iter().map(|(name, numbers)| (name, read(numbers))).collect())
 }
 
 /// The cells of a file; a later line replaces an earlier one of the same key.
@@ -134,6 +142,16 @@ mod tests {
         assert!(store.find("a", "s").is_some() && store.find("b", "s").is_none());
         store.keep("b", "s", ("2026-01-01", 1.0), values([("x", vec![3.0])])).unwrap();
         assert_eq!(Store::open(&path).unwrap().cells().numbers("b", "x"), Some(&[3.0][..]));
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_kept_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cells.jsonl");
+        let mut store = Store::open(&path).unwrap();
+        store.keep("a", "s", ("2026-01-01", 1.0), values([("x", vec![f64::NAN, 2.0])])).unwrap();
+        let cells = Store::open(&path).unwrap().cells();
+        assert!(matches!(cells.numbers("a", "x"), Some([first, 2.0]) if first.is_nan()));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use super::{BY_MMD, CIRCLE, Case, Setting};
 use crate::experiment::{Cells, Size, Task, Values, values};
 use crate::replicate::{plan, runs};
 use crate::witness::{Clips, Witness};
-use barkeep::PublicRng;
 use barkeep::diagnostics::{Points, mmd::mmd};
+use barkeep::{Plan, PublicRng};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,20 +31,21 @@ pub(crate) const PUBLISHED: [(&str, &str); 6] = [
     ("hmc", "DP HMC"),
 ];
 
-/// Ours: the default sampler, which needs no settings but a start, and tests of which only the bit is paid for.
-pub(crate) const OURS: [&str; 3] = ["langevin", "barker-bit", "penalty-bit"];
+/// Ours: diffusions, which need no settings but a start, and tests of which only the bit is paid for.
+pub(crate) const OURS: [&str; 4] = ["langevin", "barker-bit", "penalty-bit", "underdamped"];
 
-/// The one of ours that every model has.
-const DEFAULT: &str = "langevin";
+/// The diffusion that every figure shows.
+pub(crate) const DEFAULT: &str = "langevin";
 
-/// Its records and starts: it is judged on records drawn once and for all, not on those that resemble the thesis'.
+/// The records and starts of diffusions: they are judged on records drawn once and for all, not on those that resemble the thesis'.
 const DRAWN: u64 = 2026;
+const DRAWN_SET: (usize, u64) = (DRAWN as usize - 1, DRAWN);
 
-const BUDGETS: [f64; 4] = [1.0, 2.0, 4.0, 6.0];
+pub(crate) const BUDGETS: [f64; 4] = [1.0, 2.0, 4.0, 6.0];
 const CIRCLE_BUDGETS: [f64; 3] = [0.5, 0.75, 1.0];
 
 /// Chains of a set of starts.
-const CHAINS: usize = 20;
+pub(crate) const CHAINS: usize = 20;
 
 /// Seeds of records that are looked at.
 const CANDIDATES: u64 = 40;
@@ -57,8 +58,8 @@ pub(crate) fn budgets(setting: &Setting) -> &'static [f64] {
 /// Sets of records and starts: the position among the closest records, and the seed of the starts.
 fn sets(setting: &Setting, sampler: &str) -> &'static [(usize, u64)] {
     const SETS: [(usize, u64); 4] = [(0, 1), (1, 2), (0, 3), (1, 4)];
-    if sampler == DEFAULT {
-        return &[(DRAWN as usize - 1, DRAWN)];
+    if is_diffusion(sampler) {
+        return &[DRAWN_SET];
     }
     match (setting.dimension, OURS.contains(&sampler)) {
         // Long chains over many records: one set tells enough.
@@ -68,6 +69,11 @@ fn sets(setting: &Setting, sampler: &str) -> &'static [(usize, u64)] {
         (10, _) => &SETS[..2],
         _ => &SETS,
     }
+}
+
+/// Whether this names a diffusion, by its rule or with a constant off.
+fn is_diffusion(sampler: &str) -> bool {
+    [DEFAULT, "underdamped"].iter().any(|name| sampler.starts_with(name))
 }
 
 /// The samplers a model is published with, and ours.
@@ -101,6 +107,21 @@ pub(crate) fn pooled(cells: &Cells, setting: &Setting, sampler: &str, budget: f6
 /// Records, starts and exact draws, made when the first cell needs them.
 type Shared = Rc<OnceCell<Result<Rc<Case>, String>>>;
 
+/// Those of one model, by the set they belong to.
+#[derive(Default)]
+pub(crate) struct Cases(Vec<((usize, u64), Shared)>);
+
+impl Cases {
+    fn of(&mut self, set: (usize, u64)) -> Shared {
+        if let Some((_, shared)) = self.0.iter().find(|(known, _)| *known == set) {
+            return Rc::clone(shared);
+        }
+        let shared = Shared::default();
+        self.0.push((set, Rc::clone(&shared)));
+        shared
+    }
+}
+
 /// The cells of these models, first the first set of all of them.
 pub(crate) fn tasks(
     models: &[&'static Setting],
@@ -112,40 +133,18 @@ pub(crate) fn tasks(
         if size == Size::Quick && setting.dimension > 2 {
             continue;
         }
-        let mut cases: Vec<((usize, u64), Shared)> = Vec::new();
-        for (name, section) in samplers(setting)? {
-            if only.is_some_and(|only| only != name) {
+        let mut cases = Cases::default();
+        for (sampler, section) in samplers(setting)? {
+            if only.is_some_and(|only| only != sampler) {
                 continue;
             }
-            let sets = size.pick(&sets(setting, &name)[..1], sets(setting, &name));
+            let sets = size.pick(&sets(setting, &sampler)[..1], sets(setting, &sampler));
             for (round, &set) in sets.iter().enumerate() {
-                let budgets = size.pick(&budgets(setting)[..1], budgets(setting));
-                for &budget in budgets {
-                    let shared = match cases.iter().find(|(known, _)| *known == set) {
-                        Some((_, shared)) => Rc::clone(shared),
-                        None => {
-                            let shared = Shared::default();
-                            cases.push((set, Rc::clone(&shared)));
-                            shared
-                        }
-                    };
+                for &budget in size.pick(&budgets(setting)[..1], budgets(setting)) {
+                    let (sampler, section) = (sampler.clone(), section.clone());
                     let chains = size.pick(2, CHAINS);
-                    let cell = Chains {
-                        setting,
-                        sampler: name.clone(),
-                        section: section.clone(),
-                        budget,
-                        set,
-                        chains,
-                    };
-                    let key = key(setting.name, &name, budget, set);
-                    let settings =
-                        format!("{} {} {}", setting.spec(&section), setting.published_spread, chains);
-                    let task = Task::new(key, settings, move || {
-                        let made = shared.get_or_init(|| cell.case().map(Rc::new));
-                        cell.run(made.as_ref().map_err(Clone::clone)?)
-                    });
-                    tasks.push((round, task));
+                    let cell = Chains { setting, sampler, section, clip: 1.0, budget, set, chains };
+                    tasks.push((round, cell.task(&mut cases)));
                 }
             }
         }
@@ -154,46 +153,93 @@ pub(crate) fn tasks(
     Ok(tasks.into_iter().map(|(_, task)| task).collect())
 }
 
-/// One cell: as many chains as there are starts.
+/// A cell of a diffusion: `sampler` names it among cells, `section` is its `[sampler]`, and its clip is that of the rule times `clip`.
+pub(crate) fn diffusion(
+    setting: &'static Setting,
+    (sampler, section, clip): (&str, String, f64),
+    budget: f64,
+    chains: usize,
+    cases: &mut Cases,
+) -> Task {
+    let (sampler, set) = (sampler.to_owned(), DRAWN_SET);
+    Chains { setting, sampler, section, clip, budget, set, chains }.task(cases)
+}
+
+/// One cell: a chain from each of the first `chains` starts.
 struct Chains {
     setting: &'static Setting,
     sampler: String,
     section: String,
+    clip: f64,
     budget: f64,
     set: (usize, u64),
     chains: usize,
 }
 
 impl Chains {
+    fn task(self, cases: &mut Cases) -> Task {
+        let Self { setting, chains, clip, .. } = self;
+        let mut settings = format!("{} {} {chains}", setting.spec(&self.section), setting.published_spread);
+        if clip != 1.0 {
+            settings += &format!(" clip × {clip}");
+        }
+        if self.keeps_squares() {
+            settings += " with squares";
+        }
+        let shared = cases.of(self.set);
+        Task::new(key(setting.name, &self.sampler, self.budget, self.set), settings, move || {
+            let made = shared.get_or_init(|| self.case().map(Rc::new));
+            self.run(made.as_ref().map_err(Clone::clone)?)
+        })
+    }
+
     fn case(&self) -> Result<Case, String> {
-        match self.sampler == DEFAULT {
-            true => self.setting.case(self.chains, DRAWN),
-            false => self.setting.matched(self.set, self.chains, CANDIDATES),
+        match is_diffusion(&self.sampler) {
+            true => self.setting.case(CHAINS, DRAWN),
+            false => self.setting.matched(self.set, CHAINS, CANDIDATES),
         }
     }
 
+    /// Whether the mean of ‖θ‖² is kept: a mean at the origin says little of a circle without its radius.
+    fn keeps_squares(&self) -> bool {
+        is_diffusion(&self.sampler) && self.setting.name == CIRCLE.name
+    }
+
+    fn plan(&self) -> Result<Plan, String> {
+        let found = plan(&self.setting.spec(&self.section), self.budget)?;
+        if self.clip == 1.0 {
+            return Ok(found);
+        }
+        let stated = found.facts.iter().find(|(name, _)| name.starts_with("clip of"));
+        let rule: Option<f64> = stated.and_then(|(_, value)| value.split(' ').next()?.parse().ok());
+        let rule = rule.ok_or("the plan states no clip")?;
+        let section = format!("{}\nclip = {:?}", self.section, self.clip * rule);
+        plan(&self.setting.spec(&section), self.budget)
+    }
+
     fn run(&self, case: &Case) -> Result<Values, String> {
-        let mut plan = match plan(&self.setting.spec(&self.section), self.budget) {
+        let mut plan = match self.plan() {
             Ok(plan) => plan,
             // A budget that does not buy a step leaves a cell without chains.
             Err(reason) if reason.contains("budget") => return Ok(values([("steps", vec![0.0])])),
             Err(reason) => return Err(reason),
         };
-        let ours = OURS.contains(&self.sampler.as_str());
+        let diffusion = is_diffusion(&self.sampler);
+        let ours = diffusion || OURS.contains(&self.sampler.as_str());
         if let Some(published) = published_steps(self.setting.name, &self.sampler, self.budget) {
             // As many as the thesis took, where our accountant would allow more.
             plan.steps = plan.steps.min(published);
         }
-        let dropped = if self.sampler == DEFAULT { plan.burn_in } else { plan.steps.saturating_sub(1) / 2 };
+        let dropped = if diffusion { plan.burn_in } else { plan.steps.saturating_sub(1) / 2 };
         let dropped = usize::try_from(dropped).unwrap_or(usize::MAX);
         let clips = if ours { Clips::default() } else { clips(&self.section)? };
         let model = Arc::clone(&plan.spec.model);
-        let (mut distances, mut accepted) = (Vec::new(), Vec::new());
+        let (mut distances, mut squares, mut accepted) = (Vec::new(), Vec::new(), Vec::new());
         let (mut ratios, mut gradients) = (Vec::new(), Vec::new());
         let mut rng = PublicRng::new(self.set.1, 2);
-        let first = if self.sampler == DEFAULT { DRAWN } else { 1000 * self.set.1 };
-        for (seed, start) in (first..).zip(&case.starts) {
-            if self.sampler == DEFAULT {
+        let first = if diffusion { DRAWN } else { 1000 * self.set.1 };
+        for (seed, start) in (first..).zip(&case.starts).take(self.chains) {
+            if diffusion {
                 rng = PublicRng::new(seed, 2);
             }
             let witness = Arc::new(Witness::new(Arc::clone(&model), clips));
@@ -201,18 +247,25 @@ impl Chains {
             let draws = runs(&mut plan, &case.table, std::slice::from_ref(start), seed)?;
             let kept = draws.first().map(|draws| draws.pooled(dropped)).unwrap_or_default();
             distances.extend(self.distance(&kept, case, &mut rng));
+            if self.keeps_squares() {
+                squares.push(kept.iter().map(|x| x * x).sum::<f64>() / (kept.len() / 2) as f64);
+            }
             accepted.extend(draws.first().and_then(|draws| draws.acceptance(0)));
             ratios.extend(witness.clipped_log_ratios());
             gradients.extend(witness.clipped_gradients());
         }
-        Ok(values([
+        let mut found = values([
             (if case.reference.is_empty() { "error" } else { "mmd" }, distances),
             ("accepted", accepted),
             ("clipped", ratios),
             ("clipped_gradients", gradients),
             ("steps", vec![plan.steps as f64]),
             ("epsilon", plan.epsilon.map(|bracket| bracket.upper).into_iter().collect()),
-        ]))
+        ]);
+        if self.keeps_squares() {
+            found.extend(values([("squares", squares), ("records' square", vec![case.squares])]));
+        }
+        Ok(found)
     }
 
     /// MMD to exact draws; where there are none, the circle's, the distance of the mean from the origin.
@@ -245,7 +298,7 @@ pub(crate) fn clips(section: &str) -> Result<Clips, String> {
 
 /// What a plan takes and costs, for tests.
 #[cfg(test)]
-pub(crate) fn planned(setting: &Setting, section: &str, budget: f64) -> Result<barkeep::Plan, String> {
+pub(crate) fn planned(setting: &Setting, section: &str, budget: f64) -> Result<Plan, String> {
     plan(&setting.spec(section), budget)
 }
 

@@ -45,7 +45,7 @@ fn ours(cells: &Cells, setting: &Setting, sampler: &str, budget: f64) -> Option<
 }
 
 /// The best published median and whose it is.
-fn best_published(setting: &Setting, budget: f64) -> Option<(f64, &'static str)> {
+pub(super) fn best_published(setting: &Setting, budget: f64) -> Option<(f64, &'static str)> {
     let medians = PUBLISHED
         .iter()
         .filter_map(|(name, title)| Some((published(setting.name, name, budget)?[1], *title)));
@@ -185,7 +185,7 @@ impl Distances {
 }
 
 /// Axes with the distance of exact draws as a band.
-fn empty(setting: &Setting) -> Panel {
+pub(super) fn empty(setting: &Setting) -> Panel {
     let axis = Axis::new(format!("ε (δ = {:e})", setting.delta())).from(0.6, 6.4).at(budgets(setting));
     let mut panel = Panel::new(setting.name, axis, Axis::log("MMD").from(0.008, 1.0));
     if let Some([low, mean, high]) = published(setting.name, "exact", 0.0) {
