@@ -8,7 +8,7 @@ use program::Folder;
 fn every_name_is_listed_with_what_it_shows() {
     let shown = Folder::new().barkeep(&["reproduce", "--list"]);
     assert_eq!(shown.code, 0);
-    assert_eq!(shown.stdout.lines().count(), 20);
+    assert_eq!(shown.stdout.lines().count(), 21);
     assert!(shown.stdout.lines().any(|line| line.starts_with("thesis-6.3  ") && line.contains("MMD")));
 }
 
@@ -40,6 +40,6 @@ fn a_report_on_nothing_says_that_nothing_was_run() {
     let shown = folder.barkeep(&["reproduce", "--out", "results", "--report", "RESULTS.md"]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     let text = folder.read("RESULTS.md");
-    assert_eq!(text.matches("(not run)").count(), 20);
+    assert_eq!(text.matches("(not run)").count(), 21);
     assert!(!text.contains("Where barkeep beats the papers"));
 }
