@@ -41,48 +41,52 @@ type Entry = fn(Effort) -> Result<Case, Error>;
 
 /// Every mechanism. Records in a batch are 4 of 20, drawn at rate 1/5.
 pub(super) const SIMPLE: &[Entry] = &[
-    |effort| Decisions::new("barker decision", Rule::Barker, 0.5).case(effort),
-    |effort| Decisions::new("barker decision, 50 of them", Rule::Barker, 0.05).times(50, 1e-3).case(effort),
-    |effort| Decisions::new("lazy barker decision", lazy(), 0.5).case(effort),
+    |effort| Attack::decisions("barker decision", Rule::Barker, 0.5).case(effort),
     |effort| {
-        Decisions::new("penalty decision", Rule::Penalty { sigma: 1.0 }, 0.25).times(1, 1e-3).case(effort)
+        Attack::decisions("barker decision, 50 of them", Rule::Barker, 0.05).times(50, 1e-3).case(effort)
+    },
+    |effort| Attack::decisions("lazy barker decision", lazy(), 0.5).case(effort),
+    |effort| {
+        Attack::decisions("penalty decision", Rule::Penalty { sigma: 1.0 }, 0.25).times(1, 1e-3).case(effort)
     },
     |effort| {
-        Decisions::new("penalty decision, 20 of them", Rule::Penalty { sigma: 2.0 }, 0.25)
+        Attack::decisions("penalty decision, 20 of them", Rule::Penalty { sigma: 2.0 }, 0.25)
             .times(20, 1e-3)
             .case(effort)
     },
     |effort| {
-        Decisions::new("barker decision, add or remove", Rule::Barker, 1.0)
+        Attack::decisions("barker decision, add or remove", Rule::Barker, 1.0)
             .neighbours(Neighbours::AddRemove)
             .case(effort)
     },
-    |effort| Decisions::new("corrected barker decision", corrected()?, 0.5).times(1, 1e-3).case(effort),
-    |effort| Sums::new("gaussian sum", 1, 1.0).case(effort),
-    |effort| Sums::new("gaussian sum, 10 of 5 coordinates", 5, 4.0).times(10, 1e-6).case(effort),
-    |effort| Sums::new("gaussian sum, add or remove", 1, 1.0).neighbours(Neighbours::AddRemove).case(effort),
+    |effort| Attack::decisions("corrected barker decision", corrected()?, 0.5).times(1, 1e-3).case(effort),
+    |effort| Attack::sums("gaussian sum", 1, 1.0).case(effort),
+    |effort| Attack::sums("gaussian sum, 10 of 5 coordinates", 5, 4.0).times(10, 1e-6).case(effort),
     |effort| {
-        Sums::new("poisson batch sum, add or remove", 1, 0.5)
+        Attack::sums("gaussian sum, add or remove", 1, 1.0).neighbours(Neighbours::AddRemove).case(effort)
+    },
+    |effort| {
+        Attack::sums("poisson batch sum, add or remove", 1, 0.5)
             .neighbours(Neighbours::AddRemove)
             .batch(Sampling::Poisson { rate: Rate::new(0.2)? })
             .case(effort)
     },
     |effort| {
-        Sums::new("poisson batch sum, substitute", 1, 0.5)
+        Attack::sums("poisson batch sum, substitute", 1, 0.5)
             .batch(Sampling::Poisson { rate: Rate::new(0.2)? })
             .case(effort)
     },
-    |effort| Sums::new("fixed batch sum", 1, 0.5).batch(FIXED).case(effort),
-    |effort| Sums::new("fixed batch sum, 10 of them", 1, 2.0).batch(FIXED).times(10, 1e-3).case(effort),
+    |effort| Attack::sums("fixed batch sum", 1, 0.5).batch(FIXED).case(effort),
+    |effort| Attack::sums("fixed batch sum, 10 of them", 1, 2.0).batch(FIXED).times(10, 1e-3).case(effort),
     |_| lattice_noise("discrete gaussian", 16.0, 4),
     |effort| {
-        Decisions::new("penalty decision, release price", Rule::Penalty { sigma: 1.0 }, 0.25)
+        Attack::decisions("penalty decision, release price", Rule::Penalty { sigma: 1.0 }, 0.25)
             .times(1, 1e-3)
             .level(Level::Release)
             .case(effort)
     },
     |effort| {
-        Decisions::new("fixed batch penalty decision", Rule::Penalty { sigma: 1.0 }, 0.05)
+        Attack::decisions("fixed batch penalty decision", Rule::Penalty { sigma: 1.0 }, 0.05)
             .times(1, 1e-3)
             .level(Level::Release)
             .batch(FIXED)
@@ -91,7 +95,7 @@ pub(super) const SIMPLE: &[Entry] = &[
     |effort| {
         let (batch, records) = (40, 100);
         let clip = barker_minibatch_clip(Temper::NONE, batch, records)?;
-        Decisions::new("minibatch barker decision, 5 of them", corrected()?, clip.get())
+        Attack::decisions("minibatch barker decision, 5 of them", corrected()?, clip.get())
             .times(5, 1e-3)
             .level(Level::Release)
             .batch(Sampling::WithoutReplacement { batch, records })
@@ -111,8 +115,17 @@ fn corrected() -> Result<Rule, Error> {
     Ok(Rule::Corrected { variance: 2.0, correction })
 }
 
-/// What decisions and sums have in common.
-struct Setting {
+/// What is asked again and again of a record that goes from one end of the clip to the other.
+enum Question {
+    /// Decisions on its log-ratio.
+    Decision { rule: Rule, clip: f64 },
+    /// Noisy sums of its gradient, with noise of so many sensitivities.
+    Sum { dimension: usize, ratio: f64 },
+}
+
+/// What an attack says of either question.
+#[derive(Clone, Copy)]
+struct Terms {
     name: &'static str,
     steps: u64,
     delta: f64,
@@ -120,7 +133,77 @@ struct Setting {
     premises: Premises,
 }
 
-impl Setting {
+/// A mechanism and the terms it is asked under.
+struct Attack {
+    question: Question,
+    terms: Terms,
+}
+
+impl Attack {
+    fn decisions(name: &'static str, rule: Rule, clip: f64) -> Self {
+        Self::new(name, Question::Decision { rule, clip }, 1e-5)
+    }
+
+    fn sums(name: &'static str, dimension: usize, ratio: f64) -> Self {
+        Self::new(name, Question::Sum { dimension, ratio }, 1e-3)
+    }
+
+    fn new(name: &'static str, question: Question, delta: f64) -> Self {
+        let premises = Premises { neighbours: SUBSTITUTE, level: Level::Decision };
+        Self { question, terms: Terms { name, steps: 1, delta, batch: FULL, premises } }
+    }
+
+    fn times(mut self, steps: u64, delta: f64) -> Self {
+        (self.terms.steps, self.terms.delta) = (steps, delta);
+        self
+    }
+
+    fn batch(mut self, batch: Sampling) -> Self {
+        self.terms.batch = batch;
+        self
+    }
+
+    fn level(mut self, level: Level) -> Self {
+        self.terms.premises.level = level;
+        self
+    }
+
+    fn neighbours(mut self, neighbours: Neighbours) -> Self {
+        self.terms.premises.neighbours = neighbours;
+        self
+    }
+
+    fn case(self, effort: Effort) -> Result<Case, Error> {
+        let Self { question, terms } = self;
+        let (batch, premises, temper) = (terms.batch, terms.premises, Temper::NONE);
+        let delta = Delta::new(terms.delta)?;
+        match question {
+            Question::Decision { rule, clip } => {
+                let clip = Clip::new(clip)?;
+                let cost = decide_cost(temper, clip, batch, &rule, premises)?;
+                // From 0 to 1 a record x has log-ratio x − ½.
+                let pair = terms.pair(vec![FAR], vec![0.5])?;
+                terms.staged(cost, pair, Claim { delta, gaussian: false }, effort, move |tab| {
+                    let (from, to) = (&[0.0], &[1.0]);
+                    tab.decide(&Decide { from, to, offset: 0.0, temper, clip, batch, rule: &rule }).map(drop)
+                })
+            }
+            Question::Sum { dimension, ratio } => {
+                let clip = Clip::new(1.0)?;
+                let sigma = ratio * sum_sensitivity(temper, clip, premises.neighbours)?.get();
+                let cost = sum_cost(temper, clip, batch, sigma, premises)?;
+                let pair = terms.pair(vec![FAR; dimension], vec![0.0; dimension])?;
+                terms.staged(cost, pair, Claim { delta, gaussian: batch == FULL }, effort, move |tab| {
+                    let (at, mut out) = (vec![0.0; dimension], vec![0.0; dimension]);
+                    let term = Term::Gradient { at: &at, precondition: Precondition::Identity };
+                    tab.sum(&Sum { term, temper, clip, batch, sigma }, &mut out)
+                })
+            }
+        }
+    }
+}
+
+impl Terms {
     fn pair(&self, record: Vec<f64>, silent: Vec<f64>) -> Result<Pair, Error> {
         let columns = (0..record.len()).map(|j| Column::real(format!("x{j}"), -FAR, FAR, 0.0));
         let schema = Schema::new(columns.collect::<Result<_, _>>()?)?;
@@ -136,7 +219,7 @@ impl Setting {
         Ok(Pair { first: record, second, other, others, schema })
     }
 
-    fn case(
+    fn staged(
         self,
         cost: Cost,
         pair: Pair,
@@ -168,97 +251,6 @@ impl Setting {
             priced_as_released: priced_as_released(contract.parts()),
             contract,
             game: Box::new(game),
-        })
-    }
-}
-
-/// Decisions on a log-ratio that the one record moves from one end of the clip to the other.
-struct Decisions {
-    setting: Setting,
-    rule: Rule,
-    clip: f64,
-}
-
-impl Decisions {
-    fn new(name: &'static str, rule: Rule, clip: f64) -> Self {
-        let premises = Premises { neighbours: SUBSTITUTE, level: Level::Decision };
-        Self { setting: Setting { name, steps: 1, delta: 1e-5, batch: FULL, premises }, rule, clip }
-    }
-
-    fn times(mut self, steps: u64, delta: f64) -> Self {
-        (self.setting.steps, self.setting.delta) = (steps, delta);
-        self
-    }
-
-    fn batch(mut self, batch: Sampling) -> Self {
-        self.setting.batch = batch;
-        self
-    }
-
-    fn level(mut self, level: Level) -> Self {
-        self.setting.premises.level = level;
-        self
-    }
-
-    fn neighbours(mut self, neighbours: Neighbours) -> Self {
-        self.setting.premises.neighbours = neighbours;
-        self
-    }
-
-    fn case(self, effort: Effort) -> Result<Case, Error> {
-        let Self { setting, rule, clip } = self;
-        let (clip, batch) = (Clip::new(clip)?, setting.batch);
-        let cost = decide_cost(Temper::NONE, clip, batch, &rule, setting.premises)?;
-        let claim = Claim { delta: Delta::new(setting.delta)?, gaussian: false };
-        // From 0 to 1 a record x has log-ratio x − ½.
-        let pair = setting.pair(vec![FAR], vec![0.5])?;
-        setting.case(cost, pair, claim, effort, move |tab| {
-            let (from, to, temper) = (&[0.0], &[1.0], Temper::NONE);
-            tab.decide(&Decide { from, to, offset: 0.0, temper, clip, batch, rule: &rule }).map(drop)
-        })
-    }
-}
-
-/// Noisy sums of gradients that the one record moves from one end of the clip to the other.
-struct Sums {
-    setting: Setting,
-    dimension: usize,
-    ratio: f64,
-}
-
-impl Sums {
-    fn new(name: &'static str, dimension: usize, ratio: f64) -> Self {
-        let premises = Premises { neighbours: SUBSTITUTE, level: Level::Decision };
-        let setting = Setting { name, steps: 1, delta: 1e-3, batch: FULL, premises };
-        Self { setting, dimension, ratio }
-    }
-
-    fn times(mut self, steps: u64, delta: f64) -> Self {
-        (self.setting.steps, self.setting.delta) = (steps, delta);
-        self
-    }
-
-    fn batch(mut self, batch: Sampling) -> Self {
-        self.setting.batch = batch;
-        self
-    }
-
-    fn neighbours(mut self, neighbours: Neighbours) -> Self {
-        self.setting.premises.neighbours = neighbours;
-        self
-    }
-
-    fn case(self, effort: Effort) -> Result<Case, Error> {
-        let Self { setting, dimension, ratio } = self;
-        let (clip, batch) = (Clip::new(1.0)?, setting.batch);
-        let sigma = ratio * sum_sensitivity(Temper::NONE, clip, setting.premises.neighbours)?.get();
-        let cost = sum_cost(Temper::NONE, clip, batch, sigma, setting.premises)?;
-        let claim = Claim { delta: Delta::new(setting.delta)?, gaussian: batch == FULL };
-        let pair = setting.pair(vec![FAR; dimension], vec![0.0; dimension])?;
-        setting.case(cost, pair, claim, effort, move |tab| {
-            let (at, mut out) = (vec![0.0; dimension], vec![0.0; dimension]);
-            let term = Term::Gradient { at: &at, precondition: Precondition::Identity };
-            tab.sum(&Sum { term, temper: Temper::NONE, clip, batch, sigma }, &mut out)
         })
     }
 }
