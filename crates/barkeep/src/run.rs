@@ -46,7 +46,8 @@ pub struct Run {
 
 /// Runs every chain of a plan over the records.
 ///
-/// `insecure_seed` seeds the protecting randomness too; the draws are then marked NOT PRIVATE.
+/// `insecure_seed` seeds the protecting randomness, and where the plan names no seed the public one too; the draws are then
+/// marked NOT PRIVATE.
 ///
 /// # Errors
 /// [`Error::Refused`] if the curator refuses a question for another reason than a spent budget, which a plan
@@ -57,7 +58,7 @@ pub fn run(
     insecure_seed: Option<u64>,
     watch: &dyn Watch,
 ) -> Result<Run, Error> {
-    let seed = match plan.seed {
+    let seed = match plan.seed.or(insecure_seed) {
         Some(seed) => seed,
         None => PublicRng::fresh_seed()
             .map_err(|error| Error::Read { path: "randomness".to_owned(), reason: error.to_string() })?,
