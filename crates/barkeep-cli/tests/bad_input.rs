@@ -181,6 +181,7 @@ fn keys_of_each_sampler() {
         ("name = 'barker'\nmove = 'guied'", &["sampler.move", "did you mean `guided`"]),
         ("name = 'barker'\nproposal = 'gaussian'\nproposal_cap = 1", &["sampler.proposal_cap", "no meaning"]),
         ("name = 'barker'\nproposal = 'uniform'", &["sampler.proposal_cap", "required"]),
+        ("name = 'barker'\nproposal = 'uniform'\nproposal_cap = 1", &["sampler.proposal_sd", "no meaning"]),
         ("name = 'barker'\nclip_scale = 'distanse'", &["sampler.clip_scale", "did you mean `distance`"]),
         (
             "name = 'barker'\nproposal_covariance = [[1, 0], [0, 1]]",

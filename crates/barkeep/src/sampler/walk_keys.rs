@@ -69,6 +69,12 @@ impl WalkShape {
                 ));
             }
             ("gaussian", None) => Length::Gaussian,
+            ("uniform", Some(_)) if section.has("proposal_sd") => {
+                return Err(section.error(
+                    "proposal_sd",
+                    "has no meaning for proposal = \"uniform\", whose length is proposal_cap",
+                ));
+            }
             ("uniform", Some(cap)) => Length::Uniform { cap },
             ("uniform", None) => {
                 return Err(section.error("proposal_cap", "is required for proposal = \"uniform\""));
