@@ -313,30 +313,29 @@ impl Plan {
         Ok(())
     }
 
-    /// ε after a tenth, two tenths, … of the steps: what a progress bar may show while the run goes on.
+    /// ε after a tenth, two tenths, … of the steps, computed as it is asked for: what a progress bar may show while the run goes on.
     ///
-    /// Empty for a baseline, and where the accountant needs longer than a bar is worth.
-    #[must_use]
-    pub fn spending(&self) -> Vec<(u64, f64)> {
-        let (Some(Bill::Contract(contract)), Privacy::Budget { delta, .. }) = (&self.bill, self.spec.privacy)
-        else {
-            return Vec::new();
+    /// Empty for a baseline; ends early where the accountant finds no answer.
+    pub fn spending(&self) -> impl Iterator<Item = (u64, f64)> + Send + use<> {
+        let bill = match (&self.bill, self.spec.privacy) {
+            (Some(Bill::Contract(contract)), Privacy::Budget { delta, .. }) => {
+                Some((contract.clone(), delta))
+            }
+            _ => None,
         };
-        let mut spending = Vec::new();
-        let total = self.steps * self.chains;
-        for tenth in 1..=10 {
-            let share = contract.parts().iter().enumerate().map(|(line, (cost, asked))| {
-                // The first lines were spent before the first step.
-                let share = u128::from(asked.0) * if line < self.first.len() { 10 } else { tenth };
-                (cost.clone(), Steps(u64::try_from(share.div_ceil(10)).unwrap_or(asked.0)))
-            });
-            let until = u64::try_from((u128::from(total) * tenth).div_ceil(10)).unwrap_or(total);
-            let Ok(epsilon) = Contract::new(share.collect()).and_then(|share| share.epsilon(delta)) else {
-                break;
-            };
-            spending.push((until, epsilon.upper));
-        }
-        spending
+        let (total, first) = (self.steps * self.chains, self.first.len());
+        bill.into_iter().flat_map(|bill| (1..=10).map(move |tenth| (bill.clone(), tenth))).map_while(
+            move |((contract, delta), tenth)| {
+                let share = contract.parts().iter().enumerate().map(|(line, (cost, asked))| {
+                    // The first lines were spent before the first step.
+                    let share = u128::from(asked.0) * if line < first { 10 } else { tenth };
+                    (cost.clone(), Steps(u64::try_from(share.div_ceil(10)).unwrap_or(asked.0)))
+                });
+                let until = u64::try_from((u128::from(total) * tenth).div_ceil(10)).unwrap_or(total);
+                let epsilon = Contract::new(share.collect()).and_then(|share| share.epsilon(delta)).ok()?;
+                Some((until, epsilon.upper))
+            },
+        )
     }
 
     /// The plan as one JSON object.

@@ -3,15 +3,17 @@
 use crate::exit::Exit;
 use barkeep::{Outcome, Plan, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A bar with steps, the ε they cost so far and their acceptance.
 pub(crate) struct Progress {
     bar: ProgressBar,
     accepted: AtomicU64,
-    /// ε after so many steps of all chains together, in increasing order.
-    spent: Vec<(u64, f64)>,
+    /// ε after so many steps of all chains together, in increasing order, as far as it is known.
+    spent: Arc<Mutex<Vec<(u64, f64)>>>,
+    /// ε of the whole plan; none for a baseline.
+    whole: Option<f64>,
     stop: Arc<AtomicBool>,
 }
 
@@ -33,7 +35,18 @@ impl Progress {
             ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} steps, {msg}, {eta} left")
                 .map_err(|_| Exit::Input("the progress bar's template is faulty".to_owned()))?;
         bar.set_style(style);
-        Ok(Self { bar, accepted: AtomicU64::new(0), spent: plan.spending(), stop })
+        let spent = Arc::new(Mutex::new(Vec::new()));
+        if !bar.is_hidden() {
+            // Accounting for a part of the decisions can take longer than making them all: the run does not wait for it.
+            let (known, spending) = (Arc::clone(&spent), plan.spending());
+            std::thread::spawn(move || {
+                for part in spending {
+                    known.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+                }
+            });
+        }
+        let whole = plan.epsilon.map(|epsilon| epsilon.upper);
+        Ok(Self { bar, accepted: AtomicU64::new(0), spent, whole, stop })
     }
 
     /// Takes the bar away.
@@ -62,9 +75,11 @@ impl Watch for Progress {
         }
         #[expect(clippy::cast_precision_loss, reason = "a percentage for the eye")]
         let rate = 100.0 * accepted as f64 / steps.max(1) as f64;
-        let spent = self.spent.iter().find(|(until, _)| steps <= *until);
-        self.bar.set_message(match spent {
-            Some((_, epsilon)) => format!("epsilon at most {epsilon:.3}, accepted {rate:.0} %"),
+        let known = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let spent = known.iter().find(|(until, _)| steps <= *until).map(|(_, epsilon)| *epsilon);
+        drop(known);
+        self.bar.set_message(match spent.or(self.whole) {
+            Some(epsilon) => format!("epsilon at most {epsilon:.3}, accepted {rate:.0} %"),
             None => format!("NOT PRIVATE, accepted {rate:.0} %"),
         });
     }
