@@ -4,7 +4,7 @@
 
 mod written;
 
-use barkeep::model::GaussianMean;
+use barkeep::model::{Banana, Bend, GaussianMean};
 use barkeep::{Bill, Certificate, Start};
 use written::{assert_unbiased, moments, plan, refusal, run, series, simulated};
 
@@ -129,4 +129,22 @@ fn faults_are_refused_with_the_reason() {
         )
         .replace("x2 = { min = -50, max = 50, invalid = 0 }\n", "");
     assert!(refusal(&flat).contains("`sampler.scale`: is required"), "{}", refusal(&flat));
+}
+
+/// From the prior's mode a bent posterior is hundreds of its own spreads away, and the bend differs between a mean and a draw.
+#[test]
+fn a_fit_finds_a_bent_posterior_from_afar() {
+    let text = "[data]\npath = 'r.csv'\nrecords = 20000\n[data.columns]\n\
+         x1 = { min = -50, max = 50, invalid = 0 }\nx2 = { min = -50, max = 50, invalid = 0 }\n\
+         [model]\nname = 'banana'\n[privacy]\nepsilon = 4\ndelta = 1e-6\n[sampler]\nname = 'dpvi'\nsteps = 200\n";
+    let plan = plan(text).unwrap();
+    let model = Banana::new(Bend { a: 20.0, b: 0.0, m: 0.0 }, &[20.0, 2.5], 1000.0).unwrap();
+    for seed in 0..8 {
+        let (table, centre) = simulated(&plan, &[0.0, 3.0], 3);
+        let (exact, covariance) = model.posterior(20000.0, 1.0, &centre).moments();
+        for (j, draws) in series(&run(&plan, table, seed), 0).iter().enumerate() {
+            let off = (moments(draws).0 - exact[j]) / covariance[3 * j].sqrt();
+            assert!(off.abs() < 2.0, "seed {seed}, parameter {j}: {off} posterior sd away");
+        }
+    }
 }

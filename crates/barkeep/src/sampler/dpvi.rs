@@ -8,8 +8,11 @@
 //! * G + Λ(θ − m) has the mean of G, and for a normal posterior none of its spread: m ← m + rate·Λ⁻¹(G + Λ(θ − m));
 //! * −E_q[∂²/∂θ_j²] = Λ_jj − E[(G + Λ(θ − m))_j z_j]/s_j (Stein's identity) is 1/s_j² at the optimum.
 //!
-//! The second half of the iterations is averaged. What Λ says of 1/s² counts as much as so many iterations that noise
-//! alone would leave a relative error of one quarter: where the budget is small the public guess stands.
+//! The first half of the iterations goes to where the posterior is. Far from it a bend that θ and m see differently would throw m
+//! off, so Λ is taken at θ there: m moves towards the Newton step from θ, which tends to the same place. The second half takes Λ
+//! at m, since only then the mean of G vanishes where the objective is largest, and is averaged; its steps have a longest one,
+//! which for a normal posterior is hardly ever met. What Λ says of 1/s² counts as much as so many iterations that noise alone
+//! would leave a relative error of one quarter: where the budget is small the public guess stands.
 
 use super::frame::public_precision;
 use super::judged::needs_budget;
@@ -99,6 +102,10 @@ pub struct Fit {
     given: Option<Vec<f64>>,
     cost: Cost,
 }
+
+/// So many iterations count what the public guess says of a precision while the fit goes on: the first few learn too little of it
+/// to draw from.
+const CAUTION: f64 = 10.0;
 
 /// A normal law with independent coordinates.
 #[derive(Debug, Clone, PartialEq)]
@@ -238,11 +245,19 @@ impl Fit {
         let warm_up = self.iterations / 2;
         // So many iterations of noise alone leave a relative error of one quarter.
         let trust = (self.noise() / 0.25).powi(2).max(1.0);
+        #[expect(clippy::cast_precision_loss, reason = "dimensions are small")]
+        let longest = 3.0 * (d as f64).sqrt() * (1.0 + self.noise());
         let (mut means, mut learned, mut averaged) = (vec![0.0; d], vec![0.0; d], 0.0);
         let mut sd = standard_deviations(&factor, &learned, trust, averaged);
         for iteration in 0..self.iterations {
             let z: Vec<f64> = (0..d).map(|_| rng.normal()).collect();
             let at: Vec<f64> = (0..d).map(|j| mean[j] + sd[j] * z[j]).collect();
+            // Where this cannot be inverted the last one that could serves on.
+            if iteration < warm_up
+                && let Some(here) = self.precision(model, &at)
+            {
+                factor = here;
+            }
             ask.sum(
                 &Sum {
                     term: Term::Gradient {
@@ -259,7 +274,7 @@ impl Fit {
             model.prior_gradient(&at, &mut prior);
             let step: Vec<f64> = z.iter().zip(&sd).map(|(z, s)| z * s).collect();
             // L⁻¹(G + Λ(θ − m)): the answer is whitened already.
-            let whitened: Vec<f64> = (0..d)
+            let mut whitened: Vec<f64> = (0..d)
                 .map(|j| {
                     let inverse = &factor.inverse_lower()[j * d..(j + 1) * d];
                     let lift: f64 = (j..d).map(|i| factor.lower()[i * d + j] * step[i]).sum();
@@ -276,6 +291,11 @@ impl Fit {
                     learned[j] += 1.0 - slope * z[j] / (sd[j] * precision);
                 }
             }
+            // A normal posterior has steps of the size of the noise; a bent one throws the mean off by a few long ones.
+            let length = whitened.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if iteration >= warm_up && length > longest {
+                whitened.iter_mut().for_each(|x| *x *= longest / length);
+            }
             for (j, mean) in mean.iter_mut().enumerate() {
                 let newton: f64 = (j..d).map(|i| factor.inverse_lower()[i * d + j] * whitened[i]).sum();
                 *mean += self.rate * newton;
@@ -284,12 +304,12 @@ impl Fit {
                 averaged += 1.0;
                 means.iter_mut().zip(&mean).for_each(|(sum, m)| *sum += m);
             }
-            // Where Λ cannot be inverted the last one that could serves on.
             if let Some(next) = self.precision(model, &mean) {
                 factor = next;
             }
-            sd = standard_deviations(&factor, &learned, trust, averaged);
+            sd = standard_deviations(&factor, &learned, trust.max(CAUTION), averaged);
         }
+        sd = standard_deviations(&factor, &learned, trust, averaged);
         means.iter_mut().for_each(|sum| *sum /= averaged);
         Ok(Approximation { mean: means, sd })
     }
