@@ -1,7 +1,7 @@
 //! Holds the records, the model and the budget of a run, and adds up secret sums: the only reader of records.
 
 use crate::error::question;
-use crate::lattice::{Moments, add_clipped};
+use crate::lattice::{Columns, LANES, Moments, Written, add_clipped, total};
 use crate::pass::{Asked, Lane, sweep};
 use crate::precondition::{mix, stretch};
 use crate::score::{score_width, write_score};
@@ -9,7 +9,7 @@ use crate::{
     Budget, Choose, Clip, Decide, MOST_DIMENSIONS, MOST_RECORDS, Precondition, Premises, Refused, Secret,
     Sum, Term,
 };
-use barkeep_data::{Block, Table};
+use barkeep_data::{BLOCK, Block, Table};
 use barkeep_model::{Model, Statistics};
 use std::sync::Arc;
 
@@ -118,24 +118,31 @@ impl Curator {
             _ => self.dimension(),
         };
         clear_sums(lanes, width);
-        sweep(self.asked(positions), lanes, |lane, block| {
-            match (question.term, &statistics) {
-                (Term::Gradient { at, precondition }, _) => self.gradient(block, at, precondition, lane),
-                (Term::Score { at, precondition, weight }, _) => {
-                    self.gradient(block, at, precondition, lane);
-                    let out = lane.mixed.sized(width * block.len());
-                    write_score(&lane.terms, self.dimension(), block.len(), weight, out);
-                    std::mem::swap(&mut lane.terms, &mut lane.mixed);
-                }
-                (Term::Statistics, Some(statistics)) => {
-                    let length = statistics.width() * block.len();
-                    statistics.write(block, lane.terms.sized(length));
-                }
-                (Term::Statistics, None) => {}
+        let mut affine = lanes.first_mut().map(|lane| std::mem::take(&mut lane.affine)).unwrap_or_default();
+        let is_affine = match question.term {
+            Term::Gradient { at, precondition: Precondition::Identity } => {
+                self.model.affine_gradient(at, &mut affine)
             }
-            let (factors, kept) = (lane.factors.sized(block.len()), lane.kept.sized(block.len()));
-            add_clipped(&lane.terms, factors, kept, &mut lane.sums, question.clip);
+            _ => false,
+        };
+        let (room, clip) = (width * LANES, question.clip);
+        sweep(self.asked(positions), lanes, |lane, block| {
+            lane.partials.sized(room).fill(0);
+            if is_affine {
+                let gradients = Columns::new(block, &affine);
+                add_clipped(&gradients, lane.chunk.sized(room), lane.partials.sized(room), clip);
+            } else {
+                for tile in block.tiles(tile(width)) {
+                    self.write_terms(question.term, statistics.as_deref(), tile, lane);
+                    let gradients = Written::new(&lane.terms, tile.len());
+                    add_clipped(&gradients, lane.chunk.sized(room), lane.partials.sized(room), clip);
+                }
+            }
+            total(&lane.partials, &mut lane.sums);
         });
+        if let Some(lane) = lanes.first_mut() {
+            lane.affine = affine;
+        }
         Ok(total_sums(lanes))
     }
 
@@ -175,6 +182,29 @@ impl Curator {
         total_sums(lanes)
     }
 
+    /// Writes what a question sums, for the records of a tile, to `lane.terms`.
+    fn write_terms(
+        &self,
+        term: Term<'_>,
+        statistics: Option<&dyn Statistics>,
+        tile: Block<'_>,
+        lane: &mut Lane,
+    ) {
+        match (term, statistics) {
+            (Term::Gradient { at, precondition }, _) => self.gradient(tile, at, precondition, lane),
+            (Term::Score { at, precondition, weight }, _) => {
+                self.gradient(tile, at, precondition, lane);
+                let out = lane.mixed.sized(score_width(self.dimension()) * tile.len());
+                write_score(&lane.terms, self.dimension(), tile.len(), weight, out);
+                std::mem::swap(&mut lane.terms, &mut lane.mixed);
+            }
+            (Term::Statistics, Some(statistics)) => {
+                statistics.write(tile, lane.terms.sized(statistics.width() * tile.len()));
+            }
+            (Term::Statistics, None) => {}
+        }
+    }
+
     /// Writes a block's preconditioned gradients to `lane.terms`.
     fn gradient(&self, block: Block<'_>, at: &[f64], precondition: Precondition<'_>, lane: &mut Lane) {
         let (records, dimension) = (block.len(), self.dimension());
@@ -189,6 +219,14 @@ impl Curator {
             }
         }
     }
+}
+
+/// How many records' vectors of this width are written before they are added up: as many as stay in the first cache, but
+/// enough to pay for a call.
+fn tile(width: usize) -> usize {
+    /// 20 KiB, less than half of a first cache.
+    const VALUES: usize = 2560;
+    (VALUES / width.max(1)).clamp(128, BLOCK).next_multiple_of(64)
 }
 
 /// Makes room for so many sums in every lane, all zero.

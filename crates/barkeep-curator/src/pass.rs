@@ -1,7 +1,7 @@
 //! Leads every asked record past a kernel once, in blocks, on as many threads as pay, with the same result on any.
 
 use barkeep_data::{BLOCK, Block, Blocks};
-use barkeep_model::Scratch;
+use barkeep_model::{Affine, Scratch};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -77,10 +77,12 @@ pub(crate) struct Lane {
     pub(crate) terms: Buffer<f64>,
     /// A block's preconditioned terms.
     pub(crate) mixed: Buffer<f64>,
-    /// One number per record of a block.
-    pub(crate) factors: Buffer<f64>,
-    /// Which records of a block count.
-    pub(crate) kept: Buffer<i64>,
+    /// The question's gradient, where it is affine.
+    pub(crate) affine: Affine,
+    /// The gradients of a few records, per coordinate.
+    pub(crate) chunk: Buffer<f64>,
+    /// Partial sums of a block's records, several per coordinate.
+    pub(crate) partials: Buffer<i64>,
     /// Partial sums of this lane's records, per coordinate.
     pub(crate) sums: Vec<i64>,
     /// Partial moments of this lane's records.

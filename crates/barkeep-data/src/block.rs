@@ -40,7 +40,17 @@ impl<'a> Block<'a> {
 
     /// The number of columns.
     pub fn width(self) -> usize {
-        self.values.len().checked_div(self.stride).unwrap_or(0)
+        // The first records of the first column may be cut off.
+        if self.stride == 0 { 0 } else { self.values.len().div_ceil(self.stride) }
+    }
+
+    /// Its records in tiles of at most `size`, in order.
+    pub fn tiles(self, size: usize) -> impl Iterator<Item = Self> {
+        (0..self.length).step_by(size.max(1)).map(move |start| Self {
+            values: self.values.get(start..).unwrap_or(&[]),
+            stride: self.stride,
+            length: size.min(self.length - start),
+        })
     }
 
     /// Column `index`, one value per record; empty if there is no such column.

@@ -300,6 +300,21 @@ mod tests {
     }
 
     #[test]
+    fn tiles_show_every_record_once_in_order() {
+        let table = table(1100, 3);
+        for block in table.blocks().iter() {
+            for size in [1, 64, 100, 1024, 5000] {
+                for j in 0..3 {
+                    let shown: Vec<f64> =
+                        block.tiles(size).flat_map(|tile| tile.column(j).to_vec()).collect();
+                    assert_eq!(shown, block.column(j));
+                }
+                assert!(block.tiles(size).all(|tile| tile.width() == 3 && (1..=size).contains(&tile.len())));
+            }
+        }
+    }
+
+    #[test]
     fn gathers_chosen_records_in_order() {
         let table = table(3000, 3);
         let mut buffer = Vec::new();

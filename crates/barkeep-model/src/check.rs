@@ -3,7 +3,7 @@
 use barkeep_data::Block;
 use num_dual::Dual64;
 
-use crate::{Model, Scratch};
+use crate::{Affine, Model, Scratch};
 
 /// Variates uniform on (0, 1), the same for the same seed (splitmix64).
 pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
@@ -77,6 +77,19 @@ pub(crate) fn against_oracle(
             for j in 0..d {
                 let expected = density(&record(i), &seeded(&from, j)).eps;
                 assert!(close(gradient[j * length + i], expected, expected.abs() + size), "gradient {j}");
+            }
+        }
+        let mut affine = Affine::default();
+        if model.affine_gradient(&from, &mut affine) {
+            let Affine { weights, centres, lean } = affine;
+            for i in 0..length {
+                let record = record(i);
+                for j in 0..d {
+                    let own = weights[j] * (record[j] - centres[j]);
+                    let leans = j == 0 && lean != 0.0;
+                    let whole = if leans { lean.mul_add(record[1] - centres[1], own) } else { own };
+                    assert_eq!(gradient[j * length + i], whole, "affine gradient {j}");
+                }
             }
         }
         model.log_ratio(block, &from, &from, &mut ratio, &mut scratch);

@@ -5,6 +5,7 @@
 //! of reusable buffers. It never clips, rounds or sums: that is the curator's part, so a model cannot get the
 //! privacy wrong.
 
+mod affine;
 #[cfg(test)]
 mod check;
 pub mod cholesky;
@@ -22,6 +23,7 @@ mod statistics;
 mod transform;
 mod variates;
 
+pub use affine::Affine;
 pub use error::Error;
 pub use model::Model;
 pub use models::banana::{Banana, BananaPosterior, Bend};

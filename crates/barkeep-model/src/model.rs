@@ -2,7 +2,7 @@
 
 use barkeep_data::{Block, Schema};
 
-use crate::{Scratch, Statistics};
+use crate::{Affine, Scratch, Statistics};
 
 /// A likelihood ln p(x|θ) of single records and a prior on θ ∈ ℝᵈ.
 ///
@@ -55,6 +55,15 @@ pub trait Model: Send + Sync {
 
     /// Writes ∂ ln p(x_i|θ)/∂θ_j to `out[j·len + i]`, where len is the block's length.
     fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch);
+
+    /// Writes the gradient at θ as an affine function of the record and returns true; returns false where it is not one of
+    /// that form.
+    ///
+    /// **Precision.** [`gradient`](Model::gradient) writes the same bits, but for the sign of zeros: fl(w·fl(x − c)), and
+    /// the first coordinate with lean·fl(x₂ − c₂) added in one rounding unless the lean is 0.
+    fn affine_gradient(&self, _at: &[f64], _out: &mut Affine) -> bool {
+        false
+    }
 
     /// ln p(θ), up to a constant if the prior is improper.
     fn log_prior(&self, at: &[f64]) -> f64;

@@ -1,6 +1,7 @@
 //! Turns per-record terms into integers before they are added, so that sums are exact and one record's share is
 //! bounded whatever floating point did inside that record.
 
+mod gradients;
 mod scalar;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ mod vector;
 #[cfg(test)]
 mod vector_tests;
 
+pub(crate) use gradients::{Columns, LANES, Written};
 pub(crate) use scalar::{BatchVariance, Moments, coin_input, noisy_log_ratio};
 pub use unit::{
     Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,
@@ -17,7 +19,7 @@ pub(crate) use unit::{
     batch_unit, check_barker_minibatch, check_batch, full_unit, lattice_sensitivity, noise_ratio, reach,
 };
 pub use vector::MOST_DIMENSIONS;
-pub(crate) use vector::add_clipped;
+pub(crate) use vector::{add_clipped, total};
 
 /// 1.5·2^52. Between 2^52 and 2^53 neighbouring f64 are 1 apart, so adding this to |y| ≤ 2^51 rounds y to the
 /// nearest integer, ties to even, and leaves that integer in the low bits.
@@ -30,12 +32,6 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 #[inline(always)]
 fn rounded_bits(y: f64) -> i64 {
     (y + ROUNDER).to_bits() as i64
-}
-
-/// As [`rounded_bits`] of the exact product of `x` and `y`, rounded once.
-#[inline(always)]
-fn rounded_product_bits(x: f64, y: f64) -> i64 {
-    x.mul_add(y, ROUNDER).to_bits() as i64
 }
 
 /// The bits of zero, as [`rounded_bits`] gives them.

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::echo::EXTREMES;
+use barkeep_data::Block;
+use barkeep_model::Affine;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -10,7 +12,9 @@ fn sums(rows: &[Vec<f64>], clip: Clip) -> Vec<i64> {
     let dimension = rows[0].len();
     let terms: Vec<f64> = (0..dimension).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
     let mut sums = vec![0; dimension];
-    add_clipped(&terms, &mut vec![0.0; rows.len()], &mut vec![0; rows.len()], &mut sums, clip);
+    let (mut chunk, mut partials) = (vec![0.0; dimension * LANES], vec![0; dimension * LANES]);
+    add_clipped(&Written::new(&terms, rows.len()), &mut chunk, &mut partials, clip);
+    total(&partials, &mut sums);
     sums
 }
 
@@ -37,7 +41,11 @@ fn any_rows() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Clip)> {
             direction.iter().map(|x| x / norm * clip * (1.0 + off)).collect::<Vec<_>>()
         });
         let row = prop_oneof![anything, near];
-        (vec(row.clone(), 1..20), row, Just(Clip::new(clip).unwrap()))
+        (
+            prop_oneof![4 => vec(row.clone(), 1..20), 1 => vec(row.clone(), 60..70)],
+            row,
+            Just(Clip::new(clip).unwrap()),
+        )
     })
 }
 
@@ -129,6 +137,42 @@ fn what_is_not_finite_or_too_long_to_square_counts_as_zero() {
     // The next smaller ones are clipped.
     let [first, second] = sums(&[vec![1e140, 0.0]], clip)[..] else { panic!("two coordinates") };
     assert!(first <= 1 << 30 && first > (1 << 30) - 4 && second == 0);
+}
+
+/// Affine gradients give the integers of the same gradients written out, whatever the columns hold.
+#[test]
+fn affine_gradients_are_summed_as_if_they_were_written() {
+    let wild = |k: usize| match k % 97 {
+        0 => EXTREMES[k / 97 % EXTREMES.len()],
+        1 => 1e154,
+        _ => (k as f64).sin() * 4.0,
+    };
+    for (dimension, lean) in [(1, 0.0), (2, 0.7), (2, 0.0), (5, -3.0), (30, 0.1)] {
+        let affine = Affine {
+            weights: (0..dimension).map(|j| 0.3 + j as f64).collect(),
+            centres: (0..dimension).map(|j| 0.1 * j as f64).collect(),
+            lean,
+        };
+        for records in [1, 63, 64, 65, 200] {
+            let values: Vec<f64> = (0..dimension * records).map(wild).collect();
+            let row = |i: usize| {
+                let at = |j: usize| affine.weights[j] * (values[j * records + i] - affine.centres[j]);
+                let mut row: Vec<f64> = (0..dimension).map(at).collect();
+                if lean != 0.0 {
+                    row[0] = lean.mul_add(values[records + i] - affine.centres[1], row[0]);
+                }
+                row
+            };
+            let rows: Vec<Vec<f64>> = (0..records).map(row).collect();
+            let clip = Clip::new(2.0).unwrap();
+            let (mut chunk, mut partials) = (vec![0.0; dimension * LANES], vec![0; dimension * LANES]);
+            let block = Block::over(&values, records, records);
+            add_clipped(&Columns::new(block, &affine), &mut chunk, &mut partials, clip);
+            let mut found = vec![0; dimension];
+            total(&partials, &mut found);
+            assert_eq!(found, sums(&rows, clip), "{dimension} coordinates, {records} records");
+        }
+    }
 }
 
 #[test]

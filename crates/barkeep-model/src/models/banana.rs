@@ -8,7 +8,7 @@ use barkeep_data::Block;
 use crate::error::{require_finite, require_positive};
 use crate::kernel::{linear, map_column, quadratic, sum_columns};
 use crate::variates::normal;
-use crate::{Error, Model, Scratch, numbered};
+use crate::{Affine, Error, Model, Scratch, numbered};
 
 /// The bend u₂ = θ₂ + a(θ₁−m)² + b of the second coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -162,6 +162,14 @@ impl Model for Banana {
                 ),
             }
         }
+    }
+
+    fn affine_gradient(&self, at: &[f64], out: &mut Affine) -> bool {
+        out.weights.clone_from(&self.precisions);
+        out.centres.clear();
+        out.centres.extend((0..self.dimension()).map(|j| self.centre(at, j)));
+        out.lean = self.bend.slope(at[0]) * self.precisions[1];
+        true
     }
 
     fn log_prior(&self, at: &[f64]) -> f64 {

@@ -8,7 +8,7 @@ use crate::cholesky::{Cholesky, dot};
 use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, map_column, quadratic, sum_columns};
 use crate::variates::normal;
-use crate::{Error, Model, Scratch, Statistics, numbered};
+use crate::{Affine, Error, Model, Scratch, Statistics, numbered};
 
 /// x ~ N(θ, Σ) with Σ known, θ ~ N(μ₀, Σ₀).
 pub struct GaussianMean {
@@ -210,6 +210,15 @@ impl Model for GaussianMean {
                 false => sum_columns(block, d, [0.0], [out], |k| ([row[k]], at[k]), linear),
             }
         }
+    }
+
+    fn affine_gradient(&self, at: &[f64], out: &mut Affine) -> bool {
+        out.weights.clear();
+        out.weights.extend(self.precision.iter().step_by(self.dimension() + 1));
+        out.centres.clear();
+        out.centres.extend_from_slice(at);
+        out.lean = 0.0;
+        self.diagonal
     }
 
     fn log_prior(&self, at: &[f64]) -> f64 {
