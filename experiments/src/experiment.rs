@@ -33,7 +33,7 @@ pub struct Task {
     /// Everything the numbers depend on, as text; numbers kept under other settings are computed again.
     pub settings: String,
     /// Does it.
-    pub compute: Box<dyn FnOnce() -> Result<Values, String>>,
+    pub compute: Box<dyn FnOnce() -> Result<Values, String> + Send>,
 }
 
 impl Task {
@@ -41,7 +41,7 @@ impl Task {
     pub fn new(
         key: impl Into<String>,
         settings: impl Into<String>,
-        compute: impl FnOnce() -> Result<Values, String> + 'static,
+        compute: impl FnOnce() -> Result<Values, String> + Send + 'static,
     ) -> Self {
         Self { key: key.into(), settings: settings.into(), compute: Box::new(compute) }
     }

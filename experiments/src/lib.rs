@@ -18,7 +18,7 @@ mod thesis;
 mod witness;
 
 pub use experiment::{Comparison, Experiment, Size};
-pub use report::report;
+pub use report::{report, seconds};
 pub use runner::{Setting, reproduce, table};
 
 use neurips::budget::Budget;

@@ -1,9 +1,12 @@
 //! Runs an experiment: computes the cells that are missing, then writes its numbers, its figure and its comparison.
 
-use crate::experiment::{Comparison, Experiment, NONE, Row, Size};
+use crate::experiment::{Comparison, Experiment, NONE, Row, Size, Task};
+use crate::published::Published;
 use crate::store::Store;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 /// What a run needs from outside.
@@ -17,59 +20,122 @@ pub struct Setting<'a> {
     /// Today, as it is to be written.
     pub date: &'a str,
     /// Takes a line about what happens.
-    pub say: &'a mut dyn FnMut(&str),
+    pub say: &'a (dyn Fn(&str) + Sync),
     /// Whether to stop before the next cell.
-    pub stop: &'a dyn Fn() -> bool,
+    pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// Runs an experiment and returns its comparison; nothing if it was stopped.
 ///
+/// Cells are computed side by side, one to a processor: what they hold does not depend on how many there are.
+///
 /// # Errors
 /// Faulty settings, a cell that fails, or files that cannot be written.
-pub fn reproduce(
-    experiment: &dyn Experiment,
-    setting: &mut Setting<'_>,
-) -> Result<Option<Comparison>, String> {
+pub fn reproduce(experiment: &dyn Experiment, setting: &Setting<'_>) -> Result<Option<Comparison>, String> {
     std::fs::create_dir_all(setting.out)
         .map_err(|error| format!("cannot make {}: {}", setting.out.display(), error.kind()))?;
-    let mut store = Store::open(&cells_path(setting.out, experiment, setting.size))?;
+    let store = Store::open(&cells_path(setting.out, experiment, setting.size))?;
     let tasks = experiment.tasks(setting.size)?;
     let count = tasks.len();
-    let missing: Vec<_> = tasks
+    let keys: BTreeSet<String> = tasks.iter().map(|task| task.key.clone()).collect();
+    let missing: VecDeque<Task> = tasks
         .into_iter()
         .filter(|task| setting.fresh || store.find(&task.key, &task.settings).is_none())
         .collect();
-    let (began, todo) = (Instant::now(), missing.len());
-    if todo < count {
-        (setting.say)(&format!("{}: {} of {count} cells are known", experiment.name(), count - todo));
+    if missing.len() < count {
+        let known = count - missing.len();
+        (setting.say)(&format!("{}: {known} of {count} cells are known", experiment.name()));
     }
-    for (done, task) in missing.into_iter().enumerate() {
-        if (setting.stop)() {
-            (setting.say)(&format!("stopped; the same command goes on with {}", task.key));
-            return Ok(None);
+    if setting.size == Size::Full && !missing.is_empty() {
+        (setting.say)(&announced(experiment, missing.len(), count));
+    }
+    let Some(store) = compute(experiment, setting, store, missing)? else { return Ok(None) };
+    let (figure, comparison) = experiment.show(&store.cells())?;
+    write(&setting.out.join(file_name(experiment, setting.size, "svg")), &figure.svg())?;
+    write(&setting.out.join(file_name(experiment, setting.size, "csv")), &csv(&comparison))?;
+    let spent: f64 = store.kept.iter().filter(|cell| keys.contains(&cell.key)).map(|cell| cell.seconds).sum();
+    (setting.say)(&format!("{}: {count} cells, {} of one processor", experiment.name(), duration(spent)));
+    Ok(Some(comparison))
+}
+
+/// How long it will take: by the last full run, whose seconds are part of the program.
+fn announced(experiment: &dyn Experiment, missing: usize, count: usize) -> String {
+    let known = Published::new(include_str!("../results/seconds.csv"));
+    let row = known.rows().find(|row| row.text("experiment") == experiment.name());
+    let name = experiment.name();
+    match row.map(|row| row.number("seconds") / row.number("cells") * missing as f64) {
+        Some(seconds) if seconds.is_finite() => {
+            let processors = rayon::current_num_threads();
+            let each = duration(seconds / processors.min(missing) as f64);
+            format!(
+                "{name}: {missing} of {count} cells to compute; by the last full run about {} of one processor, {each} on {processors}",
+                duration(seconds)
+            )
         }
+        _ => format!("{name}: {missing} of {count} cells to compute; no full run says how long that takes"),
+    }
+}
+
+/// Computes cells and keeps each; nothing if it was stopped.
+fn compute(
+    experiment: &dyn Experiment,
+    setting: &Setting<'_>,
+    store: Store,
+    missing: VecDeque<Task>,
+) -> Result<Option<Store>, String> {
+    let (began, todo) = (Instant::now(), missing.len());
+    let workers = rayon::current_num_threads().min(todo);
+    // A cell that is alone may use all processors.
+    let threads = if todo == 1 { rayon::current_num_threads() } else { 1 };
+    let (queue, shared, failed) = (Mutex::new(missing), Mutex::new((store, 0_usize)), OnceLock::new());
+    let next = || queue.lock().ok().filter(|_| failed.get().is_none() && !(setting.stop)())?.pop_front();
+    let one = |task: Task| -> Result<(), String> {
         let start = Instant::now();
         let values =
             (task.compute)().map_err(|error| format!("{}, {}: {error}", experiment.name(), task.key))?;
         let seconds = (start.elapsed().as_secs_f64() * 1000.0).round() / 1000.0;
-        store.keep(&task.key, &task.settings, (setting.date, seconds), values)?;
+        let mut shared = shared.lock().map_err(|_| "another cell failed".to_owned())?;
+        shared.0.keep(&task.key, &task.settings, (setting.date, seconds), values)?;
+        shared.1 += 1;
+        let done = shared.1;
         // Cells differ in size, so this is a guess; the most telling cells come first, not the longest.
-        let left = began.elapsed().as_secs_f64() / (done + 1) as f64 * (todo - done - 1) as f64;
+        let left = duration(began.elapsed().as_secs_f64() / done as f64 * (todo - done) as f64);
+        let name = experiment.name();
         (setting.say)(&format!(
-            "{}: {} of {todo}, {} in {seconds:.1} s, about {} left",
-            experiment.name(),
-            done + 1,
-            task.key,
-            duration(left)
+            "{name}: {done} of {todo}, {} in {seconds:.1} s, about {left} left",
+            task.key
         ));
+        Ok(())
+    };
+    let work = || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let outcome = pool.map_err(|error| error.to_string()).and_then(|pool| {
+            pool.install(|| {
+                while let Some(task) = next() {
+                    one(task)?;
+                }
+                Ok(())
+            })
+        });
+        if let Err(reason) = outcome {
+            // The first reason is the one that counts.
+            let _ = failed.set(reason);
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..workers).for_each(|_| {
+            scope.spawn(work);
+        });
+    });
+    if let Some(reason) = failed.into_inner() {
+        return Err(reason);
     }
-    let cells = store.cells();
-    let (figure, comparison) = experiment.show(&cells)?;
-    write(&setting.out.join(file_name(experiment, setting.size, "svg")), &figure.svg())?;
-    write(&setting.out.join(file_name(experiment, setting.size, "csv")), &csv(&comparison))?;
-    let spent: f64 = store.kept.iter().map(|cell| cell.seconds).sum();
-    (setting.say)(&format!("{}: {count} cells, computed in {}", experiment.name(), duration(spent)));
-    Ok(Some(comparison))
+    let (store, done) = shared.into_inner().map_err(|_| "a cell failed".to_owned())?;
+    if done < todo {
+        (setting.say)("stopped; the same command goes on from here");
+        return Ok(None);
+    }
+    Ok(Some(store))
 }
 
 /// Where an experiment's cells are kept.

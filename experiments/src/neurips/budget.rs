@@ -170,7 +170,7 @@ impl Experiment for Budget {
                 })
                 .collect(),
             Self::Steps => {
-                let axis = Axis::new("iterations T").from(0.0, 102_000.0);
+                let axis = Axis::new("iterations T").from(-2000.0, 102_000.0);
                 vec![facet("q = 0.001".to_owned(), axis, &|_, _, steps| Some(steps as f64))]
             }
         };

@@ -54,10 +54,10 @@ impl Style {
         }
     }
 
-    /// A broken line with rings, as published values are shown.
+    /// A broken line with rings, as published values are shown: wide enough to be seen around a point of ours.
     #[must_use]
     pub fn published(label: impl Into<String>, colour: usize) -> Self {
-        Self { shape: Shape::Ring, dashed: true, width: 1.3, ..Self::line(label, colour) }
+        Self { shape: Shape::Ring, dashed: true, width: 1.3, radius: 4.5, ..Self::line(label, colour) }
     }
 
     /// A line with points.

@@ -5,15 +5,13 @@
 //! The first half of a published sampler's chain is dropped, of ours what its own rule says.
 
 use super::iterations::published_steps;
-use super::{BY_MMD, CIRCLE, Case, Setting};
+use super::{Case, Setting, named};
 use crate::experiment::{Cells, Size, Task, Values, values};
 use crate::replicate::{plan, runs};
 use crate::witness::{Clips, Witness};
 use barkeep::diagnostics::{Points, mmd::mmd};
 use barkeep::{Plan, PublicRng};
-use std::cell::OnceCell;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where these cells are kept, whichever figure asks for them.
 pub(crate) const STORE: &str = "thesis-chains";
@@ -47,12 +45,9 @@ const CIRCLE_BUDGETS: [f64; 3] = [0.5, 0.75, 1.0];
 /// Chains of a set of starts.
 pub(crate) const CHAINS: usize = 20;
 
-/// Seeds of records that are looked at.
-const CANDIDATES: u64 = 40;
-
 /// The budgets a model is shown at.
 pub(crate) fn budgets(setting: &Setting) -> &'static [f64] {
-    if setting.name == CIRCLE.name { &CIRCLE_BUDGETS } else { &BUDGETS }
+    if setting.is_circle() { &CIRCLE_BUDGETS } else { &BUDGETS }
 }
 
 /// Sets of records and starts: the position among the closest records, and the seed of the starts.
@@ -65,7 +60,7 @@ fn sets(setting: &Setting, sampler: &str) -> &'static [(usize, u64)] {
         // Long chains over many records: one set tells enough.
         (30, _) => &SETS[..1],
         (_, true) => &SETS[..1],
-        _ if setting.name == CIRCLE.name => &SETS[..1],
+        _ if setting.is_circle() => &SETS[..1],
         (10, _) => &SETS[..2],
         _ => &SETS,
     }
@@ -80,7 +75,7 @@ fn is_diffusion(sampler: &str) -> bool {
 pub(crate) fn samplers(setting: &Setting) -> Result<Vec<(String, String)>, String> {
     let all: toml::Table = SAMPLERS.parse().map_err(|_| "samplers.toml is not TOML".to_owned())?;
     let mut found = Vec::new();
-    if let Some(toml::Value::Table(of_model)) = all.get(setting.name) {
+    if let Some(toml::Value::Table(of_model)) = all.get(&setting.name) {
         for name in PUBLISHED.iter().map(|(name, _)| *name).chain(OURS) {
             if let Some(toml::Value::Table(section)) = of_model.get(name) {
                 found.push((name.to_owned(), section.to_string()));
@@ -97,15 +92,23 @@ fn key(model: &str, sampler: &str, budget: f64, set: (usize, u64)) -> String {
 
 /// All numbers of one kind for a model, sampler and budget, whichever sets of records and starts are known.
 pub(crate) fn pooled(cells: &Cells, setting: &Setting, sampler: &str, budget: f64, kind: &str) -> Vec<f64> {
+    by_set(cells, setting, sampler, budget, kind).concat()
+}
+
+/// The same, set by set.
+pub(crate) fn by_set<'a>(
+    cells: &'a Cells,
+    setting: &Setting,
+    sampler: &str,
+    budget: f64,
+    kind: &str,
+) -> Vec<&'a [f64]> {
     let sets = sets(setting, sampler).iter();
-    sets.filter_map(|&set| cells.numbers(&key(setting.name, sampler, budget, set), kind))
-        .flatten()
-        .copied()
-        .collect()
+    sets.filter_map(|&set| cells.numbers(&key(&setting.name, sampler, budget, set), kind)).collect()
 }
 
 /// Records, starts and exact draws, made when the first cell needs them.
-type Shared = Rc<OnceCell<Result<Rc<Case>, String>>>;
+type Shared = Arc<OnceLock<Result<Case, String>>>;
 
 /// Those of one model, by the set they belong to.
 #[derive(Default)]
@@ -114,10 +117,10 @@ pub(crate) struct Cases(Vec<((usize, u64), Shared)>);
 impl Cases {
     fn of(&mut self, set: (usize, u64)) -> Shared {
         if let Some((_, shared)) = self.0.iter().find(|(known, _)| *known == set) {
-            return Rc::clone(shared);
+            return Arc::clone(shared);
         }
         let shared = Shared::default();
-        self.0.push((set, Rc::clone(&shared)));
+        self.0.push((set, Arc::clone(&shared)));
         shared
     }
 }
@@ -187,8 +190,8 @@ impl Chains {
             settings += " with squares";
         }
         let shared = cases.of(self.set);
-        Task::new(key(setting.name, &self.sampler, self.budget, self.set), settings, move || {
-            let made = shared.get_or_init(|| self.case().map(Rc::new));
+        Task::new(key(&setting.name, &self.sampler, self.budget, self.set), settings, move || {
+            let made = shared.get_or_init(|| self.case());
             self.run(made.as_ref().map_err(Clone::clone)?)
         })
     }
@@ -196,13 +199,13 @@ impl Chains {
     fn case(&self) -> Result<Case, String> {
         match is_diffusion(&self.sampler) {
             true => self.setting.case(CHAINS, DRAWN),
-            false => self.setting.matched(self.set, CHAINS, CANDIDATES),
+            false => self.setting.matched(self.set, CHAINS),
         }
     }
 
     /// Whether the mean of ‖θ‖² is kept: a mean at the origin says little of a circle without its radius.
     fn keeps_squares(&self) -> bool {
-        is_diffusion(&self.sampler) && self.setting.name == CIRCLE.name
+        is_diffusion(&self.sampler) && self.setting.is_circle()
     }
 
     fn plan(&self) -> Result<Plan, String> {
@@ -226,7 +229,7 @@ impl Chains {
         };
         let diffusion = is_diffusion(&self.sampler);
         let ours = diffusion || OURS.contains(&self.sampler.as_str());
-        if let Some(published) = published_steps(self.setting.name, &self.sampler, self.budget) {
+        if let Some(published) = published_steps(&self.setting.name, &self.sampler, self.budget) {
             // As many as the thesis took, where our accountant would allow more.
             plan.steps = plan.steps.min(published);
         }
@@ -304,32 +307,29 @@ pub(crate) fn planned(setting: &Setting, section: &str, budget: f64) -> Result<P
 
 /// The models of figure 6.3, in its order.
 pub(crate) fn bananas() -> Vec<&'static Setting> {
-    ["easy-2d", "tempered-2d", "easy-10d", "tempered-10d"].into_iter().filter_map(model).collect()
+    ["easy-2d", "tempered-2d", "easy-10d", "tempered-10d"].into_iter().filter_map(named).collect()
 }
 
 /// The models of figure 6.4, the quick ones first.
 pub(crate) fn harder() -> Vec<&'static Setting> {
-    ["hard-2d", "hard-gauss-2d", "gauss-30d"].into_iter().filter_map(model).collect()
-}
-
-fn model(name: &str) -> Option<&'static Setting> {
-    BY_MMD.iter().find(|setting| setting.name == name)
+    ["hard-2d", "hard-gauss-2d", "gauss-30d"].into_iter().filter_map(named).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::thesis::by_mmd;
 
     #[test]
     fn every_published_sampler_buys_the_published_steps() {
-        for setting in BY_MMD.iter().filter(|setting| setting.dimension == 2) {
+        for setting in by_mmd().iter().filter(|setting| setting.dimension == 2) {
             for (name, section) in samplers(setting).unwrap() {
                 if !matches!(name.as_str(), "dpps" | "dppa" | "hmc") {
                     continue;
                 }
                 for budget in [1.0, 4.0] {
                     let plan = planned(setting, &section, budget).unwrap();
-                    let published = published_steps(setting.name, &name, budget).unwrap();
+                    let published = published_steps(&setting.name, &name, budget).unwrap();
                     assert_eq!(plan.steps, published, "{} {name} {budget}", setting.name);
                 }
             }
@@ -340,7 +340,7 @@ mod tests {
     fn settings_cover_every_published_cell() {
         let published = crate::published::Published::new(include_str!("../../published/thesis-mmd.csv"));
         for row in published.rows().filter(|row| row.text("sampler") != "exact") {
-            let setting = model(row.text("model")).unwrap();
+            let setting = named(row.text("model")).unwrap();
             assert!(samplers(setting).unwrap().iter().any(|(name, _)| name == row.text("sampler")));
             assert!(budgets(setting).contains(&row.number("epsilon")));
         }

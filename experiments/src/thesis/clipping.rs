@@ -1,7 +1,7 @@
 //! Figures 6.5, 6.6 and 6.8 (how much is clipped) and 6.7 (the circle).
 
 use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, harder, pooled, tasks};
-use super::{CIRCLE, Setting};
+use super::{Setting, circle};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::quartiles;
 use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
@@ -23,8 +23,8 @@ impl Clipping {
         match self {
             Self::Bananas => bananas(),
             Self::Harder => harder(),
-            Self::Circle => vec![&CIRCLE],
-            Self::Gradients => bananas().into_iter().chain(harder()).chain([&CIRCLE]).collect(),
+            Self::Circle => vec![circle()],
+            Self::Gradients => bananas().into_iter().chain(harder()).chain([circle()]).collect(),
         }
     }
 
@@ -75,7 +75,7 @@ impl Experiment for Clipping {
 
     fn show(&self, cells: &Cells) -> Result<(Figure, Comparison), String> {
         let figure = match self {
-            Self::Circle => circle(cells),
+            Self::Circle => circle_figure(cells),
             _ => self.shares(cells),
         };
         Ok((Figure { title: self.title().to_owned(), ..figure }, self.comparison(cells)))
@@ -104,7 +104,7 @@ impl Clipping {
         let mut panels = Vec::new();
         for setting in self.models() {
             let axis = Axis::new(format!("ε (δ = {:e})", setting.delta())).at(budgets(setting));
-            let mut panel = Panel::new(setting.name, axis, Axis::new("clipped (%)"));
+            let mut panel = Panel::new(&*setting.name, axis, Axis::new("clipped (%)"));
             for (colour, (name, title)) in PUBLISHED.into_iter().enumerate() {
                 let shift = 0.06 * (colour as f64 - 2.5);
                 let points: Vec<_> = ranges(cells, setting, name, kind).into_iter().map(percent).collect();
@@ -159,22 +159,22 @@ impl Clipping {
     }
 }
 
-fn circle(cells: &Cells) -> Figure {
-    let axis = || Axis::new("ε (δ = 10⁻⁶)").from(0.4, 1.1).at(budgets(&CIRCLE));
+fn circle_figure(cells: &Cells) -> Figure {
+    let axis = || Axis::new("ε (δ = 10⁻⁶)").from(0.4, 1.1).at(budgets(circle()));
     let mut errors = Panel::new("error of the mean", axis(), Axis::new("distance from the origin"));
     let mut clipped = Panel::new("clipped log-likelihood ratios", axis(), Axis::new("clipped (%)"));
     for (colour, (name, title)) in PUBLISHED.into_iter().enumerate() {
         let style = Style::points(title, colour, Shape::Disc);
-        let points = ranges(cells, &CIRCLE, name, "error");
+        let points = ranges(cells, circle(), name, "error");
         if points.is_empty() {
             continue;
         }
         errors.marks.push(Mark::Ranges { points, style: style.clone() });
-        let points = ranges(cells, &CIRCLE, name, "clipped").into_iter().map(percent).collect();
+        let points = ranges(cells, circle(), name, "clipped").into_iter().map(percent).collect();
         clipped.marks.push(Mark::Ranges { points, style });
     }
     for (index, name) in OURS.into_iter().enumerate() {
-        let points = ranges(cells, &CIRCLE, name, "error");
+        let points = ranges(cells, circle(), name, "error");
         if points.is_empty() {
             continue;
         }

@@ -3,7 +3,7 @@
 //! The thesis' settings of this figure are not published beyond the numbers of draws (3000 and 500); steps here are chosen from the
 //! model's own information so that unclipped chains converge. The clip is constant per unit of distance, as in the private samplers.
 
-use super::{BY_MMD, Setting};
+use super::named;
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::quartiles;
 use crate::replicate::runs;
@@ -58,8 +58,8 @@ fn groups() -> Result<Vec<Group>, String> {
 
 impl Cell {
     fn compute(&self) -> Result<Values, String> {
-        let setting = model(self.setting)?;
-        let case = setting.matched((0, 1), self.chains, 40)?;
+        let setting = named(self.setting).ok_or_else(|| format!("no model {}", self.setting))?;
+        let case = setting.matched((0, 1), self.chains)?;
         let mut section: toml::Table =
             self.section.parse().map_err(|_| "a sampler that is not TOML".to_owned())?;
         section.insert("clip".to_owned(), self.clip.into());
@@ -86,10 +86,6 @@ impl Cell {
         }
         Ok(values([("mmd", distances), ("clipped", clipped)]))
     }
-}
-
-fn model(name: &str) -> Result<&'static Setting, String> {
-    BY_MMD.iter().find(|setting| setting.name == name).ok_or_else(|| format!("no model {name}"))
 }
 
 impl Experiment for ClipEffect {

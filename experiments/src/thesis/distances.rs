@@ -1,7 +1,7 @@
 //! Figures 6.3 and 6.4 and the frontier: MMD to the exact posterior against ε, published chains repeated and ours added.
 
 use super::Setting;
-use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, harder, pooled, tasks};
+use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, by_set, harder, pooled, tasks};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::{Published, quartiles};
 use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
@@ -48,7 +48,7 @@ fn ours(cells: &Cells, setting: &Setting, sampler: &str, budget: f64) -> Option<
 pub(super) fn best_published(setting: &Setting, budget: f64) -> Option<(f64, &'static str)> {
     let medians = PUBLISHED
         .iter()
-        .filter_map(|(name, title)| Some((published(setting.name, name, budget)?[1], *title)));
+        .filter_map(|(name, title)| Some((published(&setting.name, name, budget)?[1], *title)));
     medians.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
@@ -125,7 +125,7 @@ impl Distances {
                         budgets(setting).iter().filter_map(range).collect()
                     };
                 let style = Style::published(format!("{title}, published"), colour);
-                let range = points(&|budget| published(setting.name, name, budget), shift);
+                let range = points(&|budget| published(&setting.name, name, budget), shift);
                 panel.marks.push(Mark::Ranges { points: range, style });
                 let style = Style::points(format!("{title}, repeated"), colour, Shape::Disc);
                 let range = points(&|budget| ours(cells, setting, name, budget), shift + 0.02);
@@ -145,50 +145,90 @@ impl Distances {
 
     fn comparison(&self, cells: &Cells) -> Comparison {
         let mut comparison = Comparison::new("the same chain by barkeep", "barkeep's own samplers");
-        let (mut within, mut known, mut others) = (0, 0, Vec::new());
+        let mut check = Check::default();
         for setting in self.models() {
             for (name, title) in PUBLISHED {
                 for &budget in budgets(setting) {
-                    let Some(theirs) = published(setting.name, name, budget) else { continue };
-                    let same = ours(cells, setting, name, budget);
+                    let Some(theirs) = published(&setting.name, name, budget) else { continue };
                     let what = format!("{}, {title}, ε = {budget}", setting.name);
-                    if let Some([_, median, _]) = same
-                        && REPEATED.contains(&name)
-                    {
-                        known += 1;
-                        match (theirs[0]..=theirs[2]).contains(&median) {
-                            true => within += 1,
-                            false => others.push(format!("{what} ({median:.3} against {})", shown(theirs))),
-                        }
+                    if REPEATED.contains(&name) {
+                        check.add(&what, theirs, &by_set(cells, setting, name, budget, "mmd"));
                     }
+                    let same = ours(cells, setting, name, budget);
                     let best = best_of_ours(cells, setting, budget)
                         .map(|(found, name)| format!("{} {name}", shown(found)));
                     comparison.rows.push(Row::new(what, Some(shown(theirs)), same.map(shown), best));
                 }
             }
         }
-        if known > 0 {
-            comparison.notes.push(format!(
-                "DP penalty, OCU+GWMH and HMC: our median is within the published quartiles in {within} of {known} cells ({:.0} %).",
-                100.0 * f64::from(within) / f64::from(known)
-            ));
-        }
-        if !others.is_empty() {
-            comparison.notes.push(format!(
-                "Outside: {}. The thesis' records and starts are not published, and 20 chains have one median only: where its chains are \
-                 short, the start decides; ours pool up to 80 chains over two sets of records.",
-                others.join("; ")
-            ));
-        }
+        check.finish(self.name(), &mut comparison);
         comparison
+    }
+}
+
+/// Whether our medians of the samplers we repeat lie within the published quartiles.
+#[derive(Default)]
+struct Check {
+    known: u32,
+    within: u32,
+    others: Vec<String>,
+}
+
+impl Check {
+    /// Judges a cell by its chains, given set by set of starts.
+    fn add(&mut self, what: &str, theirs: [f64; 3], sets: &[&[f64]]) {
+        let all = sets.concat();
+        let Some(found) = quartiles(&all) else { return };
+        self.known += 1;
+        let inside = |median: f64| (theirs[0]..=theirs[2]).contains(&median);
+        if inside(found[1]) {
+            self.within += 1;
+            return;
+        }
+        let medians: Vec<f64> = sets.iter().filter_map(|set| Some(quartiles(set)?[1])).collect();
+        let least = medians.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = medians.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let reason = if medians.iter().any(|&median| inside(median)) {
+            format!("the starts decide: medians of our sets of 20 chains range from {least:.3} to {most:.3}")
+        } else if (found[0]..=found[2]).contains(&theirs[1]) {
+            "the published median lies within our quartiles: the spread of 20 chains".to_owned()
+        } else {
+            format!(
+                "no set of ours explains it ({least:.3} to {most:.3}): other records and starts than the thesis'"
+            )
+        };
+        self.others.push(format!("{what}: {} against {}; {reason}", shown(found), shown(theirs)));
+    }
+
+    fn finish(self, name: &str, comparison: &mut Comparison) {
+        let Self { known, within, others } = self;
+        if known == 0 {
+            return;
+        }
+        let share = 100.0 * f64::from(within) / f64::from(known);
+        let line = format!(
+            "DP penalty, OCU+GWMH and HMC at release level: our median is within the published quartiles in {within} of {known} cells \
+             ({share:.0} %, to be at least 90 %)."
+        );
+        if share < 90.0 {
+            comparison.not_better.push(format!("The thesis' own chains (`{name}`): {line}"));
+        }
+        comparison.notes.push(line);
+        if !others.is_empty() {
+            comparison.notes.push(
+                "The others, each with the reason; the thesis' records and starts are not published, and short chains depend on both:"
+                    .to_owned(),
+            );
+            comparison.notes.extend(others);
+        }
     }
 }
 
 /// Axes with the distance of exact draws as a band.
 pub(super) fn empty(setting: &Setting) -> Panel {
     let axis = Axis::new(format!("ε (δ = {:e})", setting.delta())).from(0.6, 6.4).at(budgets(setting));
-    let mut panel = Panel::new(setting.name, axis, Axis::log("MMD").from(0.008, 1.0));
-    if let Some([low, mean, high]) = published(setting.name, "exact", 0.0) {
+    let mut panel = Panel::new(&*setting.name, axis, Axis::log("MMD").from(0.008, 1.0));
+    if let Some([low, mean, high]) = published(&setting.name, "exact", 0.0) {
         let style = Style { width: 1.0, ..Style::line("ten exact samples: least, mean, largest", 6) };
         for level in [low, mean, high] {
             panel.marks.push(Mark::Line { points: vec![(0.6, level), (6.4, level)], style: style.clone() });
@@ -239,7 +279,7 @@ fn frontier(cells: &Cells, models: &[&'static Setting]) -> Comparison {
             if let Some(([_, median, _], _)) = found {
                 ratios.push((theirs / median, what.clone()));
             }
-            let exact = published(setting.name, "exact", 0.0).map(|exact| format!("{:.3}", exact[1]));
+            let exact = published(&setting.name, "exact", 0.0).map(|exact| format!("{:.3}", exact[1]));
             let best = found.map(|(found, name)| format!("{} {name}", shown(found)));
             comparison.rows.push(Row::new(what, Some(format!("{theirs:.3} {whose}")), exact, best));
         }

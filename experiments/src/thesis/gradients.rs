@@ -6,7 +6,7 @@
 
 use super::chains::{BUDGETS, CHAINS, Cases, DEFAULT, PUBLISHED, STORE, budgets, diffusion, pooled};
 use super::distances::{best_published, empty};
-use super::{BY_MMD, CIRCLE, Setting};
+use super::{Setting, by_mmd, circle};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::quartiles;
 use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
@@ -81,7 +81,7 @@ impl Experiment for Gradients {
 
     fn tasks(&self, size: Size) -> Result<Vec<Task>, String> {
         let mut tasks: Vec<(usize, Task)> = Vec::new();
-        for setting in BY_MMD.iter().chain([&CIRCLE]) {
+        for setting in by_mmd().iter().chain([circle()]) {
             if size == Size::Quick && setting.dimension > 2 {
                 continue;
             }
@@ -94,7 +94,7 @@ impl Experiment for Gradients {
                     tasks.push((round, task));
                 }
             }
-            if setting.name == CIRCLE.name || (size == Size::Quick && setting.name != BY_MMD[0].name) {
+            if setting.is_circle() || (size == Size::Quick && setting.name != "easy-2d") {
                 continue;
             }
             for (name, change) in changes() {
@@ -125,7 +125,7 @@ fn ours(cells: &Cells, setting: &Setting, sampler: &str, budget: f64) -> Option<
 
 /// What a model is judged by.
 fn kind(setting: &Setting) -> &'static str {
-    if setting.name == CIRCLE.name { "error" } else { "mmd" }
+    if setting.is_circle() { "error" } else { "mmd" }
 }
 
 /// With a constant off, or the rule itself by as many chains.
@@ -140,8 +140,8 @@ fn shown([low, median, high]: [f64; 3]) -> String {
 
 /// The radius a chain on the circle found, and that of the records, in root mean square.
 fn radius(cells: &Cells, sampler: &str, budget: f64) -> Option<(f64, f64)> {
-    let squares = pooled(cells, &CIRCLE, sampler, budget, "squares");
-    let records = pooled(cells, &CIRCLE, sampler, budget, "records' square");
+    let squares = pooled(cells, circle(), sampler, budget, "squares");
+    let records = pooled(cells, circle(), sampler, budget, "records' square");
     let mean = squares.iter().sum::<f64>() / squares.len() as f64;
     Some((mean.sqrt(), records.first()?.sqrt()))
 }
@@ -149,7 +149,7 @@ fn radius(cells: &Cells, sampler: &str, budget: f64) -> Option<(f64, f64)> {
 /// The best of the published samplers on the circle, as barkeep repeats them: the thesis has no numbers.
 fn best_repeated(cells: &Cells, budget: f64) -> Option<(f64, &'static str)> {
     let medians = PUBLISHED.iter().filter_map(|(name, title)| {
-        let found = quartiles(&pooled(cells, &CIRCLE, name, budget, "error"))?;
+        let found = quartiles(&pooled(cells, circle(), name, budget, "error"))?;
         Some((found[1], *title))
     });
     medians.min_by(|a, b| a.0.total_cmp(&b.0))
@@ -157,7 +157,7 @@ fn best_repeated(cells: &Cells, budget: f64) -> Option<(f64, &'static str)> {
 
 fn comparison(cells: &Cells) -> Comparison {
     let mut comparison = Comparison::new("barkeep: langevin", "barkeep: underdamped");
-    for setting in &BY_MMD {
+    for setting in by_mmd() {
         for &budget in budgets(setting) {
             let published =
                 best_published(setting, budget).map(|(median, whose)| format!("{median:.3} {whose}"));
@@ -167,11 +167,11 @@ fn comparison(cells: &Cells) -> Comparison {
             comparison.rows.push(Row::new(what, published, langevin, underdamped));
         }
     }
-    for &budget in budgets(&CIRCLE) {
+    for &budget in budgets(circle()) {
         let published =
             best_repeated(cells, budget).map(|(median, whose)| format!("{median:.3} {whose} (repeated)"));
         let [langevin, underdamped] =
-            SAMPLERS.map(|sampler| ours(cells, &CIRCLE, sampler, budget).map(shown));
+            SAMPLERS.map(|sampler| ours(cells, circle(), sampler, budget).map(shown));
         let what = format!("circle, ε = {budget}, distance of the mean");
         comparison.rows.push(Row::new(what, published, langevin, underdamped));
         let found = SAMPLERS.map(|sampler| radius(cells, sampler, budget));
@@ -179,7 +179,7 @@ fn comparison(cells: &Cells) -> Comparison {
         let right = found.iter().flatten().next().map(|(_, right)| format!("right: {right:.3}"));
         comparison.rows.push(Row::new(format!("circle, ε = {budget}, radius"), right, langevin, underdamped));
     }
-    for setting in &BY_MMD {
+    for setting in by_mmd() {
         let rule = ("the rule itself".to_owned(), DEFAULT.to_owned());
         for (name, sampler) in
             [rule].into_iter().chain(changes().map(|(name, _)| (name.clone(), changed(&name))))
@@ -206,12 +206,12 @@ fn comparison(cells: &Cells) -> Comparison {
 
 /// The largest medians over the seven models, beside what was aimed at.
 fn largest(cells: &Cells, sampler: &str) -> Option<String> {
-    let most = |budget: f64| -> Option<(f64, &'static str)> {
+    let most = |budget: f64| -> Option<(f64, &str)> {
         let found =
-            BY_MMD.iter().map(|setting| Some((ours(cells, setting, sampler, budget)?[1], setting.name)));
+            by_mmd().iter().map(|setting| Some((ours(cells, setting, sampler, budget)?[1], &*setting.name)));
         found.collect::<Option<Vec<_>>>()?.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))
     };
-    let below = BY_MMD.iter().all(|setting| {
+    let below = by_mmd().iter().all(|setting| {
         budgets(setting).iter().all(|&budget| {
             let pair = ours(cells, setting, sampler, budget).zip(best_published(setting, budget));
             pair.is_some_and(|(ours, theirs)| ours[1] < theirs.0)
@@ -228,7 +228,7 @@ fn largest(cells: &Cells, sampler: &str) -> Option<String> {
 /// Which constant a factor of two off hurts most.
 fn worst_change(cells: &Cells) -> Option<String> {
     let mut found: Vec<(f64, String)> = Vec::new();
-    for setting in &BY_MMD {
+    for setting in by_mmd() {
         for (name, _) in changes() {
             let median = off(cells, setting, &changed(&name))?[1];
             found.push((median, format!("{}, {name}", setting.name)));
@@ -241,10 +241,11 @@ fn worst_change(cells: &Cells) -> Option<String> {
 }
 
 fn judge_circle(cells: &Cells, comparison: &mut Comparison) {
-    for &budget in budgets(&CIRCLE) {
+    for &budget in budgets(circle()) {
         let Some((theirs, whose)) = best_repeated(cells, budget) else { continue };
-        let medians =
-            SAMPLERS.iter().filter_map(|sampler| Some((ours(cells, &CIRCLE, sampler, budget)?[1], *sampler)));
+        let medians = SAMPLERS
+            .iter()
+            .filter_map(|sampler| Some((ours(cells, circle(), sampler, budget)?[1], *sampler)));
         let Some((median, sampler)) = medians.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
         let line = format!(
             "Distance of the mean on the circle (`gradient-samplers`), ε = {budget}: {median:.3} ({sampler}), best published sampler as \
@@ -256,9 +257,9 @@ fn judge_circle(cells: &Cells, comparison: &mut Comparison) {
 
 fn figure(cells: &Cells) -> Figure {
     let mut panels: Vec<Panel> = Vec::new();
-    for setting in BY_MMD.iter().chain([&CIRCLE]) {
-        let mut panel = if setting.name == CIRCLE.name { circle_axes() } else { empty(setting) };
-        let best = |&budget: &f64| match setting.name == CIRCLE.name {
+    for setting in by_mmd().iter().chain([circle()]) {
+        let mut panel = if setting.is_circle() { circle_axes() } else { empty(setting) };
+        let best = |&budget: &f64| match setting.is_circle() {
             true => Some((budget, best_repeated(cells, budget)?.0)),
             false => Some((budget, best_published(setting, budget)?.0)),
         };
@@ -282,8 +283,8 @@ fn figure(cells: &Cells) -> Figure {
 }
 
 fn circle_axes() -> Panel {
-    let axis = Axis::new("ε (δ = 10⁻⁶)").from(0.4, 1.1).at(budgets(&CIRCLE));
-    Panel::new(CIRCLE.name, axis, Axis::log("distance of the mean").from(0.01, 4.0))
+    let axis = Axis::new("ε (δ = 10⁻⁶)").from(0.4, 1.1).at(budgets(circle()));
+    Panel::new("circle", axis, Axis::log("distance of the mean").from(0.01, 4.0))
 }
 
 /// For each constant the largest median of the seven models, with the constant halved, as it is, and doubled.
@@ -292,7 +293,7 @@ fn off_panel(cells: &Cells) -> Panel {
     let mut panel =
         Panel::new("a factor of two off, ε = 1", axis, Axis::log("largest median MMD").from(0.008, 1.0));
     let most = |sampler: &str| {
-        let medians = BY_MMD.iter().filter_map(|setting| Some(off(cells, setting, sampler)?[1]));
+        let medians = by_mmd().iter().filter_map(|setting| Some(off(cells, setting, sampler)?[1]));
         medians.max_by(f64::total_cmp)
     };
     for (index, constant) in CONSTANTS.iter().enumerate() {

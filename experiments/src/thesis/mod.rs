@@ -8,69 +8,64 @@ pub(crate) mod gradients;
 pub(crate) mod iterations;
 pub(crate) mod pictures;
 
+use crate::published::Published;
 use crate::replicate::{simulate, simulated_means};
 use barkeep::PublicRng;
 use barkeep::data::Table;
 use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model, cholesky::Cholesky};
-use std::sync::Arc;
+use rayon::prelude::*;
+use std::sync::{Arc, LazyLock, OnceLock};
 
-/// A model of the thesis with its hyperparameters (its table 5.1).
+/// A model of the thesis with its hyperparameters.
 pub(crate) struct Setting {
     /// As in the thesis' code.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) dimension: usize,
     pub(crate) records: usize,
     /// `[model]`, as a spec spells it.
-    pub(crate) model: &'static str,
+    model: String,
     /// The spread of the published starts.
     pub(crate) published_spread: f64,
     family: Family,
+    /// Seeds of records, those first whose posterior is spread most like the thesis'.
+    closest: OnceLock<Result<Vec<u64>, String>>,
 }
 
 enum Family {
     Banana { a: f64, n0: Option<f64> },
-    Gaussian,
+    Gaussian { correlation: f64, prior_variance: f64 },
     Circle,
 }
 
-const fn banana(
-    name: &'static str,
-    (dimension, records): (usize, usize),
-    (a, n0): (f64, Option<f64>),
-    model: &'static str,
-    published_spread: f64,
-) -> Setting {
-    let family = Family::Banana { a, n0 };
-    Setting { name, dimension, records, model, published_spread, family }
+struct Models {
+    by_mmd: Vec<Setting>,
+    circle: Setting,
 }
 
+/// Read once; what a file of the program does not say stays empty, and a test says that it says everything.
+static MODELS: LazyLock<Models> = LazyLock::new(|| {
+    let all: toml::Table = include_str!("../../specs/thesis/models.toml").parse().unwrap_or_default();
+    let list = all.get("by_mmd").and_then(toml::Value::as_array);
+    Models {
+        by_mmd: list.into_iter().flatten().map(Setting::read).collect(),
+        circle: all.get("circle").map_or_else(|| Setting::read(&"".into()), Setting::read),
+    }
+});
+
 /// The seven models that are judged by MMD.
-pub(crate) const BY_MMD: [Setting; 7] = [
-    banana("easy-2d", (2, 100_000), (20.0, None), "name = 'banana'", 0.01243),
-    banana("tempered-2d", (2, 100_000), (20.0, Some(1000.0)), "name = 'banana'\nn0 = 1000", 0.3496),
-    banana("easy-10d", (10, 200_000), (20.0, None), "name = 'banana'", 0.0037),
-    banana("tempered-10d", (10, 200_000), (20.0, Some(1000.0)), "name = 'banana'\nn0 = 1000", 0.0959),
-    banana("gauss-30d", (30, 200_000), (0.0, None), "name = 'banana'\na = 0", 0.00254),
-    banana("hard-2d", (2, 150_000), (350.0, None), "name = 'banana'\na = 350", 0.0558),
-    Setting {
-        name: "hard-gauss-2d",
-        dimension: 2,
-        records: 200_000,
-        model: "name = 'gaussian'\ncovariance = [[1, 0.999], [0.999, 1]]\nprior_variance = 100",
-        published_spread: 0.00227,
-        family: Family::Gaussian,
-    },
-];
+pub(crate) fn by_mmd() -> &'static [Setting] {
+    &MODELS.by_mmd
+}
 
 /// The model that is judged by the distance of its mean from the origin; the thesis shows it in a figure only.
-pub(crate) const CIRCLE: Setting = Setting {
-    name: "circle",
-    dimension: 2,
-    records: 100_000,
-    model: "name = 'circle'",
-    published_spread: 1.0,
-    family: Family::Circle,
-};
+pub(crate) fn circle() -> &'static Setting {
+    &MODELS.circle
+}
+
+/// One of the seven by its name.
+pub(crate) fn named(name: &str) -> Option<&'static Setting> {
+    by_mmd().iter().find(|setting| setting.name == name)
+}
 
 /// A setting with records.
 pub(crate) struct Case {
@@ -94,7 +89,44 @@ pub(crate) struct Statistics {
 
 const REFERENCE: usize = 1000;
 
+/// Seeds of records that are looked at for those that resemble the thesis'.
+const CANDIDATES: u64 = 40;
+
 impl Setting {
+    fn read(from: &toml::Value) -> Self {
+        let text = |key: &str| from.get(key).and_then(toml::Value::as_str).unwrap_or("").to_owned();
+        let count = |key: &str| {
+            let number = from.get(key).and_then(toml::Value::as_integer);
+            number.and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
+        };
+        let (name, model) = (text("name"), text("model"));
+        let keys: toml::Table = model.parse().unwrap_or_default();
+        let float = |value: &toml::Value| value.as_float().or(value.as_integer().map(|x| x as f64));
+        let number = |key: &str| keys.get(key).and_then(float);
+        let family = match keys.get("name").and_then(toml::Value::as_str) {
+            Some("circle") => Family::Circle,
+            Some("gaussian") => Family::Gaussian {
+                correlation: keys
+                    .get("covariance")
+                    .and_then(|rows| float(rows.get(0)?.get(1)?))
+                    .unwrap_or(f64::NAN),
+                prior_variance: number("prior_variance").unwrap_or(f64::NAN),
+            },
+            // 20 as in barkeep's banana.
+            _ => Family::Banana { a: number("a").unwrap_or(20.0), n0: number("n0") },
+        };
+        let starts = Published::new(include_str!("../../published/thesis-starts.csv"));
+        let published_spread =
+            starts.rows().find(|row| row.text("model") == name).map_or(f64::NAN, |row| row.number("spread"));
+        let (dimension, records) = (count("dimension"), count("records"));
+        Self { name, dimension, records, model, published_spread, family, closest: OnceLock::new() }
+    }
+
+    /// Whether it is judged by the distance of its mean.
+    pub(crate) fn is_circle(&self) -> bool {
+        matches!(self.family, Family::Circle)
+    }
+
     /// δ of the thesis: 0.1/n.
     pub(crate) fn delta(&self) -> f64 {
         0.1 / self.records as f64
@@ -155,10 +187,9 @@ impl Setting {
                 }
                 (table, columns)
             }
-            Family::Gaussian => {
+            Family::Gaussian { correlation: r, prior_variance: v } => {
                 let model =
-                    GaussianMean::new(&[1.0, 0.999, 0.999, 1.0], &[0.0; 2], &[100.0, 0.0, 0.0, 100.0])
-                        .map_err(fail)?;
+                    GaussianMean::new(&[1.0, r, r, 1.0], &[0.0; 2], &[v, 0.0, 0.0, v]).map_err(fail)?;
                 let (table, columns) = simulate(&model, &theta, self.records, seed)?;
                 let (centre, covariance) = model.posterior(n, 1.0, &mean(&columns)).ok_or("no posterior")?;
                 let root = Cholesky::new(&covariance, 2).ok_or("no posterior")?;
@@ -196,30 +227,30 @@ impl Setting {
     /// Records whose posterior is spread as the thesis' is, and starts with the published spread.
     ///
     /// `set` says which records, 0 for those of the closest seed, and the seed of the starts.
-    pub(crate) fn matched(&self, set: (usize, u64), chains: usize, candidates: u64) -> Result<Case, String> {
+    pub(crate) fn matched(&self, set: (usize, u64), chains: usize) -> Result<Case, String> {
         let seed = match self.family {
             Family::Banana { a, n0 } if a != 0.0 => {
-                let (model, theta) = (self.banana(a)?, self.theta());
-                let n = self.records as f64;
-                let mut distances = Vec::new();
-                for seed in 1..=candidates {
-                    let exact = model.posterior(
-                        n,
-                        n0.unwrap_or(n) / n,
-                        &simulated_means(&model, &theta, self.records, seed),
-                    );
-                    let (_, covariance) = exact.moments();
-                    let sds = covariance.iter().step_by(self.dimension + 1).map(|variance| variance.sqrt());
-                    let spread = sds.sum::<f64>() / self.dimension as f64;
-                    distances.push(((spread - self.published_spread).abs(), seed));
-                }
-                distances.sort_by(|a, b| a.0.total_cmp(&b.0));
-                distances.get(set.0).map_or(1, |(_, seed)| *seed)
+                let ranked = self.closest.get_or_init(|| self.rank(a, n0));
+                ranked.as_ref().map_err(Clone::clone)?.get(set.0).map_or(1, |seed| *seed)
             }
             // The spread is the same for all records.
             _ => set.0 as u64 + 1,
         };
         self.case_of(seed, (chains, set.1), Some(self.published_spread))
+    }
+
+    fn rank(&self, a: f64, n0: Option<f64>) -> Result<Vec<u64>, String> {
+        let (model, theta, n) = (self.banana(a)?, self.theta(), self.records as f64);
+        let distance = |seed: u64| {
+            let means = simulated_means(&model, &theta, self.records, seed);
+            let (_, covariance) = model.posterior(n, n0.unwrap_or(n) / n, &means).moments();
+            let sds = covariance.iter().step_by(self.dimension + 1).map(|variance| variance.sqrt());
+            let spread = sds.sum::<f64>() / self.dimension as f64;
+            ((spread - self.published_spread).abs(), seed)
+        };
+        let mut distances: Vec<(f64, u64)> = (1..=CANDIDATES).into_par_iter().map(distance).collect();
+        distances.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(distances.into_iter().map(|(_, seed)| seed).collect())
     }
 
     /// ln of the exact posterior up to a constant; two parameters.
@@ -233,11 +264,11 @@ impl Setting {
                 n0.unwrap_or(n) / n * (normal(at[0], case.means[0], 20.0) + normal(bent, case.means[1], 2.5))
                     + prior
             }
-            Family::Gaussian => {
-                // (x−m)ᵀΣ⁻¹(x−m) in the coordinates x ± y, which are independent with variances 2(1 ± 0.999).
+            Family::Gaussian { correlation, prior_variance } => {
+                // (x−m)ᵀΣ⁻¹(x−m) in the coordinates x ± y, which are independent with variances 2(1 ± correlation).
                 let (u, v) = (at[0] - case.means[0], at[1] - case.means[1]);
-                normal(u + v, 0.0, 2.0 * 1.999) + normal(u - v, 0.0, 2.0 * 0.001)
-                    - 0.5 * (at[0] * at[0] + at[1] * at[1]) / 100.0
+                normal(u + v, 0.0, 2.0 * (1.0 + correlation)) + normal(u - v, 0.0, 2.0 * (1.0 - correlation))
+                    - 0.5 * (at[0] * at[0] + at[1] * at[1]) / prior_variance
             }
             Family::Circle => {
                 let squared = at[0] * at[0] + at[1] * at[1];
@@ -258,5 +289,25 @@ impl Setting {
             (column().map(|x| (x - mean) * (x - mean)).sum::<f64>() / REFERENCE as f64).sqrt()
         };
         (0..self.dimension).map(sd).sum::<f64>() / self.dimension as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_read_whole() {
+        let all: Vec<&Setting> = by_mmd().iter().chain([circle()]).collect();
+        assert_eq!(all.len(), 8);
+        for setting in all {
+            assert!(setting.dimension >= 2 && setting.records >= 100_000, "{}", setting.name);
+            assert!(setting.published_spread > 0.0, "{}", setting.name);
+            crate::replicate::plan(&setting.spec("name = 'langevin'"), 1.0).unwrap();
+        }
+        let correlated = named("hard-gauss-2d").unwrap();
+        assert!(matches!(correlated.family, Family::Gaussian { correlation: 0.999, prior_variance: 100.0 }));
+        let tempered = named("tempered-10d").unwrap();
+        assert!(matches!(tempered.family, Family::Banana { a: 20.0, n0: Some(1000.0) }));
     }
 }

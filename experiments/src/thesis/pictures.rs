@@ -1,6 +1,6 @@
 //! Figures 4.1 and 5.1: a trajectory of DP HMC on the circle, and the posteriors of the two-parameter models with the starts.
 
-use super::{BY_MMD, CIRCLE, Case, Setting, Statistics};
+use super::{Case, Setting, Statistics, by_mmd, circle};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, values};
 use crate::replicate::{plan, runs};
 use crate::svg::{Axis, Figure, Grid, Mark, Panel, Style, contours};
@@ -21,11 +21,11 @@ const SHARES: [f64; 3] = [0.5, 0.9, 0.99];
 
 /// The models with two parameters.
 fn models() -> impl Iterator<Item = &'static Setting> {
-    BY_MMD.iter().filter(|setting| setting.dimension == 2).chain([&CIRCLE])
+    by_mmd().iter().filter(|setting| setting.dimension == 2).chain([circle()])
 }
 
 fn case(setting: &Setting, chains: usize) -> Result<Case, String> {
-    setting.matched((0, 1), chains, 40)
+    setting.matched((0, 1), chains)
 }
 
 impl Experiment for Picture {
@@ -51,7 +51,7 @@ impl Experiment for Picture {
             }
             Self::Contours => models()
                 .map(|setting| {
-                    Task::new(setting.name, setting.spec(""), move || {
+                    Task::new(&*setting.name, setting.spec(""), move || {
                         let case = case(setting, 20)?;
                         let column = |j: usize| case.starts.iter().map(|start| start[j]).collect::<Vec<_>>();
                         Ok(values([
@@ -76,7 +76,7 @@ impl Experiment for Picture {
 
 /// The thesis' HMC on the circle.
 fn hmc() -> Result<String, String> {
-    let samplers = super::chains::samplers(&CIRCLE)?;
+    let samplers = super::chains::samplers(circle())?;
     samplers
         .into_iter()
         .find(|(name, _)| name == "hmc")
@@ -86,9 +86,9 @@ fn hmc() -> Result<String, String> {
 
 /// One proposal from a start on the circle: where gradients were asked for, which is every point of the path.
 fn trajectory(section: &str) -> Result<crate::experiment::Values, String> {
-    let case = case(&CIRCLE, 1)?;
+    let case = case(circle(), 1)?;
     let radius = case.squares.sqrt();
-    let mut plan = plan(&CIRCLE.spec(section), 1.0)?;
+    let mut plan = plan(&circle().spec(section), 1.0)?;
     plan.steps = 1;
     let witness = Arc::new(Witness::new(Arc::clone(&plan.spec.model), Clips::default()));
     plan.spec.model = Arc::<Witness>::clone(&witness);
@@ -110,7 +110,7 @@ fn show_trajectory(cells: &Cells) -> (Figure, Comparison) {
         let reached = count * part / 5;
         let axis = |label: &str| Axis::new(label).from(-4.5, 4.5);
         let mut panel = Panel::new(format!("leapfrog step j = {reached}"), axis("x"), axis("y"));
-        outline(&mut panel, &SHARES[1..2], &|at| {
+        outline(&mut panel, &SHARES[1..2], 401, &|at| {
             let apart = at[0] * at[0] + at[1] * at[1] - squares;
             // n = 10⁵ records of −10⁻⁵·(x² + y² − r²)².
             -apart * apart
@@ -140,10 +140,9 @@ fn show_trajectory(cells: &Cells) -> (Figure, Comparison) {
 }
 
 /// Outlines the regions that hold these shares of a posterior, within the panel's axes.
-fn outline(panel: &mut Panel, shares: &[f64], log_density: &dyn Fn([f64; 2]) -> f64) {
+fn outline(panel: &mut Panel, shares: &[f64], nodes: usize, log_density: &dyn Fn([f64; 2]) -> f64) {
     let (Some(x), Some(y)) = (panel.x.range, panel.y.range) else { return };
-    // The narrow banana is a twentieth of its panel wide at its widest.
-    let grid = Grid::new(x, y, 401, |x, y| log_density([x, y]));
+    let grid = Grid::new(x, y, nodes, |x, y| log_density([x, y]));
     for (level, &share) in grid.levels_of_mass(shares).into_iter().zip(shares) {
         let label = format!("region of {:.0} % of the posterior", 100.0 * share);
         let colour = if share < 0.8 {
@@ -162,7 +161,7 @@ fn show_contours(cells: &Cells) -> (Figure, Comparison) {
     let mut panels = Vec::new();
     let mut comparison = Comparison::new("spread of our starts", "");
     for setting in models() {
-        let numbers = |name: &str| cells.numbers(setting.name, name).unwrap_or_default();
+        let numbers = |name: &str| cells.numbers(&setting.name, name).unwrap_or_default();
         let starts: Vec<(f64, f64)> =
             numbers("x").iter().copied().zip(numbers("y").iter().copied()).collect();
         if starts.is_empty() {
@@ -173,7 +172,7 @@ fn show_contours(cells: &Cells) -> (Figure, Comparison) {
             (centre - 1.1 * most, centre + 1.1 * most)
         };
         let spread = setting.published_spread;
-        let (x, y) = match setting.name {
+        let (x, y) = match &*setting.name {
             "circle" => ((-4.5, 4.5), (-4.5, 4.5)),
             "hard-gauss-2d" => {
                 (range(0.0, numbers("x"), 3.5 * spread), range(3.0, numbers("y"), 3.5 * spread))
@@ -185,10 +184,12 @@ fn show_contours(cells: &Cells) -> (Figure, Comparison) {
             }
         };
         let axis = |label: &str, (low, high): (f64, f64)| Axis::new(label).from(low, high);
-        let mut panel = Panel::new(setting.name, axis("θ₁", x), axis("θ₂", y));
-        let squares = cells.number(setting.name, "squares").unwrap_or(0.0);
+        let mut panel = Panel::new(&*setting.name, axis("θ₁", x), axis("θ₂", y));
+        // The arms of the narrow banana are a two-hundredth of its panel wide.
+        let nodes = if setting.name == "hard-2d" { 1601 } else { 401 };
+        let squares = cells.number(&setting.name, "squares").unwrap_or(0.0);
         let known = Statistics { means: numbers("means").to_vec(), squares };
-        outline(&mut panel, &SHARES, &|at| setting.log_posterior(&known, at));
+        outline(&mut panel, &SHARES, nodes, &|at| setting.log_posterior(&known, at));
         panel
             .marks
             .push(Mark::Line { points: starts.clone(), style: Style::cloud("the 20 starts", 1, 3.0, 1.0) });

@@ -2,8 +2,8 @@
 
 use crate::exit::{Exit, print, say};
 use clap::Args;
-use experiments::{EXPERIMENTS, Experiment, Setting, Size, report, reproduce, table};
-use std::path::PathBuf;
+use experiments::{EXPERIMENTS, Experiment, Setting, Size, report, reproduce, seconds, table};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -29,7 +29,7 @@ pub(crate) struct Reproduce {
     /// The folder for numbers and figures. What it holds already is not computed again.
     #[arg(long, default_value = "barkeep-out-reproduce")]
     out: PathBuf,
-    /// Writes a report on the full results in the folder to this file.
+    /// Writes a report on the full results in the folder to this file, and how long they took to `seconds.csv` in the folder.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "all", "quick", "fresh"])]
     report: Option<PathBuf>,
 }
@@ -48,8 +48,11 @@ impl Reproduce {
             let beside =
                 file.parent().and_then(|folder| self.out.strip_prefix(folder).ok()).unwrap_or(&self.out);
             let text = report(EXPERIMENTS, &self.out, &beside.display().to_string()).map_err(Exit::Input)?;
-            return std::fs::write(file, text)
-                .map_err(|error| Exit::Input(format!("cannot write {}: {}", file.display(), error.kind())));
+            let seconds = seconds(EXPERIMENTS, &self.out).map_err(Exit::Input)?;
+            std::fs::create_dir_all(&self.out).map_err(|error| {
+                Exit::Input(format!("cannot make {}: {}", self.out.display(), error.kind()))
+            })?;
+            return write(file, &text).and_then(|()| write(&self.out.join("seconds.csv"), &seconds));
         }
         let chosen = match self.all {
             true => EXPERIMENTS.to_vec(),
@@ -58,15 +61,15 @@ impl Reproduce {
         let stop = watch()?;
         let date = today();
         for experiment in chosen {
-            let mut setting = Setting {
+            let setting = Setting {
                 out: &self.out,
                 size: if self.quick { Size::Quick } else { Size::Full },
                 fresh: self.fresh,
                 date: &date,
-                say: &mut |line| say(line),
+                say: &|line| say(line),
                 stop: &|| stop.load(Ordering::Relaxed),
             };
-            match reproduce(experiment, &mut setting).map_err(Exit::Input)? {
+            match reproduce(experiment, &setting).map_err(Exit::Input)? {
                 Some(comparison) => print(&format!("{}\n{}", experiment.name(), table(&comparison)))?,
                 None => {
                     return Err(Exit::Interrupted(
@@ -78,6 +81,11 @@ impl Reproduce {
         say(&format!("numbers and figures are in {}", self.out.display()));
         Ok(())
     }
+}
+
+fn write(file: &Path, text: &str) -> Result<(), Exit> {
+    std::fs::write(file, text)
+        .map_err(|error| Exit::Input(format!("cannot write {}: {}", file.display(), error.kind())))
 }
 
 fn find(name: &str) -> Result<&'static dyn Experiment, Exit> {
