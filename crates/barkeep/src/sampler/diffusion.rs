@@ -5,8 +5,9 @@
 //! u = √(nT)·Sᵀ∇ln p(x|θ) is clipped at w, a budget of μ buys diffusion time τ with τ·w² = μ²n/T.
 //!
 //! * **Clip** w = max(√d + 1.5, √(μ²n/(2000·T))). Under the model ‖u‖² has mean at most d; a clip too small is bias no budget
-//!   cures, so time beyond 2000 is spent on a wider clip (beyond 200 for regressions whose gradients are skewed and have no
-//!   bound). Where the model bounds its gradients under the schema and the
+//!   cures, so time beyond 2000 is spent on a wider clip. The mean of what a clip cuts off moves the posterior by √(nT) times as much
+//!   in its own standard deviations; a regression whose gradients are skewed and have no bound therefore spends all time beyond 50
+//!   on a clip of 10, and then time beyond 200 on a wider one. Where the model bounds its gradients under the schema and the
 //!   information does not depend on θ, w is that bound: nothing is clipped.
 //! * **Step** h = 1, half a relaxation time: published midpoints have the right variance for a Gaussian at any h.
 //! * **Burn-in** by time, t < 10: about 2·ln(distance of the start in posterior sd / 0.2).
@@ -49,7 +50,7 @@ pub(super) const DIFFUSION_KEYS: [Key; 7] = [
     ),
     key(
         "time",
-        "2000, or 200 for a regression whose gradients have no bound",
+        "2000; for a regression whose gradients have no bound what a clip of 10 leaves, from 50 to 200",
         "diffusion time beyond which the budget goes into a wider clip",
     ),
     key(
@@ -68,8 +69,10 @@ pub(super) const DIFFUSION_KEYS: [Key; 7] = [
 const CLIP_MARGIN: f64 = 1.5;
 /// Diffusion time that leaves an error of 0.045 posterior sd: more of it is hardly worth anything.
 const ENOUGH_TIME: f64 = 2000.0;
-/// The same where the bias of a narrow clip is the larger danger: an error of 0.14 posterior sd.
-const ENOUGH_TIME_BESIDE_BIAS: f64 = 200.0;
+/// The same where the bias of a narrow clip is the larger danger: errors of 0.28 and 0.14 posterior sd.
+const ENOUGH_TIME_BESIDE_BIAS: std::ops::RangeInclusive<f64> = 50.0..=200.0;
+/// The clip that is bought first there.
+const CLIP_BESIDE_BIAS: f64 = 10.0;
 /// Above this expected error, in posterior sd, a plan warns.
 const LARGE_ERROR: f64 = 0.5;
 
@@ -120,7 +123,11 @@ pub(super) fn prepare(
     let chains = section.count("chains")?.unwrap_or(1);
     // Chains share the budget: each has μ/√chains.
     let mu = Mu::largest_within(epsilon, delta).get() / (chains as f64).sqrt();
-    let enough = if model.has_long_gradients() { ENOUGH_TIME_BESIDE_BIAS } else { ENOUGH_TIME };
+    let enough = match model.has_long_gradients() {
+        true => (mu * mu * setting.records / (CLIP_BESIDE_BIAS.powi(2) * setting.temper.get()))
+            .clamp(*ENOUGH_TIME_BESIDE_BIAS.start(), *ENOUGH_TIME_BESIDE_BIAS.end()),
+        false => ENOUGH_TIME,
+    };
     let time = section.positive("time")?.unwrap_or(enough);
     let bound = hard_bound(setting, &frame, weight);
     let width = match (section.positive("clip")?, bound) {
