@@ -191,8 +191,9 @@ struct Posterior {
 }
 
 /// Holds the means of `hmc` chains, from spec and file, against the independent posterior at five standard errors of the
-/// difference, which chance exceeds once in 1.7 million comparisons; and against the fit itself within a third of a
-/// posterior standard deviation, because skewness sets a mean apart from a mode.
+/// difference, which chance exceeds once in 1.7 million comparisons; and coefficients against the fit itself, within a tenth of
+/// a posterior standard deviation more, because skewness sets a mean apart from a mode. A dispersion is too skewed for that: its
+/// independent posterior has its mean up to 0.36 standard deviations from the mode.
 fn chains_agree(data: &str, steps: u32) {
     let text = std::fs::read_to_string(folder().join("posteriors.json")).unwrap();
     let posteriors: BTreeMap<String, BTreeMap<String, Posterior>> = serde_json::from_str(&text).unwrap();
@@ -219,7 +220,7 @@ fn chains_agree(data: &str, steps: u32) {
             let distance = (mean - expected).abs() / own.hypot(posterior.error[j]);
             assert!(distance < 5.0, "{data} {family} {}: {distance} standard errors", row.name);
             assert!(
-                (mean - fit[j]).abs() < 0.34 * sd,
+                row.name.starts_with("log_") || (mean - fit[j]).abs() < 0.1 * sd + 5.0 * own,
                 "{data} {family} {}: {mean}, not {}",
                 row.name,
                 fit[j]
