@@ -5,15 +5,15 @@ use crate::skip::Skips;
 use crate::{MOST_RECORDS, NoiseRng, Refused};
 use barkeep_accounting::Rate;
 
-/// The records one question touches, in increasing order. Drawing reuses the buffers.
+/// The records one question touches, each once. Drawing reuses the buffers.
 ///
 /// **Privacy.** Amplification by subsampling holds only while nobody knows who was drawn: the members leave the
 /// crate in no form, nor does the size of a Poisson batch, and the type has no `Debug`.
 #[derive(Default)]
 pub struct Batch {
     members: Vec<u32>,
-    /// New members of one round, or the complement of the batch.
-    spare: Vec<u32>,
+    /// A bit per record, set while a batch of fixed size is drawn for the records already in it; else none is.
+    marks: Vec<u64>,
 }
 
 impl Batch {
@@ -23,7 +23,7 @@ impl Batch {
         Self::default()
     }
 
-    /// The members, increasing.
+    /// The members, in no particular order: sums of integers do not depend on it.
     pub(crate) fn members(&self) -> &[u32] {
         &self.members
     }
@@ -31,9 +31,9 @@ impl Batch {
     /// Draws `batch` of `records` records: each subset of that size with the same probability, exactly.
     ///
     /// Uniform records are drawn one after the other, repetitions dropped, until `batch` are distinct. Relabelling
-    /// the records does not change the law of the draws, so every subset is as likely as any other. Each round
-    /// draws only as many as are still missing, so none is drawn in excess. Where more than half are wanted the
-    /// rest is drawn instead: complements of uniform subsets are uniform. O(b log b) time for a batch of b.
+    /// the records does not change the law of the draws, so every subset is as likely as any other. Where more
+    /// than half are wanted the rest is drawn instead: complements of uniform subsets are uniform. Expected time O(b) for a
+    /// batch of b, and one bit of memory per record, cleared once.
     ///
     /// **Privacy.** The work does not depend on what the records say.
     ///
@@ -86,47 +86,44 @@ impl Batch {
 
     /// A uniform subset of size `wanted` ≤ `records`/2, so that a draw is new with probability above ½.
     fn draw_subset(&mut self, bits: &mut impl Bits, wanted: u64, records: u64) {
+        let words = records.div_ceil(u64::from(u64::BITS)) as usize;
+        if self.marks.len() < words {
+            self.marks = vec![0; words];
+        }
         self.members.clear();
         while (self.members.len() as u64) < wanted {
-            let missing = wanted - self.members.len() as u64;
-            self.spare.clear();
-            self.spare.extend((0..missing).map(|_| bits.below(records) as u32));
-            self.spare.sort_unstable();
-            self.spare.dedup();
-            let members = &self.members;
-            self.spare.retain(|record| members.binary_search(record).is_err());
-            self.merge();
-        }
-    }
-
-    /// Merges `spare` into `members`, both increasing and without common elements, from the back in place.
-    fn merge(&mut self) {
-        let mut read = self.members.len();
-        self.members.resize(read + self.spare.len(), 0);
-        let mut write = self.members.len();
-        while let Some(&new) = self.spare.last() {
-            write -= 1;
-            if read > 0 && self.members[read - 1] > new {
-                read -= 1;
-                self.members[write] = self.members[read];
-            } else {
-                self.members[write] = new;
-                self.spare.pop();
+            let record = bits.below(records) as u32;
+            let (word, bit) = place(record);
+            if self.marks[word] & bit == 0 {
+                self.marks[word] |= bit;
+                self.members.push(record);
             }
         }
+        for &record in &self.members {
+            self.marks[place(record).0] = 0;
+        }
     }
 
-    /// Replaces the members by the other records.
+    /// Replaces the members by the other records: no more than twice as many steps as there are of them.
     fn complement(&mut self, records: u64) {
-        self.spare.clear();
-        let mut next = 0;
-        for &left_out in &self.members {
-            self.spare.extend((next..u64::from(left_out)).map(|record| record as u32));
-            next = u64::from(left_out) + 1;
+        for &record in &self.members {
+            let (word, bit) = place(record);
+            self.marks[word] |= bit;
         }
-        self.spare.extend((next..records).map(|record| record as u32));
-        std::mem::swap(&mut self.members, &mut self.spare);
+        self.members.clear();
+        for record in (0..records).map(|record| record as u32) {
+            let (word, bit) = place(record);
+            if self.marks[word] & bit == 0 {
+                self.members.push(record);
+            }
+        }
+        self.marks.fill(0);
     }
+}
+
+/// Where a record's mark is.
+fn place(record: u32) -> (usize, u64) {
+    ((record / u64::BITS) as usize, 1 << (record % u64::BITS))
 }
 
 fn check_records(records: u64) -> Result<(), Refused> {

@@ -32,7 +32,7 @@ fn every_subset_of_the_size_is_equally_likely() {
 }
 
 #[test]
-fn batches_are_increasing_and_of_the_size() {
+fn batches_are_of_the_size_and_hold_no_record_twice() {
     let mut rng = NoiseRng::insecure_seed(22);
     let mut batch = Batch::new();
     let sizes =
@@ -40,8 +40,10 @@ fn batches_are_increasing_and_of_the_size() {
     for (size, records) in sizes {
         batch.draw_without_replacement(&mut rng, size, records).unwrap();
         assert_eq!(batch.members().len() as u64, size);
-        assert!(batch.members().windows(2).all(|pair| pair[0] < pair[1]));
-        assert!(batch.members().iter().all(|&record| u64::from(record) < records));
+        let mut members = batch.members().to_vec();
+        members.sort_unstable();
+        assert!(members.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(members.iter().all(|&record| u64::from(record) < records));
     }
 }
 
@@ -60,15 +62,17 @@ fn each_record_is_as_often_in_a_large_batch() {
 }
 
 #[test]
-fn repetitions_are_drawn_again_and_merged_in_order() {
+fn repetitions_are_drawn_again_and_marks_are_cleared() {
     // Of eight records the words draw 5, 2, 5, then 2 again, then 7.
     let word = |record: u64| record << 61;
     let mut script = Script::new([5, 2, 5, 2, 7].map(word));
     let mut batch = Batch::new();
     batch.draw_subset(&mut script, 3, 8);
-    assert_eq!(batch.members(), [2, 5, 7]);
+    assert_eq!(batch.members(), [5, 2, 7]);
+    assert!(batch.marks.iter().all(|marks| *marks == 0));
     batch.complement(8);
     assert_eq!(batch.members(), [0, 1, 3, 4, 6]);
+    assert!(batch.marks.iter().all(|marks| *marks == 0));
 }
 
 #[test]
