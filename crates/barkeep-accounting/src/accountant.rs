@@ -90,7 +90,21 @@ impl Accountant {
             return Ok(Answer { bracket: Bracket::exact(0.0), method });
         }
         let Self { engine, coins } = self;
-        let bracket = coins.times(rounds).epsilon(delta, |delta| {
+        let coins = coins.times(rounds);
+        if let Engine::Decision { rule, sensitivity, steps, .. } = engine
+            && coins != Coins::NONE
+        {
+            // Attacks are dear, and only the lower end asks for them.
+            let asked = steps.times(rounds)?;
+            let above =
+                coins.epsilon_above(delta, |delta| decision::epsilon_above(rule, *sensitivity, asked, delta));
+            if let Ok(upper) = above {
+                let found = |delta| decision::epsilon(rule, *sensitivity, asked, delta);
+                let lower = coins.epsilon_below(delta, upper, found)?;
+                return Ok(Answer { bracket: Bracket { lower, upper }, method });
+            }
+        }
+        let bracket = coins.epsilon(delta, |delta| {
             let answer = engine.epsilon(rounds, delta)?;
             method = answer.method.unwrap_or(method);
             Ok(answer.bracket)
@@ -135,14 +149,19 @@ impl Accountant {
         let method = self.method();
         match &self.engine {
             Engine::Decision { rule, sensitivity, steps, .. } => {
+                let (rule, sensitivity, steps) = (rule.clone(), *sensitivity, *steps);
                 let mut found = self.coins_aside(epsilon, delta, |epsilon, delta| {
-                    let most = decision::largest_steps(rule, *sensitivity, epsilon, delta)?;
+                    let most = decision::largest_steps(&rule, sensitivity, epsilon, delta)?;
                     Ok(Steps(most.0 / steps.0))
                 })?;
                 for _ in 0..TRIED_ON_TOP {
                     let more = Steps(found.0.saturating_add(1));
-                    match self.epsilon(more, delta) {
-                        Ok(spent) if spent.bracket.upper <= epsilon.get() => found = more,
+                    // Whether it fits is a question of the upper end: the attacks behind the lower one are spared.
+                    let above = self.coins.times(more).epsilon_above(delta, |delta| {
+                        decision::epsilon_above(&rule, sensitivity, steps.times(more)?, delta)
+                    });
+                    match above.or_else(|_| Ok(self.epsilon(more, delta)?.bracket.upper)) {
+                        Ok::<_, Error>(upper) if upper <= epsilon.get() => found = more,
                         _ => break,
                     }
                 }

@@ -129,22 +129,49 @@ impl Coins {
         if *self == Self::NONE {
             return ideal(delta);
         }
+        let upper = self.epsilon_above(delta, |left| Ok(ideal(left)?.upper))?;
+        Ok(Bracket { lower: self.epsilon_below(delta, upper, ideal)?, upper })
+    }
+
+    /// The lower end of [`epsilon`](Coins::epsilon), given the upper one.
+    ///
+    /// # Errors
+    /// Those of `ideal`.
+    pub(crate) fn epsilon_below(
+        &self,
+        delta: Delta,
+        upper: f64,
+        ideal: impl FnOnce(Delta) -> Result<Bracket, Error>,
+    ) -> Result<Option<f64>, Error> {
+        // Read the proof backwards: ideal coins are (ε + kρ + kρ', e^(kρ)·(δ + e^(ε+kρ')·kβ'))-private.
+        let missed = up_by(self.far.absolute * libm::exp(upper + self.far.relative), 8);
+        let raised = Delta::new(up_by((delta.get() + missed) * libm::exp(self.near.relative), 8));
+        match raised {
+            Ok(raised) => {
+                let shift = self.shift(&self.far);
+                Ok(ideal(raised)?.lower.map(|lower| down(lower - shift).clamp(0.0, upper)))
+            }
+            Err(_) => Ok(Some(0.0)),
+        }
+    }
+
+    /// The upper end of [`epsilon`](Coins::epsilon), from that with ideal coins.
+    ///
+    /// # Errors
+    /// As [`epsilon`](Coins::epsilon).
+    pub(crate) fn epsilon_above(
+        &self,
+        delta: Delta,
+        ideal: impl FnOnce(Delta) -> Result<f64, Error>,
+    ) -> Result<f64, Error> {
+        if *self == Self::NONE {
+            return ideal(delta);
+        }
         let excess = self.excess(delta.get());
         let left = excess
             .lowered(delta)
             .ok_or(Error::Unbounded("delta is below what the rounding of the coins alone costs"))?;
-        let upper = up(ideal(left)?.upper + self.shift(&excess));
-        // Read the proof backwards: ideal coins are (ε + kρ + kρ', e^(kρ)·(δ + e^(ε+kρ')·kβ'))-private.
-        let missed = up_by(self.far.absolute * libm::exp(upper + self.far.relative), 8);
-        let raised = Delta::new(up_by((delta.get() + missed) * libm::exp(self.near.relative), 8));
-        let lower = match raised {
-            Ok(raised) => {
-                let shift = self.shift(&self.far);
-                ideal(raised)?.lower.map(|lower| down(lower - shift).clamp(0.0, upper))
-            }
-            Err(_) => Some(0.0),
-        };
-        Ok(Bracket { lower, upper })
+        Ok(up(ideal(left)? + self.shift(&excess)))
     }
 
     /// δ at ε with these coins, from that with ideal ones.

@@ -159,6 +159,41 @@ pub fn epsilon(
     }
 }
 
+/// The upper end of [`epsilon`] alone, to the bit, in a third of its time.
+///
+/// # Errors
+/// As [`epsilon`].
+pub(crate) fn epsilon_above(
+    rule: &dyn Acceptance,
+    sensitivity: Sensitivity,
+    steps: Steps,
+    delta: Delta,
+) -> Result<f64, Error> {
+    rule.check()?;
+    let smallest = delta.get().max(SMALLEST_DELTA);
+    let planned = match steps.0 {
+        0 => return Ok(0.0),
+        _ if SENSITIVITIES.contains(&sensitivity.get()) => {
+            Program::plan_bound(rule, sensitivity.get(), steps.0 as f64, smallest)
+        }
+        _ => Ok(None),
+    };
+    let Ok(Some(mut program)) = planned else {
+        return Ok(epsilon(rule, sensitivity, steps, delta)?.upper);
+    };
+    let known = Closed::new(rule, sensitivity).epsilon(steps, delta);
+    while program.steps < steps.0 {
+        if program.advance().is_err() {
+            return Ok(epsilon(rule, sensitivity, steps, delta)?.upper);
+        }
+    }
+    match program.profile().epsilon(delta) {
+        Ok(found) => Ok(found.upper.min(known)),
+        Err(_) if known.is_finite() => Ok(known),
+        Err(error) => Err(error),
+    }
+}
+
 /// δ of k decisions at a given ε.
 ///
 /// # Errors
@@ -234,8 +269,7 @@ pub fn largest_steps(
             // The search ran on a grid of its own: whoever computes ε of the answer again shall find no more than was asked.
             for less in [0, 1, 1, 1, found / 1000, found / 100, found / 10] {
                 found = found.saturating_sub(less);
-                if found <= known.0
-                    || self::epsilon(rule, sensitivity, Steps(found), delta)?.upper <= epsilon.get()
+                if found <= known.0 || epsilon_above(rule, sensitivity, Steps(found), delta)? <= epsilon.get()
                 {
                     return Ok(known.max(Steps(found)));
                 }
@@ -258,7 +292,7 @@ fn largest_found(
     }
     let allowed = Gaussian::largest_within(epsilon, delta).mu().upper;
     let guess = 10.0 + 1.2 * allowed * allowed / program::information(rule, sensitivity)?;
-    if let Some(mut program) = Program::plan(rule, sensitivity, guess, delta.get())? {
+    if let Some(mut program) = Program::plan_bound(rule, sensitivity, guess, delta.get())? {
         // Planned for the guess; a rule far from Gaussian may allow more, and then blocks are tried.
         while program.advance().is_ok() {
             if program.delta(epsilon.get()) > delta.get() {

@@ -32,6 +32,17 @@ pub(super) struct Program {
     work: u64,
 }
 
+/// What becomes of the attacks that bound from below.
+#[derive(PartialEq)]
+enum Attacks {
+    /// They are run.
+    Run,
+    /// They are not run, but counted when the grid is chosen, so that it is the same.
+    Counted,
+    /// They are not counted either.
+    Spared,
+}
+
 /// The standard deviation of a step's privacy loss squared, at its largest, for planning only.
 pub(super) fn information(rule: &dyn Acceptance, sensitivity: f64) -> Result<f64, Error> {
     Ok(Envelope::new(rule, sensitivity, Fineness { excess: 1e-2, decay: 2.0, tail: 1e-12 })?.information)
@@ -55,17 +66,27 @@ impl Program {
         steps: f64,
         smallest: f64,
     ) -> Result<Option<Self>, Error> {
-        Self::plan_with(rule, sensitivity, steps, smallest, true)
+        Self::plan_with(rule, sensitivity, steps, smallest, Attacks::Run)
     }
 
-    /// The same without a lower bound, for half the work.
+    /// The same upper bound to the bit, without the lower one: a third of the work.
+    pub(super) fn plan_bound(
+        rule: &dyn Acceptance,
+        sensitivity: f64,
+        steps: f64,
+        smallest: f64,
+    ) -> Result<Option<Self>, Error> {
+        Self::plan_with(rule, sensitivity, steps, smallest, Attacks::Counted)
+    }
+
+    /// The same without a lower bound, on a grid as fine as the work saved allows.
     pub(super) fn plan_upper(
         rule: &dyn Acceptance,
         sensitivity: f64,
         steps: f64,
         smallest: f64,
     ) -> Result<Option<Self>, Error> {
-        Self::plan_with(rule, sensitivity, steps, smallest, false)
+        Self::plan_with(rule, sensitivity, steps, smallest, Attacks::Spared)
     }
 
     fn plan_with(
@@ -73,7 +94,7 @@ impl Program {
         sensitivity: f64,
         steps: f64,
         smallest: f64,
-        attacked: bool,
+        wanted: Attacks,
     ) -> Result<Option<Self>, Error> {
         let floor = (CUT * smallest / (1.0 + steps / LEVELLING)).max(1e-284);
         // Measured: cells of this size cost as much as a grid of 64 nodes per deviation, or less.
@@ -94,11 +115,11 @@ impl Program {
             let step = envelope.information.sqrt() / fineness;
             let furthest = envelope.outer.iter().map(|pair| pair.toward).fold(0.0, f64::max);
             let nodes = window(steps, envelope.information, floor).min(steps * furthest) / step;
-            let moves = if attacked { attacks(&envelope, steps) } else { Vec::new() };
+            let moves = if wanted == Attacks::Spared { Vec::new() } else { attacks(&envelope, steps) };
             let work = 0.7 * steps * nodes * (envelope.outer.len() + 2 * moves.len()) as f64;
             if work <= most_work {
                 let upper = Upper::new(&envelope.outer, step, floor, MOST_NODES);
-                let lower = attacked.then(|| Lower::new(&moves, step));
+                let lower = (wanted == Attacks::Run).then(|| Lower::new(&moves, step));
                 return Ok(Some(Self { upper, lower, step, steps: 0, work: 0 }));
             }
         }

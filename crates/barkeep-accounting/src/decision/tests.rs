@@ -271,3 +271,19 @@ fn no_attack_beats_the_bound_at_any_node() {
         }
     }
 }
+
+#[test]
+fn the_upper_end_alone_is_that_of_the_bracket() {
+    let delta = Delta::new(1e-6).unwrap();
+    for (rule, sensitivity, steps) in [
+        (Rule::Barker, 0.04, 139),
+        (Rule::Barker, 0.5, 3),
+        (Rule::Barker, 40.0, 2),
+        (Rule::Penalty { sigma: 1.0 }, 0.3, 0),
+        (Rule::Penalty { sigma: 2.0 }, 0.1, 40),
+    ] {
+        let (sensitivity, steps) = (Sensitivity::new(sensitivity).unwrap(), Steps(steps));
+        let alone = epsilon_above(&rule, sensitivity, steps, delta).unwrap();
+        assert_eq!(alone, epsilon(&rule, sensitivity, steps, delta).unwrap().upper, "{rule:?}");
+    }
+}

@@ -34,6 +34,9 @@ pub(super) const LEVELLING: f64 = 32.0;
 /// Nodes worked on together, so that a piece of every array stays in the first cache.
 const CHUNK: usize = 512;
 
+/// Nodes whose values stay in registers while every corner is tried on them.
+const HELD: usize = 64;
+
 /// One corner as weights on four nodes at fixed distances, and a constant for an outcome without a finite ratio.
 struct Stencil {
     /// Distance to the left of the first of two neighbouring nodes.
@@ -68,7 +71,22 @@ impl Stencil {
         Self { left, right: places as usize, weights, constant }
     }
 
-    /// Raises `values`, which start at place `origin` of `padded`, to what this corner yields.
+    /// Raises `held`, the values from place `origin` of `padded` on, to what this corner yields.
+    #[inline(always)]
+    fn raise_held(&self, held: &mut [f64; HELD], padded: &[f64], origin: usize) {
+        let window = |from: usize| padded.get(from..).and_then(<[f64]>::first_chunk::<{ HELD + 1 }>);
+        let (Some(left), Some(right)) = (window(origin - self.left), window(origin + self.right)) else {
+            return self.raise(held, padded, origin);
+        };
+        let [a, b, c, d] = self.weights;
+        let e = self.constant;
+        for i in 0..HELD {
+            let raised = (a * left[i] + b * left[i + 1]) + (c * right[i] + d * right[i + 1]) + e;
+            held[i] = if raised > held[i] { raised } else { held[i] };
+        }
+    }
+
+    /// The same for any number of values.
     #[inline(always)]
     fn raise(&self, values: &mut [f64], padded: &[f64], origin: usize) {
         let count = values.len();
@@ -81,6 +99,23 @@ impl Stencil {
             let raised = (a * l0 + b * l1) + (c * r0 + d * r1) + e;
             *value = if raised > *value { raised } else { *value };
         }
+    }
+}
+
+/// Raises `values`, which start at place `origin` of `padded`, to what any corner yields.
+#[inline(always)]
+fn raise(stencils: &[Stencil], values: &mut [f64], padded: &[f64], origin: usize) {
+    let (whole, rest) = values.as_chunks_mut::<HELD>();
+    let after = origin + whole.len() * HELD;
+    for (index, values) in whole.iter_mut().enumerate() {
+        let mut held = *values;
+        for stencil in stencils {
+            stencil.raise_held(&mut held, padded, origin + index * HELD);
+        }
+        *values = held;
+    }
+    for stencil in stencils {
+        stencil.raise(rest, padded, after);
     }
 }
 
@@ -148,11 +183,7 @@ impl Upper {
             let (values, padded) = (&mut self.values[nodes..end], &self.padded[..]);
             vector::dispatch(
                 #[inline(always)]
-                || {
-                    for stencil in &self.stencils {
-                        stencil.raise(values, padded, left + nodes);
-                    }
-                },
+                || raise(&self.stencils, values, padded, left + nodes),
             );
             nodes = end;
         }
