@@ -1,13 +1,14 @@
 //! Writes RESULTS.md from stored cells alone: what was never run in full is said to be missing.
 
 use crate::experiment::{Comparison, Experiment, Size, Task};
-use crate::runner::{cells_path, duration, file_name, markdown};
+use crate::runner::{cells_path, duration, file_name, markdown, show};
 use crate::store::{Kept, Store};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The report on the full results in a folder; `links` is how the report itself reaches it.
+/// The report on the full results in a folder; `links` is how the report itself reaches it. Figures and numbers of what is known are
+/// written to the folder, so that the report shows what it speaks of.
 ///
 /// # Errors
 /// Faulty settings or a folder that cannot be read.
@@ -38,7 +39,7 @@ pub fn report(experiments: &[&dyn Experiment], results: &Path, links: &str) -> R
             missing.push(format!("`{}` ({} of {count} cells known)", experiment.name(), known.len()));
             let _ = writeln!(sections, "**Incomplete**: {} of {count} cells are known.", known.len());
         }
-        let (_, comparison) = experiment.show(&store.cells())?;
+        let comparison = show(*experiment, &store, results, Size::Full)?;
         let figure = file_name(*experiment, Size::Full, "svg");
         let _ =
             writeln!(sections, "\n![{}]({links}/{figure})\n\n{}", experiment.name(), markdown(&comparison));

@@ -50,12 +50,23 @@ pub fn reproduce(experiment: &dyn Experiment, setting: &Setting<'_>) -> Result<O
         (setting.say)(&announced(experiment, missing.len(), count));
     }
     let Some(store) = compute(experiment, setting, store, missing)? else { return Ok(None) };
-    let (figure, comparison) = experiment.show(&store.cells())?;
-    write(&setting.out.join(file_name(experiment, setting.size, "svg")), &figure.svg())?;
-    write(&setting.out.join(file_name(experiment, setting.size, "csv")), &csv(&comparison))?;
+    let comparison = show(experiment, &store, setting.out, setting.size)?;
     let spent: f64 = store.kept.iter().filter(|cell| keys.contains(&cell.key)).map(|cell| cell.seconds).sum();
     (setting.say)(&format!("{}: {count} cells, {} of one processor", experiment.name(), duration(spent)));
     Ok(Some(comparison))
+}
+
+/// Writes figure and numbers of the cells that are known, and returns the comparison.
+pub(crate) fn show(
+    experiment: &dyn Experiment,
+    store: &Store,
+    out: &Path,
+    size: Size,
+) -> Result<Comparison, String> {
+    let (figure, comparison) = experiment.show(&store.cells())?;
+    write(&out.join(file_name(experiment, size, "svg")), &figure.svg())?;
+    write(&out.join(file_name(experiment, size, "csv")), &csv(&comparison))?;
+    Ok(comparison)
 }
 
 /// How long it will take: by the last full run, whose seconds are part of the program.

@@ -122,7 +122,8 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
 }
 
 /// A number as people write it, with a power of ten where digits would run away.
-pub(super) fn spoken(x: f64) -> String {
+#[must_use]
+pub fn spoken(x: f64) -> String {
     let size = x.abs();
     if x != 0.0 && !(1e-3..1e5).contains(&size) {
         let power = size.log10().floor();

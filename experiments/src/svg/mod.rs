@@ -4,15 +4,17 @@ mod axis;
 mod contour;
 mod panel;
 
-pub use axis::{Axis, Scale};
+pub use axis::{Axis, Scale, spoken};
 pub use contour::{Grid, Piece, contours};
 pub use panel::{Mark, Panel, Shape, Style};
 
 use std::fmt::Write;
 
-/// Colours that people who see few colours can tell apart (Okabe and Ito).
-pub const COLOURS: [&str; 8] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d1f"];
+/// Colours that people who see few colours can tell apart (Okabe and Ito), and three more for what differs in shape besides.
+pub const COLOURS: [&str; 10] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d1f", "#6a3d9a",
+    "#999999",
+];
 
 /// Width of a character of the given height, on average and on the safe side.
 const CHARACTER: f64 = 0.58;

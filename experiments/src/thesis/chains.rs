@@ -8,6 +8,7 @@ use super::iterations::published_steps;
 use super::{Case, Setting, named};
 use crate::experiment::{Cells, Size, Task, Values, values};
 use crate::replicate::{plan, runs};
+use crate::svg::{Shape, Style};
 use crate::witness::{Clips, Witness};
 use barkeep::diagnostics::{Points, mmd::mmd};
 use barkeep::{Plan, PublicRng};
@@ -31,6 +32,14 @@ pub(crate) const PUBLISHED: [(&str, &str); 6] = [
 
 /// Ours: diffusions, which need no settings but a start, and tests of which only the bit is paid for.
 pub(crate) const OURS: [&str; 4] = ["langevin", "barker-bit", "penalty-bit", "underdamped"];
+
+/// How figures show the samplers of [`OURS`], in their order.
+pub(crate) fn our_style(index: usize) -> Style {
+    let (colour, shape) =
+        [(6, Shape::Square), (7, Shape::Triangle), (7, Shape::Square), (8, Shape::Triangle)][index % 4];
+    let label = format!("{}, barkeep", OURS[index % 4]);
+    Style { width: 2.2, radius: 4.0, dashed: index == 2, ..Style::points(label, colour, shape) }
+}
 
 /// The diffusion that every figure shows.
 pub(crate) const DEFAULT: &str = "langevin";
@@ -120,13 +129,13 @@ impl Cases {
     }
 }
 
-/// The cells of these models, first the first set of all of them.
+/// The cells of these models: the small ones first, of each size the first set first.
 pub(crate) fn tasks(
     models: &[&'static Setting],
     size: Size,
     only: Option<&str>,
 ) -> Result<Vec<Task>, String> {
-    let mut tasks: Vec<(usize, Task)> = Vec::new();
+    let mut tasks: Vec<((usize, usize), Task)> = Vec::new();
     for &setting in models {
         if size == Size::Quick && setting.dimension > 2 {
             continue;
@@ -142,12 +151,12 @@ pub(crate) fn tasks(
                     let (sampler, section) = (sampler.clone(), section.clone());
                     let chains = size.pick(2, CHAINS);
                     let cell = Chains { setting, sampler, section, clip: 1.0, budget, set, chains };
-                    tasks.push((round, cell.task(&mut cases)));
+                    tasks.push(((setting.dimension, round), cell.task(&mut cases)));
                 }
             }
         }
     }
-    tasks.sort_by_key(|(round, _)| *round);
+    tasks.sort_by_key(|(place, _)| *place);
     Ok(tasks.into_iter().map(|(_, task)| task).collect())
 }
 

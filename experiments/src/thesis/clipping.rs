@@ -1,10 +1,10 @@
 //! Figures 6.5, 6.6 and 6.8 (how much is clipped) and 6.7 (the circle).
 
-use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, harder, pooled, tasks};
+use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, harder, our_style, pooled, tasks};
 use super::{Setting, circle};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::quartiles;
-use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
+use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style, spoken};
 
 /// One of the figures.
 pub(crate) enum Clipping {
@@ -103,10 +103,14 @@ impl Clipping {
         };
         let mut panels = Vec::new();
         for setting in self.models() {
-            let axis = Axis::new(format!("ε (δ = {:e})", setting.delta())).at(budgets(setting));
-            let mut panel = Panel::new(&*setting.name, axis, Axis::new("clipped (%)"));
+            let (budgets, circle) = (budgets(setting), setting.is_circle());
+            let ends = if circle { (0.4, 1.1) } else { (0.6, 6.4) };
+            let axis =
+                Axis::new(format!("ε (δ = {})", spoken(setting.delta()))).from(ends.0, ends.1).at(budgets);
+            let mut panel = Panel::new(&*setting.name, axis, Axis::new("clipped (%)").from(0.0, 100.0));
             for (colour, (name, title)) in PUBLISHED.into_iter().enumerate() {
-                let shift = 0.06 * (colour as f64 - 2.5);
+                // Side by side where there are several.
+                let shift = if columns == 4 { 0.0 } else { 0.06 * (colour as f64 - 2.5) };
                 let points: Vec<_> = ranges(cells, setting, name, kind).into_iter().map(percent).collect();
                 let points =
                     points.into_iter().map(|(x, low, median, high)| (x + shift, low, median, high)).collect();
@@ -178,8 +182,7 @@ fn circle_figure(cells: &Cells) -> Figure {
         if points.is_empty() {
             continue;
         }
-        let style = Style::points(format!("{name}, barkeep"), 6 + index, Shape::Square);
-        errors.marks.push(Mark::Ranges { points, style });
+        errors.marks.push(Mark::Ranges { points, style: our_style(index) });
     }
     Figure { size: (430.0, 320.0), ..Figure::new("", 2, vec![errors, clipped]) }
 }

@@ -1,10 +1,10 @@
 //! Figures 6.3 and 6.4 and the frontier: MMD to the exact posterior against ε, published chains repeated and ours added.
 
 use super::Setting;
-use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, by_set, harder, pooled, tasks};
+use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, by_set, harder, our_style, pooled, tasks};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::{Published, quartiles};
-use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
+use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style, spoken};
 
 /// One of the figures.
 pub(crate) enum Distances {
@@ -226,10 +226,10 @@ impl Check {
 
 /// Axes with the distance of exact draws as a band.
 pub(super) fn empty(setting: &Setting) -> Panel {
-    let axis = Axis::new(format!("ε (δ = {:e})", setting.delta())).from(0.6, 6.4).at(budgets(setting));
+    let axis = Axis::new(format!("ε (δ = {})", spoken(setting.delta()))).from(0.6, 6.4).at(budgets(setting));
     let mut panel = Panel::new(&*setting.name, axis, Axis::log("MMD").from(0.008, 1.0));
     if let Some([low, mean, high]) = published(&setting.name, "exact", 0.0) {
-        let style = Style { width: 1.0, ..Style::line("ten exact samples: least, mean, largest", 6) };
+        let style = Style { width: 1.0, ..Style::line("ten exact samples: least, mean, largest", 9) };
         for level in [low, mean, high] {
             panel.marks.push(Mark::Line { points: vec![(0.6, level), (6.4, level)], style: style.clone() });
         }
@@ -246,10 +246,7 @@ fn add_ours(panel: &mut Panel, cells: &Cells, setting: &Setting) {
         if points.is_empty() {
             continue;
         }
-        let shape = if index.is_multiple_of(2) { Shape::Square } else { Shape::Triangle };
-        let style = Style::points(format!("{name}, barkeep"), 6 + index % 2, shape);
-        let style = Style { width: 2.2, radius: 4.0, dashed: index > 1, ..style };
-        panel.marks.push(Mark::Ranges { points, style });
+        panel.marks.push(Mark::Ranges { points, style: our_style(index) });
     }
 }
 

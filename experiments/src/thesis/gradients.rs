@@ -80,7 +80,7 @@ impl Experiment for Gradients {
     }
 
     fn tasks(&self, size: Size) -> Result<Vec<Task>, String> {
-        let mut tasks: Vec<(usize, Task)> = Vec::new();
+        let mut tasks: Vec<((usize, usize), Task)> = Vec::new();
         for setting in by_mmd().iter().chain([circle()]) {
             if size == Size::Quick && setting.dimension > 2 {
                 continue;
@@ -95,7 +95,7 @@ impl Experiment for Gradients {
                     let section = format!("name = '{sampler}'");
                     let chains = size.pick(2, CHAINS);
                     let task = diffusion(setting, (sampler, section, 1.0), budget, chains, &mut cases);
-                    tasks.push((round, task));
+                    tasks.push(((setting.dimension, round), task));
                 }
             }
             if setting.is_circle() || (size == Size::Quick && setting.name != "easy-2d") {
@@ -110,11 +110,12 @@ impl Experiment for Gradients {
                 let chains = size.pick(2, OFF_CHAINS);
                 let name = changed(&name);
                 let cell = (name.as_str(), section, clip);
-                tasks.push((1, diffusion(setting, cell, BUDGETS[0], chains, &mut cases)));
+                let task = diffusion(setting, cell, BUDGETS[0], chains, &mut cases);
+                tasks.push(((setting.dimension, 1), task));
             }
         }
-        // What every figure shows comes first.
-        tasks.sort_by_key(|(round, _)| *round);
+        // The small models first, for theirs are known in minutes.
+        tasks.sort_by_key(|(place, _)| *place);
         Ok(tasks.into_iter().map(|(_, task)| task).collect())
     }
 
