@@ -17,7 +17,7 @@ pub const COLOURS: [&str; 10] = [
 ];
 
 /// Width of a character of the given height, on average and on the safe side.
-const CHARACTER: f64 = 0.58;
+const CHARACTER: f64 = 0.61;
 
 /// A figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,11 +79,11 @@ impl Figure {
         out
     }
 
-    /// Every label once, in lines that fit.
+    /// Every label of something that is shown once, in lines that fit.
     fn legend(&self, width: f64) -> Vec<Vec<(&str, &Style)>> {
         let mut lines: Vec<Vec<(&str, &Style)>> = Vec::new();
         let (mut seen, mut used) = (Vec::new(), 0.0);
-        let marks = self.panels.iter().flat_map(|panel| &panel.marks);
+        let marks = self.panels.iter().flat_map(|panel| &panel.marks).filter(|mark| !mark.is_empty());
         for style in marks.filter_map(Mark::style).filter(|style| !style.label.is_empty()) {
             if seen.contains(&style.label.as_str()) {
                 continue;
@@ -153,6 +153,8 @@ mod tests {
         assert_eq!(svg.matches("time (s)").count(), 2);
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        let nothing = Mark::Line { points: Vec::new(), style: Style::line("nothing", 2) };
+        assert!(!Figure::new("", 1, vec![panel("left").with(nothing)]).svg().contains("nothing"));
     }
 
     #[test]

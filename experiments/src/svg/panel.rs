@@ -168,6 +168,15 @@ impl Mark {
         }
     }
 
+    /// Whether there is nothing to show.
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::Line { points, .. } => points.is_empty(),
+            Self::Ranges { points, .. } => points.is_empty(),
+            Self::Pieces { pieces, .. } => pieces.is_empty(),
+        }
+    }
+
     fn corners(&self) -> Vec<(f64, f64)> {
         match self {
             Self::Line { points, .. } => points.clone(),
