@@ -50,8 +50,7 @@ fn cases() -> Vec<Case> {
             n,
             &format!("name = 'dp-hmc'\nlevel = 'release'\nleapfrog = {leapfrog}\n{keys}"),
         ),
-        // Some forty milliseconds of two columns or more: what starting a chain takes does not count.
-        steps: if d > 2 { 8 } else { 40 },
+        steps: 8,
         recorded,
         columns: (leapfrog + 2.0) * d as f64,
         records: n,
@@ -196,6 +195,8 @@ pub(crate) fn print() {
         "share"
     );
     for case in cases() {
+        // Short runs are tried more often: a core shared with others is seldom left alone for long.
+        let rounds = if case.columns * case.records as f64 > 1e7 { 12 } else { 100 };
         let table = case.setting.table();
         let plan = case.setting.plan(case.steps);
         let [ours, bound] = on_threads(1, || {
@@ -208,12 +209,12 @@ pub(crate) fn print() {
                     _ = black_box(streaming_sum(&table, case.setting.columns()));
                 }
             };
-            let times = race(12, &mut [&mut || run(&plan, &table), &mut limit]);
+            let times = race(rounds, &mut [&mut || run(&plan, &table), &mut limit]);
             let bound = if case.elementary > 0.0 { times[1] / case.steps as f64 } else { times[1] * repeat };
             [times[0] / case.steps as f64, bound]
         });
         let [all] =
-            on_threads(threads, || [race(12, &mut [&mut || run(&plan, &table)])[0] / case.steps as f64]);
+            on_threads(threads, || [race(rounds, &mut [&mut || run(&plan, &table)])[0] / case.steps as f64]);
         println!(
             "{:<26} {:>3} {:>8} {:>6.2} ms {:>6.3} ms {:>5.0}x {:>6.3} ms {:>11.3e} {:>7.1} {:>8.2} {:>4.0} us {:>4.0} %",
             case.name,
