@@ -158,9 +158,9 @@ impl Mixture {
     }
 }
 
-/// As narrow a bracket as is usual; where that takes too long a lattice, a wider one.
+/// As narrow a bracket as can be had; where even the first lattice would be too long, from a coarser one.
 fn or_wider(ask: impl Fn(Accuracy) -> Result<Bracket, Error>) -> Result<Bracket, Error> {
-    match ask(Accuracy::default()) {
+    match ask(Accuracy::AIMED) {
         Err(Error::Unresolved { .. }) => ask(Accuracy::WIDE),
         found => found,
     }

@@ -5,6 +5,7 @@
 use barkeep_accounting::pld::contour::{Contour, Pair};
 use barkeep_accounting::pld::{Accuracy, Composition, Curve};
 use barkeep_accounting::{Delta, Epsilon, Neighbours, Rate, Ratio, Sampling, Steps};
+use barkeep_num::{ln_normal_cdf, log_add_exp, log_sub_exp};
 
 fn contour(pair: Pair, ratio: f64, rate: f64, steps: u64) -> Contour {
     Contour::new(pair, Ratio::new(ratio).unwrap(), Rate::new(rate).unwrap(), Steps(steps))
@@ -66,5 +67,49 @@ fn lattice_contains_the_contour() {
                 "{pair:?} {rate} {ratio} {steps} {epsilon}: {lower} {truth} {upper}"
             );
         }
+    }
+}
+
+/// ln of a lower bound on δ of so many steps at ε: the best of the attacks that wait for one output above a threshold.
+fn waiting(rate: f64, ratio: f64, steps: u64, epsilon: f64) -> f64 {
+    let shift = 1.0 / ratio;
+    let at_least_once = |log: f64| {
+        if log < -30.0 {
+            log + (steps as f64).ln()
+        } else {
+            (-(steps as f64 * (-log.exp()).ln_1p()).exp_m1()).ln()
+        }
+    };
+    // Where the loss of one step is ε, and around.
+    let likely = 0.5 * shift + (epsilon - rate.ln()) / shift;
+    let attack = |threshold: f64| {
+        let (plain, moved) = (ln_normal_cdf(-threshold), ln_normal_cdf(shift - threshold));
+        let mixed = log_add_exp((-rate).ln_1p() + plain, rate.ln() + moved);
+        let (hit, alarm) = (at_least_once(mixed), at_least_once(plain) + epsilon);
+        if alarm < hit { log_sub_exp(hit, alarm) } else { f64::NEG_INFINITY }
+    };
+    (-200..=200).map(|i| attack(likely + 0.05 * f64::from(i))).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Rare large losses: nearly all losses of a step are next to nothing, and δ is made of the few that are not. On a lattice made for
+/// the many, the few were lost from the lower end, and the upper end was that of Rényi divergences, or 1.
+#[test]
+fn rare_large_losses_are_bracketed_closely() {
+    // How far above the attack δ may be at most, in ln: not at all where one large loss decides, far where many must meet.
+    for (rate, ratio, steps, epsilon, more) in [
+        (5.9e-7, 0.1525, 26_625_u64, 0.3662, 2e-3),
+        (1e-6, 0.5, 1000, 20.0, 1.0),
+        (1.25e-4, 0.72, 1000, 49.0, 500.0),
+        (1e-4, 0.1, 1000, 100.0, 20.0),
+    ] {
+        let sampling = Sampling::Poisson { rate: Rate::new(rate).unwrap() };
+        let curve =
+            Curve::subsampled_gaussian(Ratio::new(ratio).unwrap(), sampling, Neighbours::AddRemove).unwrap();
+        let at = Epsilon::new(epsilon).unwrap();
+        let bracket = Composition::new().and(&curve, Steps(steps)).delta(at, Accuracy::AIMED).unwrap();
+        let (lower, upper) = (bracket.lower.unwrap().ln(), bracket.upper.ln());
+        let known = waiting(rate, ratio, steps, epsilon);
+        assert!(upper - lower < 0.01 && known <= upper, "{rate} {ratio}: {known}, {lower} to {upper}");
+        assert!(lower <= known + more, "{rate} {ratio}: {known}, {lower} to {upper}");
     }
 }

@@ -10,7 +10,7 @@ use barkeep_accounting::theorems::barker::{BarkerTest, corollary_2, supremum};
 use barkeep_accounting::theorems::thesis::{
     Hmc, VarianceSensitivity, algorithm_2, minibatch_sensitivity, theorem_3_1, theorem_3_5,
 };
-use barkeep_accounting::{BarkerBound, Delta, Epsilon, Order, Probability, Rate, Ratio, Steps};
+use barkeep_accounting::{BarkerBound, Delta, Epsilon, Order, Probability, Query, Rate, Ratio, Steps};
 
 fn order(alpha: f64) -> Order {
     Order::new(alpha).unwrap()
@@ -228,4 +228,36 @@ fn minibatch_penalty_counts_the_last_term() {
     let alpha = 32.0;
     let last = (alpha * 0.01_f64.ln() + 31.0 * alpha / 1.4 + 2_f64.ln()) / 31.0;
     assert!(curve.at(order(alpha)) >= last);
+}
+
+/// A larger budget never pays for fewer steps, whichever theorem counts them.
+#[test]
+fn largest_steps_grow_with_the_budget() {
+    let barker = |bound| Query::barker_minibatch(1000, 100_000, bound).unwrap();
+    let hmc = Hmc { tau: 0.1, tau_gradient: 0.3, leapfrog: 10, records: 100_000 };
+    let queries = [
+        ("barker paper", barker(BarkerBound::Paper)),
+        ("barker fixed", barker(BarkerBound::Fixed)),
+        ("barker tight", barker(BarkerBound::Tight)),
+        ("penalty minibatch", Query::penalty_minibatch(4.0, 1000, 100_000).unwrap()),
+        ("penalty", Query::penalty(0.1, 100_000).unwrap()),
+        ("hmc", Query::hmc(hmc).unwrap()),
+        ("langevin", Query::langevin(1.0, 1e-4, 1.0).unwrap()),
+    ];
+    for (name, query) in &queries {
+        for delta in [1e-6, 1e-2] {
+            let mut before = Steps(0);
+            for epsilon in [0.05, 0.2, 1.0, 3.0, 10.0, 20.0, 50.0, 100.0, 300.0] {
+                // Composed on a lattice, each look of which takes a while.
+                if *name == "penalty minibatch" && !(0.2..=10.0).contains(&epsilon) {
+                    continue;
+                }
+                let (at, delta) = (Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap());
+                let most = query.largest_steps(at, delta).unwrap();
+                assert!(most >= before, "{name}: {most:?} at {epsilon}, {before:?} before");
+                before = most;
+            }
+            assert!(before > Steps(0), "{name}: never a step");
+        }
+    }
 }

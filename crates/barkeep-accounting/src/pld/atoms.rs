@@ -69,6 +69,15 @@ pub(super) trait Losses: Debug + Send + Sync {
     /// splitting the atom between them, or merging it with others, is the same as splitting or merging that mass.
     fn atoms(&self, boundaries: &[f64]) -> Sides;
 
+    /// About the barycentre ln(ΣP/ΣQ) of the losses between two, if there are any.
+    fn barycentre(&self, low: f64, high: f64) -> Option<f64> {
+        let (Sides::Both(atoms) | Sides::Apart { upper: atoms, .. }) = self.atoms(&[low, high]);
+        let inside = || atoms.atoms.iter().filter(|atom| (low..=high).contains(&atom.loss));
+        let sum: f64 = inside().map(|atom| libm::exp(atom.log_mass)).sum();
+        let excess: f64 = inside().map(|atom| libm::exp(atom.log_mass) * libm::expm1(-atom.loss)).sum();
+        (sum > 0.0).then(|| -libm::log1p(excess / sum))
+    }
+
     /// At least the largest finite loss, if those are bounded.
     fn largest(&self) -> Option<f64> {
         None

@@ -58,6 +58,8 @@ pub(super) struct Fineness {
     pub(super) step: f64,
     /// Relative error of δ that may come from anything else.
     pub(super) tolerance: f64,
+    /// Whether a node is made for losses that nearly always occur; see [`lattice`](super::lattice).
+    pub(super) concentrated: bool,
 }
 
 /// The lattice of all steps: a spacing, or a whole fraction of the spacing some mechanisms have by nature.
@@ -138,7 +140,7 @@ impl Composer {
         let (mut upper, mut lower, mut certified) = (Vec::new(), Vec::new(), true);
         for (step, sketch) in steps.iter().zip(&plan.model.sketches) {
             let tilt = Tilt { rate: window.tilt, log_scale: sketch.cumulants(window.tilt).value };
-            let nodes = place(step, sketch, saddle, &common)
+            let nodes = place(step, sketch, saddle, &common, fineness.concentrated)
                 .ok_or_else(|| unresolved("one step needs more lattice points than are allowed"))?;
             let (above, below): (Atoms, Option<Atoms>) = match step.losses.atoms(&nodes.boundaries()) {
                 Sides::Both(atoms) => (atoms, None),
@@ -189,7 +191,13 @@ impl Composer {
 }
 
 /// The nodes one kind of step is put on.
-fn place(step: &Step, sketch: &Sketch, saddle: &Saddle, common: &Common) -> Option<Nodes> {
+fn place(
+    step: &Step,
+    sketch: &Sketch,
+    saddle: &Saddle,
+    common: &Common,
+    concentrated: bool,
+) -> Option<Nodes> {
     let times = libm::log(sketch.steps().max(1.0));
     let (least, high) = sketch.extent();
     let low = sketch.floor(saddle.tilt, RAISED - times).max(least);
@@ -204,9 +212,18 @@ fn place(step: &Step, sketch: &Sketch, saddle: &Saddle, common: &Common) -> Opti
             return None;
         }
         let indices = (first as i64..=last as i64).map(|index| index * parts).collect();
-        return Some(Nodes { offset: anchor.offset, step: common.step, indices });
+        return Some(Nodes { offset: anchor.offset, step: common.step, indices, concentrated: false });
     }
-    let offset = anchor.map_or(0.0, |anchor| anchor.offset);
-    let spread = Spread { saddle: *saddle, offset, step: common.step, low, high };
-    Some(Nodes { offset, step: common.step, indices: sketch.nodes(&spread)? })
+    let bulk = sketch.bulk(common.step).filter(|_| concentrated && anchor.is_none()).and_then(|loss| {
+        let whole = step.losses.barycentre(loss - common.step, loss + common.step)?;
+        // Rounded to where offset plus any multiple of the spacing is exact.
+        let unit = libm::exp2(libm::log2(high.abs().max(least.abs())).ceil() - 51.0);
+        Some((whole / unit).round() * unit).filter(|offset| offset.is_finite())
+    });
+    let offset = anchor.map_or(bulk.unwrap_or(0.0), |anchor| anchor.offset);
+    let spread =
+        Spread { saddle: *saddle, offset, step: common.step, low, high, concentrated: bulk.is_some() };
+    let indices = sketch.nodes(&spread)?;
+    let concentrated = bulk.is_some() && indices.binary_search(&0).is_ok();
+    Some(Nodes { offset, step: common.step, indices, concentrated })
 }

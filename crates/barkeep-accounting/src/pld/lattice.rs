@@ -10,7 +10,11 @@
 //!   left on its inner side and then as much of the atoms on its outer side as balances them, the last one in part
 //!   (a random part of an atom is post-processing too). With atoms half a cell apart and thinning outward, as
 //!   on both sides of a mode, a disturbance shrinks to a third from node to node, and nearly every atom goes to the nearest node.
-//!   What cannot be balanced at the ends is moved down to a node, which lowers p.
+//!   What cannot be balanced at the ends goes to the next node inward, balanced by nodes further in, or else down to a node, which
+//!   lowers p.
+//!   Where nearly all losses lie within a cell and the rest are rare and large, that would use up the rare ones to balance the many.
+//!   Then a node is put at the barycentre of the many, which takes the cells on both its sides, and no node draws upon
+//!   atoms beyond the next; what it cannot balance so is treated like the ends.
 //!
 //! Above the highest node b a lower bound too is made by splitting, which raises the curve, but by next to nothing: p − x·q is linear, so as
 //! long as all other losses sum to at least ε − b, the positive part of the whole is the same whether a loss above b is split or not.
@@ -46,6 +50,8 @@ pub(super) struct Nodes {
     pub(super) offset: f64,
     pub(super) step: f64,
     pub(super) indices: Vec<i64>,
+    /// Whether most losses lie within a step of the offset.
+    pub(super) concentrated: bool,
 }
 
 impl Nodes {
@@ -153,12 +159,19 @@ pub(super) fn split(atoms: &Atoms, nodes: &Nodes, tilt: Tilt) -> Weights {
 /// The lower bound: see the [module](self) documentation.
 pub(super) fn merge(atoms: &Atoms, nodes: &Nodes, tilt: Tilt) -> Weights {
     let positions: Vec<f64> = nodes.indices.iter().map(|index| nodes.position(*index)).collect();
-    let mode = densest(&atoms.atoms);
-    // The cell that holds the mode is cut in its middle; each half goes outward.
-    let right = positions.partition_point(|position| *position <= mode).clamp(1, positions.len().max(2) - 1);
-    let middle = match (positions.get(right - 1), positions.get(right)) {
-        (Some(low), Some(high)) => 0.5 * (low + high),
-        _ => f64::INFINITY,
+    let (right, middle) = if nodes.concentrated {
+        let right = nodes.indices.partition_point(|index| *index < 0);
+        (right, right.checked_sub(1).map_or(nodes.position(-1), |left| positions[left]))
+    } else {
+        // The cell that holds the mode is cut in its middle; each half goes outward.
+        let mode = densest(&atoms.atoms);
+        let right =
+            positions.partition_point(|position| *position <= mode).clamp(1, positions.len().max(2) - 1);
+        let middle = match (positions.get(right - 1), positions.get(right)) {
+            (Some(low), Some(high)) => 0.5 * (low + high),
+            _ => f64::INFINITY,
+        };
+        (right, middle)
     };
     let start = atoms.atoms.partition_point(|atom| atom.loss < middle);
     let mut merger = Merger {
@@ -168,10 +181,11 @@ pub(super) fn merge(atoms: &Atoms, nodes: &Nodes, tilt: Tilt) -> Weights {
         capped: 0.0,
         shift: 0.0,
         longest: 0,
+        local: nodes.concentrated,
     };
     merger.ascend(&atoms.atoms[start..], &positions, right);
     merger.descend(&atoms.atoms[..start], &positions, right);
-    merger.place_rests(&positions);
+    merger.place_rests(&positions, right);
     let rounding = (1.0 - SUM_ERROR * (16.0 + 4.0 * f64::from(merger.longest))).max(0.0);
     merger.values.iter_mut().for_each(|value| *value *= rounding);
     // Back from a weight at the highest node to a mass.
@@ -204,6 +218,8 @@ struct Merger {
     capped: f64,
     shift: f64,
     longest: u32,
+    /// Whether atoms beyond the next node are left alone.
+    local: bool,
 }
 
 /// What has been gathered on one node: p in `mass`, and e^node·q − p in `excess`, both as weights there.
@@ -242,6 +258,7 @@ impl Merger {
     fn ascend(&mut self, atoms: &[Atom], positions: &[f64], first: usize) {
         let (mut next, mut left) = (0, 1.0);
         for (number, &node) in positions.iter().enumerate().skip(first) {
+            let limit = positions.get(number + 1).copied().filter(|_| self.local).unwrap_or(f64::INFINITY);
             let mut gathered = Gathered { mass: 0.0, excess: 0.0, gross: 0.0, count: 0 };
             while let Some(atom) = atoms.get(next) {
                 if on_node(atom, node) {
@@ -250,7 +267,7 @@ impl Merger {
                     continue;
                 }
                 let inner = atom.loss <= node;
-                if !inner && gathered.excess <= 0.0 {
+                if !inner && (gathered.excess <= 0.0 || atom.loss >= limit) {
                     break;
                 }
                 let (weight, excess) = self.pull(atom, node);
@@ -275,7 +292,7 @@ impl Merger {
             }
             self.settle(&gathered);
             if gathered.excess > 0.0 {
-                // No atoms are left above, and the barycentre is below the node.
+                // No atoms are left above, or none near, and the barycentre is below the node.
                 self.rests.push((number, gathered));
             } else {
                 self.values[number] += gathered.balanced();
@@ -287,6 +304,8 @@ impl Merger {
     fn descend(&mut self, atoms: &[Atom], positions: &[f64], first: usize) {
         let (mut next, mut left) = (atoms.len(), 1.0);
         for (number, &node) in positions.iter().enumerate().take(first).rev() {
+            let lower = number.checked_sub(1).filter(|_| self.local);
+            let limit = lower.map_or(f64::NEG_INFINITY, |lower| positions[lower]);
             let mut gathered = Gathered { mass: 0.0, excess: 0.0, gross: 0.0, count: 0 };
             while let Some(atom) = next.checked_sub(1).and_then(|index| atoms.get(index)) {
                 if on_node(atom, node) {
@@ -295,7 +314,7 @@ impl Merger {
                     continue;
                 }
                 let inner = atom.loss >= node;
-                if !inner && gathered.excess >= 0.0 {
+                if !inner && (gathered.excess >= 0.0 || atom.loss <= limit) {
                     break;
                 }
                 let (weight, excess) = self.pull(atom, node);
@@ -310,7 +329,7 @@ impl Merger {
             }
             self.settle(&gathered);
             if gathered.excess < -2.0 * WHISKER * gathered.gross {
-                // No atoms are left below, and the barycentre is above the node.
+                // No atoms are left below, or none near, and the barycentre is above the node.
                 self.rests.push((number, gathered));
             } else {
                 self.values[number] += gathered.balanced();
@@ -320,10 +339,11 @@ impl Merger {
 }
 
 impl Merger {
-    /// Places what was left at the ends: on the nearest node inward, balanced by the nodes further in.
-    fn place_rests(&mut self, positions: &[f64]) {
+    /// Places what was left: on the nearest node inward, balanced by the nodes further in, from below up to `middle` only: rare large
+    /// losses are not given up for it.
+    fn place_rests(&mut self, positions: &[f64], middle: usize) {
         for (number, rest) in std::mem::take(&mut self.rests) {
-            let rate = self.tilt.rate;
+            let (rate, local) = (self.tilt.rate, self.local);
             let from = positions[number];
             // The barycentre is between the node and the next one inward, its target.
             let upward = rest.excess < 0.0;
@@ -337,7 +357,8 @@ impl Merger {
             // p and e^target·q, as weights at the target.
             let mut first = rest.mass * libm::exp(rate * way) * (1.0 - 1e-12);
             let mut second = (rest.mass + rest.excess) * libm::exp((rate + 1.0) * way) * (1.0 + 1e-12);
-            let mut donor = inward(target).filter(inside);
+            let giving = |node: &usize| inside(node) && !(local && upward && *node > middle);
+            let mut donor = inward(target).filter(giving);
             while let Some(node) = donor {
                 let missing = if upward { second - first } else { first - second };
                 if missing <= 0.0 {
@@ -351,7 +372,7 @@ impl Merger {
                 first += share * weight;
                 second += share * weight * libm::exp(way);
                 self.values[node] *= 1.0 - share;
-                donor = inward(node).filter(inside);
+                donor = inward(node).filter(giving);
             }
             if second <= first {
                 self.values[target] += second * (1.0 - 1e-12);

@@ -277,6 +277,12 @@ impl Losses for NormalPair {
         self.cut(boundaries, &mut atoms);
         Sides::Both(Atoms::complete(atoms))
     }
+
+    fn largest(&self) -> Option<f64> {
+        // −ln(1−q+q·r) < −ln(1−q).
+        (self.kind == Kind::Add && self.rate < 1.0)
+            .then(|| -libm::log1p(-self.rate) * (1.0 + 4.0 * f64::EPSILON))
+    }
 }
 
 /// Batches without replacement under substitution, Gaussian noise: one convex curve of two branches.

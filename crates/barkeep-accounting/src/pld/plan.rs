@@ -98,8 +98,10 @@ impl Model {
     fn room(&self, log_mass: f64) -> (f64, f64) {
         let deviation = self.cumulants(0.0).variance.sqrt().max(f64::MIN_POSITIVE);
         let usual = (-2.0 * log_mass).sqrt() / deviation;
+        // Where a single loss may be very low, if rarely, a tilt that suits that one is far below the usual.
         let (room, tilt) = (-6..=6)
             .map(|step| usual * libm::exp2(0.5 * f64::from(step)))
+            .chain((-4..=16).map(|step| libm::exp2(0.5 * f64::from(step))))
             .map(|tilt| ((self.all_but_one(-tilt) - log_mass) / tilt, -tilt))
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .unwrap_or((f64::INFINITY, -usual));

@@ -24,6 +24,15 @@ const COARSE: f64 = 0.03;
 /// The most lattice points that are transformed in search of a number of repetitions.
 const MOST_WORK: usize = 1 << 25;
 
+/// Brackets with ends this far apart, relative, are worth a second try.
+const WIDE: f64 = 1e-3;
+
+/// Ends of ln δ this far apart are not brought together by a finer lattice of the same kind.
+const HOPELESS: f64 = 1.0;
+
+/// How often the spacing of a lattice is reconsidered.
+const WIDENINGS: usize = 4;
+
 /// Largest part of ln δ that is left to all errors but those of the lattice.
 const OTHER_ERRORS: f64 = 0.08;
 
@@ -48,21 +57,34 @@ impl<'a> Query<'a> {
         Ok(Self { steps, model: Model { sketches: steps.iter().map(sketch).collect() } })
     }
 
-    /// Steps whose losses are not on a lattice by nature.
-    fn inexact_steps(&self) -> f64 {
-        let inexact = |step: &&Step| !step.losses.anchor().is_some_and(|anchor| anchor.exact);
-        let count: f64 = self.steps.iter().filter(inexact).map(|step| step.steps as f64).sum();
-        count.max(1.0)
+    /// About how many steps a lattice of this spacing gets wrong: those whose losses are on it by nature or lie within a hair of the
+    /// node made for most of them are not among them.
+    fn inexact_steps(&self, off_node: impl Fn(&Sketch) -> f64) -> f64 {
+        let steps = self.steps.iter().zip(&self.model.sketches);
+        let inexact = steps.filter(|(step, _)| !step.losses.anchor().is_some_and(|anchor| anchor.exact));
+        inexact.map(|(step, sketch)| step.steps as f64 * off_node(sketch)).sum()
+    }
+
+    /// Whether all but rare losses of some step are closer together than the points of a lattice.
+    fn is_concentrated(&self, spacing: f64) -> bool {
+        self.model.sketches.iter().any(|sketch| sketch.bulk(spacing).is_some())
     }
 
     /// The lattice on which the bounds of ln δ are expected to be `width` apart after so many repetitions.
     ///
     /// Splitting and merging change the second moment of each loss by about h²/6 and h²/12, and ln δ by s(1+s)/2 times their sum
     /// over all steps.
-    fn fineness(&self, saddle: &Saddle, times: f64, width: f64) -> Fineness {
+    fn fineness(&self, saddle: &Saddle, times: f64, width: f64, concentrated: bool) -> Fineness {
         let Saddle { tilt, .. } = *saddle;
-        let step = (4.0 * width / (tilt * (1.0 + tilt) * self.inexact_steps() * times)).sqrt();
-        Fineness { step, tolerance: (OTHER_ERRORS * width).clamp(1e-12, 1e-5) }
+        let fine = |inexact: f64| (4.0 * width / (tilt * (1.0 + tilt) * (inexact * times).max(1.0))).sqrt();
+        let mut step = fine(self.inexact_steps(|_| 1.0));
+        if concentrated {
+            // On a wider lattice fewer losses are far from their node, which allows for a wider one still.
+            for _ in 0..WIDENINGS {
+                step = step.max(fine(self.inexact_steps(|sketch| sketch.off_node(tilt, step))));
+            }
+        }
+        Fineness { step, tolerance: (OTHER_ERRORS * width).clamp(1e-12, 1e-5), concentrated }
     }
 
     /// At least the largest finite loss of one repetition, if those are bounded: at that ε only infinite losses are left over.
@@ -95,6 +117,18 @@ impl<'a> Query<'a> {
         {
             return Ok(Bracket { lower: (largest == 0.0).then_some(0.0), upper: largest });
         }
+        let plain = self.epsilon_on(log_delta, accuracy, false, planner);
+        self.or_concentrated(plain, || self.epsilon_on(log_delta, accuracy, true, planner))
+    }
+
+    /// ε at ln δ, on one kind of lattice.
+    fn epsilon_on(
+        &self,
+        log_delta: f64,
+        accuracy: Accuracy,
+        concentrated: bool,
+        planner: &mut Planner,
+    ) -> Result<Bracket, Error> {
         let mut plan = self.model.plan(Target::LogDelta(log_delta));
         let mut factor = 1.0;
         let mut best: Option<Bracket> = None;
@@ -102,7 +136,7 @@ impl<'a> Query<'a> {
             let saddle = plan.saddle;
             // ε to this accuracy is ln δ to that times dlnδ/dε; where this is less than the accuracy itself, ε is as good as known.
             let width = (saddle.tilt * saddle.epsilon).max(1.0) * accuracy.get() * factor;
-            let fineness = self.fineness(&saddle, 1.0, width);
+            let fineness = self.fineness(&saddle, 1.0, width, concentrated);
             let composer = match Composer::new(self.steps, &plan, fineness, planner) {
                 Err(Error::Unresolved { .. }) if best.is_some() && !accuracy.is_required() => break,
                 composer => composer?,
@@ -123,6 +157,9 @@ impl<'a> Query<'a> {
                 return Ok(found);
             }
             best = Some(tighter(best, found));
+            if !concentrated && spread > HOPELESS && self.is_concentrated(fineness.step) {
+                break;
+            }
             // Where the answer is not where it was expected, a better plan may be all that is missing.
             if (upper - saddle.epsilon).abs() <= 1e-3 * saddle.epsilon {
                 factor *= (0.5 / excess.min(spread / accuracy.get())).clamp(0.003, 0.5);
@@ -145,17 +182,52 @@ impl<'a> Query<'a> {
             let chance = libm::exp(self.log_infinite());
             return Ok(Bracket { lower: Some(chance), upper: (chance * (1.0 + 2e-11)).min(1.0) });
         }
+        let plain = self.delta_on(epsilon, accuracy, false, planner);
+        self.or_concentrated(plain, || self.delta_on(epsilon, accuracy, true, planner))
+    }
+
+    /// A bracket that is narrow, or the better of it and one from a lattice with nodes for losses that nearly always occur.
+    fn or_concentrated(
+        &self,
+        plain: Result<Bracket, Error>,
+        other: impl FnOnce() -> Result<Bracket, Error>,
+    ) -> Result<Bracket, Error> {
+        let wide = |found: &Bracket| found.lower.is_some_and(|lower| lower < (1.0 - WIDE) * found.upper);
+        match plain {
+            Ok(found) if !wide(&found) => Ok(found),
+            Err(error) if !matches!(error, Error::Unresolved { .. }) => Err(error),
+            plain if !self.is_concentrated(COARSE) => plain,
+            Ok(found) => Ok(other().map_or(found, |other| tighter(Some(found), other))),
+            Err(error) => other().map_err(|_| error),
+        }
+    }
+
+    /// δ at ε, on one kind of lattice.
+    fn delta_on(
+        &self,
+        epsilon: f64,
+        accuracy: Accuracy,
+        concentrated: bool,
+        planner: &mut Planner,
+    ) -> Result<Bracket, Error> {
         let mut plan = self.model.plan(Target::Epsilon(epsilon));
         // What ε itself would be known to; the best bracket that is at least as narrow.
         let enough = accuracy.get() * (plan.saddle.tilt * epsilon).max(1.0);
         let mut known: Option<(f64, f64, bool)> = None;
         let mut best: Option<Bracket> = None;
-        let mut width = accuracy.get();
-        for _ in 0..ATTEMPTS {
-            let fineness = self.fineness(&plan.saddle, 1.0, width);
+        let (mut width, mut before, mut composed) = (accuracy.get(), None, 0);
+        for _ in 0..2 * ATTEMPTS {
+            let fineness = self.fineness(&plan.saddle, 1.0, width, concentrated);
             let composer = match Composer::new(self.steps, &plan, fineness, planner) {
                 Err(Error::Unresolved { .. }) if known.is_some() => break,
-                Err(Error::Unresolved { .. }) if best.is_some() && !accuracy.is_required() => break,
+                Err(Error::Unresolved { .. }) if best.is_some() && !accuracy.is_required() => {
+                    // Too fine: something between this and the last, if there is room.
+                    match before.map(|before: f64| (before * width).sqrt()) {
+                        Some(between) if between > 1.5 * width => width = between,
+                        _ => break,
+                    }
+                    continue;
+                }
                 Err(Error::Unresolved { .. }) if width < 0.5 * enough => {
                     width = 0.5 * enough;
                     continue;
@@ -174,6 +246,14 @@ impl<'a> Query<'a> {
                 break;
             }
             best = Some(tighter(best, delta_between(lower, upper, composer.certified)));
+            composed += 1;
+            if !concentrated && spread > HOPELESS && self.is_concentrated(fineness.step) {
+                break;
+            }
+            if composed == ATTEMPTS || before.is_some_and(|before| before <= width) {
+                break;
+            }
+            before = Some(width);
             width *= (0.5 * accuracy.get() / spread).clamp(0.003, 0.5);
             plan.saddle.log_delta = upper;
         }
@@ -184,7 +264,7 @@ impl<'a> Query<'a> {
 
     /// Whether so many repetitions are shown, on a coarse lattice, to stay within (ε, δ).
     pub(super) fn fits(&self, times: u64, epsilon: f64, log_delta: f64, planner: &mut Planner) -> bool {
-        self.for_repetitions(times, epsilon, log_delta, COARSE, planner)
+        self.for_repetitions(times, epsilon, log_delta, (COARSE, false), planner)
             .is_ok_and(|composer| composer.side(Side::Upper, times).log_delta(epsilon) <= below(log_delta))
     }
 
@@ -203,7 +283,7 @@ impl<'a> Query<'a> {
         times: u64,
         epsilon: f64,
         log_delta: f64,
-        width: f64,
+        (width, concentrated): (f64, bool),
         planner: &mut Planner,
     ) -> Result<Composer, Error> {
         let model = self.model.repeated(times as f64);
@@ -212,7 +292,8 @@ impl<'a> Query<'a> {
             // Far below: it is enough to know that a smaller ε does.
             plan = model.plan(Target::LogDelta(log_delta));
         }
-        Composer::new(self.steps, &plan, self.fineness(&plan.saddle, times as f64, width), planner)
+        let fineness = self.fineness(&plan.saddle, times as f64, width, concentrated);
+        Composer::new(self.steps, &plan, fineness, planner)
     }
 
     /// The most repetitions within (ε, δ).
@@ -248,7 +329,8 @@ impl<'a> Query<'a> {
         let work = Work(Cell::new(MOST_WORK));
         let mut known = (certain, possible);
         for _ in 0..3 * ATTEMPTS {
-            let Ok(composer) = self.for_repetitions(guess, epsilon, log_delta, width, planner) else {
+            let Ok(composer) = self.for_repetitions(guess, epsilon, log_delta, (width, false), planner)
+            else {
                 // Finer than allowed: what is known must do.
                 break;
             };
@@ -314,8 +396,16 @@ impl<'a> Query<'a> {
         work: &Work,
         planner: &mut Planner,
     ) -> Option<bool> {
-        for width in [COARSE, 1e-3, 3e-5] {
-            let composer = self.for_repetitions(times, epsilon, log_delta, width, planner).ok()?;
+        let kinds = [(COARSE, false), (COARSE, true), (1e-3, false), (1e-3, true), (3e-5, false)];
+        for (width, concentrated) in kinds {
+            if concentrated && !self.is_concentrated(COARSE) {
+                continue;
+            }
+            let Ok(composer) =
+                self.for_repetitions(times, epsilon, log_delta, (width, concentrated), planner)
+            else {
+                continue;
+            };
             if !work.spend(6 * composer.length()) {
                 return None;
             }

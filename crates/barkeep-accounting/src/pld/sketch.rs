@@ -78,6 +78,37 @@ impl Sketch {
         (capped, beyond)
     }
 
+    /// Where most losses are, if more than half of them lie within a lattice spacing: ln ΣP/ΣQ over those.
+    ///
+    /// A node there keeps a loss that nearly always occurs from being split, or from being balanced by rare large ones.
+    pub(super) fn bulk(&self, spacing: f64) -> Option<f64> {
+        let mut below = 0.0;
+        let median = self.losses.iter().zip(&self.log_masses).find(|(_, log)| {
+            below += libm::exp(**log);
+            below >= 0.5
+        });
+        let median = *median?.0;
+        let (mut first, mut second) = (0.0, 0.0);
+        for (loss, log) in self.losses.iter().zip(&self.log_masses) {
+            if (loss - median).abs() <= 0.5 * spacing {
+                first += libm::exp(*log);
+                second += libm::exp(*log) * libm::expm1(median - loss);
+            }
+        }
+        (first > 0.5).then(|| median - libm::log1p(second / first))
+    }
+
+    /// The part of a step, after a tilt, that a lattice moves as much as it would losses anywhere: a loss at a distance d from
+    /// its node is split over d(h − d), which is h²/6 on average.
+    pub(super) fn off_node(&self, tilt: f64, spacing: f64) -> f64 {
+        let Some(node) = self.bulk(spacing) else { return 1.0 };
+        let Cumulants { value, .. } = self.cumulants(tilt);
+        let part = |(loss, log): (&f64, &f64)| {
+            libm::exp(log + tilt * loss - value) * (6.0 * (loss - node).abs() / spacing).min(1.0)
+        };
+        self.losses.iter().zip(&self.log_masses).map(part).sum()
+    }
+
     /// The same, so many times as often.
     pub(super) fn repeated(&self, times: f64) -> Self {
         Self { steps: self.steps * times, ..self.clone() }
@@ -135,9 +166,11 @@ pub(super) struct Spread {
     /// Lowest and highest loss to cover.
     pub(super) low: f64,
     pub(super) high: f64,
+    /// Whether most losses are on the node at the offset.
+    pub(super) concentrated: bool,
 }
 
-/// Cells with a tail of less than this beyond them are widened: 4ˡ times less mass, 2ˡ times the width.
+/// Cells with a tail of less than this part of what is off its node beyond them are widened: 4ˡ times less mass, 2ˡ times the width.
 const WIDEN_BELOW: f64 = 0.02;
 
 /// The most nodes a step may have.
@@ -149,7 +182,7 @@ impl Sketch {
     /// A cell of width w with mass m adds about m·w² to the error, so a cell may be 2ˡ steps wide where its tail is 4ˡ
     /// times lighter than the bulk; never so wide that e^((1+s)w) is far from 1. None if there would be too many.
     pub(super) fn nodes(&self, spread: &Spread) -> Option<Vec<i64>> {
-        let Spread { saddle, offset, step, low, high } = *spread;
+        let Spread { saddle, offset, step, low, high, concentrated } = *spread;
         let index = |loss: f64| (loss - offset) / step;
         let (first, last) = (index(low).floor(), index(high).ceil());
         if !(first.abs().max(last.abs()) < 9e15 && first < last) {
@@ -157,6 +190,8 @@ impl Sketch {
         }
         let (first, last) = (first as i64, last as i64);
         let tails = self.tails(saddle.tilt, saddle.epsilon);
+        let off_node = if concentrated { self.off_node(saddle.tilt, step) } else { 1.0 };
+        let widen_below = WIDEN_BELOW * off_node;
         // Loss offset is a node: mechanisms have an atom there.
         let start = 0_i64.clamp(first, last);
         let widest = (0.5 / ((1.0 + saddle.tilt) * step)).clamp(1.0, (1_i64 << 40) as f64);
@@ -173,7 +208,7 @@ impl Sketch {
             while width > 1 {
                 let heavier = tail(position).max(tail(position + direction * width));
                 let times = width as f64;
-                if heavier * times * times <= WIDEN_BELOW {
+                if heavier * times * times <= widen_below {
                     break;
                 }
                 width /= 2;
