@@ -30,7 +30,7 @@ pub fn report(experiments: &[&dyn Experiment], results: &Path, links: &str) -> R
         let seconds = known.iter().map(|cell| cell.seconds).sum();
         let _ = writeln!(
             sections,
-            "`{command}`, {}, {} cells, {} of one processor.",
+            "`{command}`, {}, {} cells, {} on one thread.",
             dates(&known),
             known.len(),
             duration(seconds)
@@ -70,7 +70,7 @@ pub fn report(experiments: &[&dyn Experiment], results: &Path, links: &str) -> R
     Ok(out + &sections)
 }
 
-/// How many cells and seconds of one processor each experiment took that was run in full, as CSV.
+/// How many cells and seconds on one thread each experiment took that was run in full, as CSV.
 ///
 /// # Errors
 /// As [`report`].

@@ -52,7 +52,7 @@ pub fn reproduce(experiment: &dyn Experiment, setting: &Setting<'_>) -> Result<O
     let Some(store) = compute(experiment, setting, store, missing)? else { return Ok(None) };
     let comparison = show(experiment, &store, setting.out, setting.size)?;
     let spent: f64 = store.kept.iter().filter(|cell| keys.contains(&cell.key)).map(|cell| cell.seconds).sum();
-    (setting.say)(&format!("{}: {count} cells, {} of one processor", experiment.name(), duration(spent)));
+    (setting.say)(&format!("{}: {count} cells, {} on one thread", experiment.name(), duration(spent)));
     Ok(Some(comparison))
 }
 
@@ -79,7 +79,7 @@ fn announced(experiment: &dyn Experiment, missing: usize, count: usize) -> Strin
             let processors = rayon::current_num_threads();
             let each = duration(seconds / processors.min(missing) as f64);
             format!(
-                "{name}: {missing} of {count} cells to compute; by the last full run about {} of one processor, {each} on {processors}",
+                "{name}: {missing} of {count} cells to compute; by the last full run about {} on one thread, {each} on {processors}",
                 duration(seconds)
             )
         }
