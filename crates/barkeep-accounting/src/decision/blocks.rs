@@ -6,7 +6,7 @@
 //! 0.2 % for blocks of 2048 (Barker, measured).
 
 use super::acceptance::Acceptance;
-use super::program::Program;
+use super::program::{Attacks, Program};
 use crate::pld::{Accuracy, Composition, Curve};
 use crate::{Delta, Epsilon, Error, Steps};
 
@@ -43,7 +43,7 @@ impl Blocks {
             }
             // The flat end of a block's curve is mass at infinity in every block.
             let share = (smallest * size as f64 / steps).max(1e-250);
-            match Program::plan_upper(rule, sensitivity, size as f64, share) {
+            match Program::plan(rule, sensitivity, size as f64, share, Attacks::Spared) {
                 Ok(Some(program)) => return Self::run(program, size),
                 Ok(None) => {}
                 Err(error) => failure = error,

@@ -63,7 +63,7 @@ use crate::{Bracket, Delta, Epsilon, Error, Gaussian, Mu, Sensitivity, Steps};
 use attack::Attack;
 use blocks::Blocks;
 use closed::Closed;
-use program::Program;
+use program::{Attacks, Program};
 
 /// Sensitivities for which a dynamic program is run; outside, closed forms answer.
 const SENSITIVITIES: std::ops::RangeInclusive<f64> = 1e-9..=32.0;
@@ -87,7 +87,7 @@ impl Composed {
             return Err(too_many_steps());
         }
         let count = steps.0 as f64;
-        if let Some(mut program) = Program::plan(rule, sensitivity, count, smallest)? {
+        if let Some(mut program) = Program::plan(rule, sensitivity, count, smallest, Attacks::Run)? {
             while program.steps < steps.0 {
                 program.advance()?;
             }
@@ -159,7 +159,7 @@ pub fn epsilon(
     }
 }
 
-/// The upper end of [`epsilon`] alone, to the bit, in a third of its time.
+/// The upper end of [`epsilon`] alone, to the bit, without the attacks behind the lower one.
 ///
 /// # Errors
 /// As [`epsilon`].
@@ -174,7 +174,7 @@ pub(crate) fn epsilon_above(
     let planned = match steps.0 {
         0 => return Ok(0.0),
         _ if SENSITIVITIES.contains(&sensitivity.get()) => {
-            Program::plan_bound(rule, sensitivity.get(), steps.0 as f64, smallest)
+            Program::plan(rule, sensitivity.get(), steps.0 as f64, smallest, Attacks::Counted)
         }
         _ => Ok(None),
     };
@@ -292,7 +292,7 @@ fn largest_found(
     }
     let allowed = Gaussian::largest_within(epsilon, delta).mu().upper;
     let guess = 10.0 + 1.2 * allowed * allowed / program::information(rule, sensitivity)?;
-    if let Some(mut program) = Program::plan_bound(rule, sensitivity, guess, delta.get())? {
+    if let Some(mut program) = Program::plan(rule, sensitivity, guess, delta.get(), Attacks::Counted)? {
         // Planned for the guess; a rule far from Gaussian may allow more, and then blocks are tried.
         while program.advance().is_ok() {
             if program.delta(epsilon.get()) > delta.get() {

@@ -34,12 +34,12 @@ pub(super) struct Program {
 
 /// What becomes of the attacks that bound from below.
 #[derive(PartialEq)]
-enum Attacks {
+pub(super) enum Attacks {
     /// They are run.
     Run,
-    /// They are not run, but counted when the grid is chosen, so that it is the same.
+    /// They are not run, but counted when the grid is chosen: the upper bound is the same to the bit.
     Counted,
-    /// They are not counted either.
+    /// They are not counted either: the grid is as fine as the work saved allows.
     Spared,
 }
 
@@ -61,35 +61,6 @@ impl Program {
     /// # Errors
     /// [`Error::Unresolved`] if the acceptance function cannot be enclosed.
     pub(super) fn plan(
-        rule: &dyn Acceptance,
-        sensitivity: f64,
-        steps: f64,
-        smallest: f64,
-    ) -> Result<Option<Self>, Error> {
-        Self::plan_with(rule, sensitivity, steps, smallest, Attacks::Run)
-    }
-
-    /// The same upper bound to the bit, without the lower one: a third of the work.
-    pub(super) fn plan_bound(
-        rule: &dyn Acceptance,
-        sensitivity: f64,
-        steps: f64,
-        smallest: f64,
-    ) -> Result<Option<Self>, Error> {
-        Self::plan_with(rule, sensitivity, steps, smallest, Attacks::Counted)
-    }
-
-    /// The same without a lower bound, on a grid as fine as the work saved allows.
-    pub(super) fn plan_upper(
-        rule: &dyn Acceptance,
-        sensitivity: f64,
-        steps: f64,
-        smallest: f64,
-    ) -> Result<Option<Self>, Error> {
-        Self::plan_with(rule, sensitivity, steps, smallest, Attacks::Spared)
-    }
-
-    fn plan_with(
         rule: &dyn Acceptance,
         sensitivity: f64,
         steps: f64,
