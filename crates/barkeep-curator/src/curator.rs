@@ -121,7 +121,9 @@ impl Curator {
         let mut affine = lanes.first_mut().map(|lane| std::mem::take(&mut lane.affine)).unwrap_or_default();
         let is_affine = match question.term {
             Term::Gradient { at, precondition: Precondition::Identity } => {
+                // Whatever a model says here, the columns are there and every coordinate is clipped.
                 self.model.affine_gradient(at, &mut affine)
+                    && affine.fits(self.dimension(), self.model.column_names().len())
             }
             _ => false,
         };
