@@ -79,7 +79,7 @@ fn compute(sampler: &str, epsilon: f64, size: Size) -> Result<Values, String> {
         ("sd", moments.map(|m| m.1.sqrt()).to_vec()),
         ("squares", sums.squares.to_vec()),
         ("products", sums.products.to_vec()),
-        ("epsilon", plan.epsilon.map(|bracket| bracket.upper).into_iter().collect()),
+        ("epsilon", plan.epsilon.into_iter().collect()),
     ]))
 }
 

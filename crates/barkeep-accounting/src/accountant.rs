@@ -12,7 +12,9 @@ use barkeep_num::{down_by, try_largest_integer};
 
 use crate::bits::Bits;
 use crate::coins::Coins;
+use crate::decision::Decisions;
 use crate::mixture::Mixture;
+use crate::query::Most;
 use crate::rdp::{
     Bernoulli, Composition, Curve, Laplace, Linear, PoissonGaussian, WithoutReplacementGaussian,
 };
@@ -91,17 +93,12 @@ impl Accountant {
         }
         let Self { engine, coins } = self;
         let coins = coins.times(rounds);
-        if let Engine::Decision { rule, sensitivity, steps, .. } = engine
-            && coins != Coins::NONE
-        {
-            // Attacks are dear, and only the lower end asks for them.
+        if let Engine::Decision { rule, sensitivity, steps, .. } = engine {
+            // Composed once, whatever the coins ask.
             let asked = steps.times(rounds)?;
-            let above =
-                coins.epsilon_above(delta, |delta| decision::epsilon_above(rule, *sensitivity, asked, delta));
-            if let Ok(upper) = above {
-                let found = |delta| decision::epsilon(rule, *sensitivity, asked, delta);
-                let lower = coins.epsilon_below(delta, upper, found)?;
-                return Ok(Answer { bracket: Bracket { lower, upper }, method });
+            let decisions = Decisions::with_attacks(rule, *sensitivity, asked, delta)?;
+            if let Ok(bracket) = coins.epsilon(delta, |delta| decisions.epsilon(delta)) {
+                return Ok(Answer { bracket, method });
             }
         }
         let bracket = coins.epsilon(delta, |delta| {
@@ -110,6 +107,18 @@ impl Accountant {
             Ok(answer.bracket)
         })?;
         Ok(Answer { bracket, method })
+    }
+
+    /// The upper end of [`epsilon`](Accountant::epsilon) alone, to the bit, without the attacks behind the lower end of decisions.
+    pub(crate) fn epsilon_above(&mut self, rounds: Steps, delta: Delta) -> Result<f64, Error> {
+        if let Engine::Decision { rule, sensitivity, steps, .. } = &self.engine {
+            let decisions = Decisions::new(rule, *sensitivity, steps.times(rounds)?, delta)?;
+            let ideal = |delta: Delta| Ok(decisions.epsilon(delta)?.upper);
+            if let Ok(upper) = self.coins.times(rounds).epsilon_above(delta, ideal) {
+                return Ok(upper);
+            }
+        }
+        Ok(self.epsilon(rounds, delta)?.bracket.upper)
     }
 
     /// δ at ε of `rounds` rounds, coins included.
@@ -145,38 +154,45 @@ impl Accountant {
     }
 
     /// The most rounds that are certainly within (ε, δ), coins included, and the method that shows it.
-    pub(crate) fn largest(&mut self, epsilon: Epsilon, delta: Delta) -> Result<(Steps, &'static str), Error> {
+    pub(crate) fn largest(&mut self, epsilon: Epsilon, delta: Delta) -> Result<Most, Error> {
         let method = self.method();
+        let most = |steps: Steps, method: &'static str| Most { steps, method, epsilon: None };
         match &self.engine {
             Engine::Decision { rule, sensitivity, steps, .. } => {
                 let (rule, sensitivity, steps) = (rule.clone(), *sensitivity, *steps);
+                let price = |asked: Steps, ideal: &dyn Fn(Delta) -> Result<f64, Error>| {
+                    self.coins.times(Steps(asked.0.div_ceil(steps.0))).epsilon_above(delta, ideal)
+                };
+                if let Ok(Some((found, spent))) =
+                    decision::longest(&rule, sensitivity, epsilon, delta, &price)
+                {
+                    let whole = found.0.is_multiple_of(steps.0);
+                    let epsilon = whole.then_some(spent);
+                    return Ok(Most { steps: Steps(found.0 / steps.0), method, epsilon });
+                }
                 let mut found = self.coins_aside(epsilon, delta, |epsilon, delta| {
                     let most = decision::largest_steps(&rule, sensitivity, epsilon, delta)?;
                     Ok(Steps(most.0 / steps.0))
                 })?;
                 for _ in 0..TRIED_ON_TOP {
                     let more = Steps(found.0.saturating_add(1));
-                    // Whether it fits is a question of the upper end: the attacks behind the lower one are spared.
-                    let above = self.coins.times(more).epsilon_above(delta, |delta| {
-                        decision::epsilon_above(&rule, sensitivity, steps.times(more)?, delta)
-                    });
-                    match above.or_else(|_| Ok(self.epsilon(more, delta)?.bracket.upper)) {
-                        Ok::<_, Error>(upper) if upper <= epsilon.get() => found = more,
+                    match self.epsilon_above(more, delta) {
+                        Ok(upper) if upper <= epsilon.get() => found = more,
                         _ => break,
                     }
                 }
-                Ok((found, method))
+                Ok(most(found, method))
             }
             Engine::Bits { bits, steps, many } => match bits.largest_steps(epsilon, delta) {
-                Err(Error::Unresolved { .. }) => Ok((many.largest(epsilon, delta)?, many.method())),
-                most => Ok((Steps(most?.0 / steps.0), method)),
+                Err(Error::Unresolved { .. }) => Ok(most(many.largest(epsilon, delta)?, many.method())),
+                found => Ok(most(Steps(found?.0 / steps.0), method)),
             },
             Engine::Mixture { mixture, .. } => {
                 let found =
                     self.coins_aside(epsilon, delta, |epsilon, delta| mixture.largest(epsilon, delta));
                 let coins = self.coins;
                 let Engine::Mixture { bound: Some(renyi), .. } = &mut self.engine else {
-                    return Ok((found?, method));
+                    return Ok(most(found?, method));
                 };
                 // Asked directly: through `delta` every look would first try what has just failed.
                 let mut fits = |rounds: u64| {
@@ -190,20 +206,20 @@ impl Accountant {
                     Ok(found) => {
                         let more = found.0.saturating_add(found.0 / 1000).saturating_add(1);
                         Ok(match try_largest_integer(more, u64::MAX, fits)? {
-                            Some(more) => (Steps(more), renyi.method()),
-                            None => (found, method),
+                            Some(more) => most(Steps(more), renyi.method()),
+                            None => most(found, method),
                         })
                     }
                     Err(Error::Unresolved { .. }) => {
-                        let most = try_largest_integer(0, u64::MAX, &mut fits)?.unwrap_or(0);
-                        Ok((Steps(most), renyi.method()))
+                        let found = try_largest_integer(0, u64::MAX, &mut fits)?.unwrap_or(0);
+                        Ok(most(Steps(found), renyi.method()))
                     }
                     Err(error) => Err(error),
                 }
             }
             Engine::Gaussian(_) | Engine::Renyi(_) => {
                 let fits = |rounds: u64| Ok(self.delta(Steps(rounds), epsilon)?.bracket.upper <= delta.get());
-                Ok((Steps(try_largest_integer(0, u64::MAX, fits)?.unwrap_or(0)), method))
+                Ok(most(Steps(try_largest_integer(0, u64::MAX, fits)?.unwrap_or(0)), method))
             }
         }
     }

@@ -71,7 +71,7 @@ pub use error::Error;
 pub use filters::{Exhausted, GdpFilter, Odometer, ZcdpFilter};
 pub use gaussian::Gaussian;
 pub use measures::{Renyi, TradeOff};
-pub use query::{Answer, Query};
+pub use query::{Answer, Most, Query};
 pub use rule::{
     BATCH_ROUNDING, CLAMP, Coin, Component, Correction, LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Side,
 };

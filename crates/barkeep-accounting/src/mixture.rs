@@ -9,6 +9,8 @@
 //! the rest. Two kinds of decision can each be steered by the other's outcomes, so only the dearest kind enters as its F_k; a
 //! step of every other kind is dominated by the fixed pair of its own F_1, which is looser and always valid.
 
+use barkeep_num::try_largest_guessed;
+
 use crate::pld::{Accuracy, Composition, Curve};
 use crate::{
     Bracket, Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Rho, Rule, Sensitivity, Steps, decision,
@@ -123,26 +125,11 @@ impl Mixture {
             Delta::new(delta).map_or(0.0, |delta| Gaussian::largest_within(epsilon, delta).rho().upper)
         };
         let aim = loss(delta.get());
-        let (mut inside, mut outside) = (0_u64, None::<u64>);
-        // A cast saturates.
-        let mut guess = ((aim / self.rho) as u64).clamp(1, 1 << 40);
-        for look in 0.. {
-            let spent = self.spent(Steps(guess), epsilon, delta)?.upper;
-            if spent <= delta.get() {
-                inside = guess;
-            } else {
-                outside = Some(guess);
-            }
-            let ceiling = outside.unwrap_or(inside.saturating_mul(64).saturating_add(64));
-            if ceiling - inside <= 1 {
-                break;
-            }
-            let scaled = (guess as f64 * aim / loss(spent)) as u64;
-            // After a dozen looks the guesses are not to be trusted, and halving ends the search.
-            let next = if look < 12 { scaled } else { inside + (ceiling - inside) / 2 };
-            guess = next.clamp(inside + 1, ceiling - 1);
-        }
-        Ok(Steps(inside))
+        let found = try_largest_guessed(0, 1 << 40, aim / self.rho, |rounds| {
+            let spent = self.spent(Steps(rounds), epsilon, delta)?.upper;
+            Ok((spent <= delta.get(), rounds as f64 * aim / loss(spent)))
+        })?;
+        Ok(Steps(found))
     }
 
     /// So many rounds, the decisions followed down to `floor`.

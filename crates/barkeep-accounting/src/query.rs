@@ -34,6 +34,17 @@ pub struct Answer {
     pub method: &'static str,
 }
 
+/// The most steps within a budget and how they were found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Most {
+    /// How many; 0 if not even one is.
+    pub steps: Steps,
+    /// The accountant that found them, in words.
+    pub method: &'static str,
+    /// Their ε, where the search came across it: what [`Contract::epsilon_above`] finds for them, to the bit.
+    pub epsilon: Option<f64>,
+}
+
 impl Query {
     /// Any step, from the costs it is made of and how often each is paid within it.
     ///
@@ -70,14 +81,14 @@ impl Query {
     /// # Errors
     /// As [`Query::epsilon`].
     pub fn largest_steps(&self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
-        Ok(self.largest_steps_by(epsilon, delta)?.0)
+        Ok(self.most(epsilon, delta)?.steps)
     }
 
-    /// [`Query::largest_steps`], and the accountant that found them, in words.
+    /// [`Query::largest_steps`], and how they were found.
     ///
     /// # Errors
     /// As [`Query::epsilon`].
-    pub fn largest_steps_by(&self, epsilon: Epsilon, delta: Delta) -> Result<(Steps, &'static str), Error> {
+    pub fn most(&self, epsilon: Epsilon, delta: Delta) -> Result<Most, Error> {
         Accountant::new(self.per_step())?.largest(epsilon, delta)
     }
 

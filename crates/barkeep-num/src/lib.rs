@@ -19,6 +19,7 @@ pub mod vector;
 pub use log_space::{log_add_exp, log_sub_exp, log_sum_exp, log1m_exp};
 pub use rounding::{down, down_by, up, up_by};
 pub use search::{
-    largest_integer, largest_real, smallest_real, try_largest_integer, try_largest_real, try_smallest_real,
+    largest_integer, largest_real, smallest_real, try_largest_guessed, try_largest_integer, try_largest_real,
+    try_smallest_real,
 };
 pub use special::{erfc, erfcx, ln_binomial, ln_erfc, ln_gamma, ln_normal_cdf, normal_cdf, normal_quantile};

@@ -24,6 +24,41 @@ pub fn largest_integer(low: u64, high: u64, mut holds: impl FnMut(u64) -> bool) 
     found
 }
 
+/// The largest integer of `inside..outside` with a property of which each look is dear and tells where the edge may be.
+///
+/// `inside` is taken to have the property. A look says whether its argument has it, and guesses the edge; after a dozen looks the
+/// guesses are not trusted, and halving ends the search.
+///
+/// # Errors
+/// The first failure of a look.
+///
+/// ```
+/// let root = |k: u64| Ok::<_, ()>((k * k <= 1_000_000, 0.5 * (k as f64 + 1e6 / k as f64)));
+/// assert_eq!(barkeep_num::try_largest_guessed(0, 1 << 32, 900.0, root), Ok(1000));
+/// ```
+pub fn try_largest_guessed<E>(
+    mut inside: u64,
+    mut outside: u64,
+    mut guess: f64,
+    mut look: impl FnMut(u64) -> Result<(bool, f64), E>,
+) -> Result<u64, E> {
+    let mut looks = 0;
+    while outside.saturating_sub(inside) > 1 {
+        // A cast saturates.
+        let next = if looks < 12 { guess as u64 } else { inside + (outside - inside) / 2 };
+        let at = next.clamp(inside + 1, outside - 1);
+        let (holds, edge) = look(at)?;
+        if holds {
+            inside = at;
+        } else {
+            outside = at;
+        }
+        guess = edge;
+        looks += 1;
+    }
+    Ok(inside)
+}
+
 /// [`largest_integer`] for a predicate that may fail; the first failure is returned.
 pub fn try_largest_integer<E>(
     low: u64,

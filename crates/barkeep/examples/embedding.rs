@@ -28,7 +28,7 @@ start = [0, 0, 0, 0]
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = Plan::new(Spec::parse(SPEC, ".".as_ref())?)?;
-    println!("{} steps for ε = {:.3}", plan.steps, plan.epsilon.map_or(f64::NAN, |epsilon| epsilon.upper));
+    println!("{} steps for ε = {:.3}", plan.steps, plan.epsilon.unwrap_or(f64::NAN));
 
     // The view says which columns are read, in which order: those of the spec that the formula uses.
     let view = &plan.spec.data.view;

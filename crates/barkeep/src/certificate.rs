@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::plan::{Bill, Plan};
 use crate::spec::{Privacy, Spec};
-use barkeep_accounting::{Bracket, Delta, Mechanism, Neighbours};
+use barkeep_accounting::{Delta, Mechanism, Neighbours};
 use barkeep_curator::Level;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -92,9 +92,7 @@ impl Certificate {
             _ => (None, None, None, None),
         };
         let epsilon = match (plan.epsilon, plan.spec.privacy) {
-            (Some(bracket), Privacy::Budget { epsilon, .. }) if private => {
-                Some(stated(bracket, epsilon.get()))
-            }
+            (Some(upper), Privacy::Budget { epsilon, .. }) if private => Some(stated(upper, epsilon.get())),
             _ => None,
         };
         let statement = match (epsilon, delta, neighbours) {
@@ -161,7 +159,7 @@ impl Certificate {
     /// # Errors
     /// [`Error::Certificate`] if the parts contradict each other, the bill costs more than is stated, or there is no
     /// guarantee to verify.
-    pub fn verify(&self) -> Result<Bracket, Error> {
+    pub fn verify(&self) -> Result<f64, Error> {
         let fail = |reason: String| Err(Error::Certificate(reason));
         if self.format != FORMAT {
             return fail(format!(
@@ -190,11 +188,8 @@ impl Certificate {
         }
         let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
         let computed = bill.epsilon(delta)?;
-        if computed.upper > epsilon {
-            return fail(format!(
-                "the bill costs epsilon {}, more than the stated {epsilon}",
-                computed.upper
-            ));
+        if computed > epsilon {
+            return fail(format!("the bill costs epsilon {}, more than the stated {epsilon}", computed));
         }
         self.compare_with_spec()?;
         Ok(computed)
@@ -308,8 +303,7 @@ fn released(bill: Option<&Bill>) -> Vec<String> {
 /// ε as it is printed: the upper end, rounded up to nine significant digits, so that the same bill computed on
 /// another machine, whose transforms may round differently in the last place, stays within it; but no more than
 /// the budget, which the bill was bought to fit.
-fn stated(bracket: Bracket, budget: f64) -> f64 {
-    let upper = bracket.upper;
+fn stated(upper: f64, budget: f64) -> f64 {
     let text = format!("{:.8e}", upper * (1.0 + 1e-8));
     let rounded = text.parse().unwrap_or(upper).max(upper);
     if upper <= budget { rounded.min(budget) } else { rounded }
@@ -322,10 +316,9 @@ mod tests {
     #[test]
     fn the_stated_epsilon_is_never_below_the_bound() {
         for upper in [1e-12, 0.1, 0.999_999_999_9, 1.0, 3.7, 499.123_456_789_012] {
-            let bracket = Bracket { lower: None, upper };
-            let shown = stated(bracket, 1000.0);
+            let shown = stated(upper, 1000.0);
             assert!(shown > upper && shown < upper * (1.0 + 2.1e-8), "{upper} {shown}");
-            assert_eq!(stated(bracket, upper), upper);
+            assert_eq!(stated(upper, upper), upper);
         }
     }
 }

@@ -10,9 +10,7 @@ use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
 use crate::start::{self, Start};
 use crate::upfront;
-use barkeep_accounting::{
-    Bracket, Coins, Contract, Cost, Delta, Epsilon, Neighbours, Query, Rho, Steps, ZcdpFilter,
-};
+use barkeep_accounting::{Coins, Contract, Cost, Delta, Epsilon, Neighbours, Query, Rho, Steps, ZcdpFilter};
 use barkeep_curator::{Level, Premises, Temper};
 use barkeep_data::{CsvOptions, Table, read};
 use serde::{Deserialize, Serialize};
@@ -41,11 +39,11 @@ impl Bill {
     ///
     /// # Errors
     /// As [`Contract::epsilon`] and [`ZcdpFilter::epsilon`].
-    pub fn epsilon(&self, delta: Delta) -> Result<Bracket, barkeep_accounting::Error> {
+    pub fn epsilon(&self, delta: Delta) -> Result<f64, barkeep_accounting::Error> {
         match self {
-            Self::Contract(contract) | Self::Once(contract) => contract.epsilon(delta),
+            Self::Contract(contract) | Self::Once(contract) => contract.epsilon_above(delta),
             Self::Filter { rho, coins, decision } => {
-                ZcdpFilter::new(*rho).epsilon(delta, &Coins::of(decision).times(*coins))
+                Ok(ZcdpFilter::new(*rho).epsilon(delta, &Coins::of(decision).times(*coins))?.upper)
             }
         }
     }
@@ -84,7 +82,7 @@ pub struct Plan {
     /// The bill; absent for a baseline.
     pub bill: Option<Bill>,
     /// ε of the bill at the spec's δ; absent for a baseline.
-    pub epsilon: Option<Bracket>,
+    pub epsilon: Option<f64>,
     /// Steps of each chain.
     pub steps: u64,
     /// Draws the summary leaves out.
@@ -180,11 +178,11 @@ impl Plan {
                 plan.steps = questions.iter().map(|(_, times)| times.0).sum();
                 let each = questions.into_iter().map(|(cost, times)| (cost, Steps(times.0 * chains)));
                 let contract = Contract::new(plan.first.iter().cloned().chain(each).collect())?;
-                let cost = contract.epsilon(delta)?;
-                if cost.upper > epsilon.get() {
+                let cost = contract.epsilon_above(delta)?;
+                if cost > epsilon.get() {
                     return Err(Error::Budget(format!(
                         "the schedule costs epsilon {:.6}, more than the budget of {}; ask for fewer steps or smaller ones",
-                        cost.upper,
+                        cost,
                         epsilon.get()
                     )));
                 }
@@ -200,11 +198,11 @@ impl Plan {
                 plan.premises = Premises { neighbours, level };
                 plan.steps = cap.unwrap_or(DEFAULT_FREE_DRAWS);
                 let contract = Contract::new(questions)?;
-                let cost = contract.epsilon(delta)?;
-                if cost.upper > epsilon.get() {
+                let cost = contract.epsilon_above(delta)?;
+                if cost > epsilon.get() {
                     return Err(Error::Budget(format!(
                         "the answer costs epsilon {}, more than the budget of {}",
-                        cost.upper,
+                        cost,
                         epsilon.get()
                     )));
                 }
@@ -256,7 +254,8 @@ impl Plan {
             self.affordable.extend(rough.map(|steps| Affordable { level, steps, estimated: true }));
             return Ok(());
         }
-        let steps = upfront::most_steps(&self.first, &step, epsilon, delta)?.unwrap_or(Steps(0));
+        let most = upfront::most_steps(&self.first, &step, epsilon, delta)?;
+        let steps = most.map_or(Steps(0), |(steps, _)| steps);
         self.affordable.push(Affordable { level, steps, estimated: false });
         Ok(())
     }
@@ -288,7 +287,7 @@ impl Plan {
         cap: Option<u64>,
     ) -> Result<(), Error> {
         let chains = self.chains;
-        let Some(affordable) = upfront::most_steps(&self.first, step, epsilon, delta)? else {
+        let Some((affordable, spent)) = upfront::most_steps(&self.first, step, epsilon, delta)? else {
             return Err(Error::Budget(format!(
                 "what is asked before the first step costs more than the budget (epsilon {}, delta {:e})",
                 epsilon.get(),
@@ -307,8 +306,12 @@ impl Plan {
             )));
         }
         self.steps = cap.map_or(each, |cap| cap.min(each));
-        let contract = upfront::contract(&self.first, step, self.steps.saturating_mul(chains))?;
-        self.epsilon = Some(contract.epsilon(delta)?);
+        let bought = Steps(self.steps.saturating_mul(chains));
+        let contract = upfront::contract(&self.first, step, bought.0)?;
+        self.epsilon = Some(match spent.filter(|_| bought == affordable) {
+            Some(spent) => spent,
+            None => contract.epsilon_above(delta)?,
+        });
         self.bill = Some(Bill::Contract(contract));
         Ok(())
     }
@@ -332,8 +335,9 @@ impl Plan {
                     (cost.clone(), Steps(u64::try_from(share.div_ceil(10)).unwrap_or(asked.0)))
                 });
                 let until = u64::try_from((u128::from(total) * tenth).div_ceil(10)).unwrap_or(total);
-                let epsilon = Contract::new(share.collect()).and_then(|share| share.epsilon(delta)).ok()?;
-                Some((until, epsilon.upper))
+                let spent =
+                    Contract::new(share.collect()).and_then(|share| share.epsilon_above(delta)).ok()?;
+                Some((until, spent))
             },
         )
     }
@@ -353,7 +357,7 @@ impl Plan {
             "sampler": self.preset.name,
             "private": self.is_private(),
             "records": self.spec.data.records,
-            "epsilon": self.epsilon,
+            "epsilon": self.epsilon.map(|upper| serde_json::json!({ "upper": upper })),
             "level": self.is_private().then(|| level_name(self.premises.level)),
             "chains": self.chains,
             "steps_per_chain": self.steps,

@@ -2,6 +2,7 @@
 
 use crate::sampler::preset::Questions;
 use barkeep_accounting::{Contract, Cost, Delta, Epsilon, Error, Gaussian, Query, Steps};
+use barkeep_num::try_largest_guessed;
 
 /// The contract of `first`, once, and `step`, `steps` times.
 pub(crate) fn contract(
@@ -13,7 +14,8 @@ pub(crate) fn contract(
     Contract::new(first.iter().cloned().chain(step.iter().map(times)).collect())
 }
 
-/// The most steps that `first` and they together stay within (ε, δ); none if `first` alone does not.
+/// The most steps that `first` and they together stay within (ε, δ), with their ε where the search came across it; none if
+/// `first` alone does not.
 ///
 /// **Privacy.** The answer was itself composed and seen to fit; that it is the largest rests on ε growing with
 /// the steps.
@@ -25,12 +27,13 @@ pub(crate) fn most_steps(
     step: &Questions,
     epsilon: Epsilon,
     delta: Delta,
-) -> Result<Option<Steps>, Error> {
-    let alone = Query::new(step.clone())?.largest_steps(epsilon, delta)?;
+) -> Result<Option<(Steps, Option<f64>)>, Error> {
+    let most = Query::new(step.clone())?.most(epsilon, delta)?;
+    let alone = most.steps;
     if first.is_empty() {
-        return Ok(Some(alone));
+        return Ok(Some((alone, most.epsilon)));
     }
-    let cost = |steps: u64| Ok::<f64, Error>(contract(first, step, steps)?.epsilon(delta)?.upper);
+    let cost = |steps: u64| contract(first, step, steps)?.epsilon_above(delta);
     // Looks are dear. The loss of a run, as that of Gaussian noise, grows about in proportion to its steps.
     let loss = |epsilon: f64| {
         Epsilon::new(epsilon)
@@ -41,23 +44,9 @@ pub(crate) fn most_steps(
         return Ok(None);
     }
     let (aim, slope) = (loss(epsilon.get()) - loss(start), loss(epsilon.get()) / alone.0.max(1) as f64);
-    let (mut inside, mut outside) = (0_u64, alone.0.saturating_add(1));
-    // A cast saturates.
-    let mut guess = (aim / slope) as u64;
-    for look in 0.. {
-        if outside - inside <= 1 {
-            break;
-        }
-        // After a dozen looks the guesses are not to be trusted, and halving ends the search.
-        let next = if look < 12 { guess } else { inside + (outside - inside) / 2 };
-        let steps = next.clamp(inside + 1, outside - 1);
+    let found = try_largest_guessed(0, alone.0.saturating_add(1), aim / slope, |steps| {
         let spent = cost(steps)?;
-        if spent <= epsilon.get() {
-            inside = steps;
-        } else {
-            outside = steps;
-        }
-        guess = (steps as f64 * aim / (loss(spent) - loss(start))) as u64;
-    }
-    Ok(Some(Steps(inside)))
+        Ok((spent <= epsilon.get(), steps as f64 * aim / (loss(spent) - loss(start))))
+    })?;
+    Ok(Some((Steps(found), None)))
 }

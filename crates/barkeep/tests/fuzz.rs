@@ -208,7 +208,7 @@ proptest! {
     fn a_mutated_spec_is_planned_or_refused(text in mutated()) {
         if let Ok(spec) = Spec::parse(&text, Path::new("")) {
             match Plan::new(spec) {
-                Ok(plan) => prop_assert!(!plan.is_private() || plan.epsilon.is_some_and(|epsilon| epsilon.upper >= 0.0)),
+                Ok(plan) => prop_assert!(!plan.is_private() || plan.epsilon.is_some_and(|epsilon| epsilon >= 0.0)),
                 Err(error) => prop_assert!(!error.to_string().is_empty()),
             }
         }

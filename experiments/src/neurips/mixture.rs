@@ -111,7 +111,7 @@ fn chain(shared: &Records, sampler: &Sampler, run: u64, size: Size) -> Result<Va
     if let Some(accepted) = chain.acceptance(0) {
         found.insert("accepted".to_owned(), vec![accepted]);
     }
-    found.insert("epsilon".to_owned(), plan.epsilon.map(|bracket| bracket.upper).into_iter().collect());
+    found.insert("epsilon".to_owned(), plan.epsilon.into_iter().collect());
     if run == 1 {
         // A tenth of a percent of the range is finer than a dot.
         let thin = |series: &[f64]| {

@@ -267,7 +267,7 @@ impl Chains {
             ("clipped", ratios),
             ("clipped_gradients", gradients),
             ("steps", vec![plan.steps as f64]),
-            ("epsilon", plan.epsilon.map(|bracket| bracket.upper).into_iter().collect()),
+            ("epsilon", plan.epsilon.into_iter().collect()),
         ]);
         if self.keeps_squares() {
             found.extend(values([("squares", squares), ("records' square", vec![case.squares])]));

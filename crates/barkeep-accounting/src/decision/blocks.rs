@@ -6,19 +6,19 @@
 //! 0.2 % for blocks of 2048 (Barker, measured).
 
 use super::acceptance::Acceptance;
-use super::program::{Attacks, Program};
+use super::program::{Attacks, Program, Stretch};
 use crate::pld::{Accuracy, Composition, Curve};
-use crate::{Delta, Epsilon, Error, Steps};
+use crate::{Delta, Error, Steps};
 
 /// Steps of the largest block, tried from the front. Larger ones would have to run on coarser grids, and lose there what they
 /// gain here.
 const SIZES: [u64; 4] = [2048, 512, 128, 64];
 
+/// What is lost in one block is lost in all of them, and all are one run.
+const PATIENCE: f64 = 8.0;
+
 /// How close the composition's bracket shall be.
 pub(super) const ACCURACY: f64 = 1e-4;
-
-/// Parts of a guess in which a largest number of steps is sought.
-const RESOLUTION: f64 = 4096.0;
 
 /// Losses up to which a block's curve can be handed over.
 const LARGEST_LOSS: f64 = 690.0;
@@ -29,13 +29,14 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Curves for about `steps` steps in all, with an eye on δ ≥ `smallest`.
+    /// Curves for a stretch of steps, with an eye on δ ≥ `smallest`.
     pub(super) fn new(
         rule: &dyn Acceptance,
         sensitivity: f64,
-        steps: f64,
+        stretch: Stretch,
         smallest: f64,
     ) -> Result<Self, Error> {
+        let steps = stretch.1 as f64;
         let mut failure = Error::Unresolved { what: "a composition of decisions", reason: "too many steps" };
         for size in SIZES {
             if size as f64 > steps {
@@ -43,7 +44,7 @@ impl Blocks {
             }
             // The flat end of a block's curve is mass at infinity in every block.
             let share = (smallest * size as f64 / steps).max(1e-250);
-            match Program::plan(rule, sensitivity, size as f64, share, Attacks::Spared) {
+            match Program::plan(rule, sensitivity, Stretch::of(size), share, Attacks::Spared, PATIENCE) {
                 Ok(Some(program)) => return Self::run(program, size),
                 Ok(None) => {}
                 Err(error) => failure = error,
@@ -85,18 +86,8 @@ impl Blocks {
         whole
     }
 
-    /// The largest number of steps within (ε, δ), by blocks, up to one part in some thousand.
-    pub(super) fn largest(&self, guess: f64, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
-        let accuracy = Accuracy::new(ACCURACY)?;
-        // Whole units only: the number of compositions to try falls with their logarithm.
-        let unit = (1_u64 << 52).min((guess / RESOLUTION).max(1.0) as u64).next_power_of_two();
-        let from = (0.8 * guess / unit as f64) as u64;
-        let fits = |units: u64| -> Result<bool, Error> {
-            let steps = Steps(units.saturating_mul(unit));
-            Ok(units == 0 || self.compose(steps).epsilon(delta, accuracy)?.upper <= epsilon.get())
-        };
-        let start = if fits(from)? { from } else { 0 };
-        let found = barkeep_num::try_largest_integer(start, u64::MAX / unit, fits)?;
-        Ok(Steps(found.unwrap_or(0).saturating_mul(unit)))
+    /// ε of so many steps, from above.
+    pub(super) fn epsilon(&self, steps: Steps, delta: Delta) -> Result<f64, Error> {
+        Ok(self.compose(steps).epsilon(delta, Accuracy::new(ACCURACY)?)?.upper)
     }
 }

@@ -61,9 +61,11 @@ pub use renyi::{Divergences, bounded_range, divergence, zcdp};
 use crate::pld::{Accuracy, Composition};
 use crate::{Bracket, Delta, Epsilon, Error, Gaussian, Mu, Sensitivity, Steps};
 use attack::Attack;
+use barkeep_num::try_largest_guessed;
 use blocks::Blocks;
 use closed::Closed;
-use program::{Attacks, Program};
+use program::{Attacks, Program, Stretch};
+use std::cell::Cell;
 
 /// Sensitivities for which a dynamic program is run; outside, closed forms answer.
 const SENSITIVITIES: std::ops::RangeInclusive<f64> = 1e-9..=32.0;
@@ -78,31 +80,38 @@ fn too_many_steps() -> Error {
 /// A composition of decisions, by one dynamic program or by blocks.
 enum Composed {
     Whole(Profile),
-    Blocks { composition: Composition, attack: Attack },
+    Blocks { blocks: Blocks, steps: Steps, attack: Attack },
 }
 
 impl Composed {
-    fn new(rule: &dyn Acceptance, sensitivity: f64, steps: Steps, smallest: f64) -> Result<Self, Error> {
+    fn new(
+        rule: &dyn Acceptance,
+        sensitivity: f64,
+        steps: Steps,
+        smallest: f64,
+        attacks: Attacks,
+    ) -> Result<Self, Error> {
         if !SENSITIVITIES.contains(&sensitivity) {
             return Err(too_many_steps());
         }
-        let count = steps.0 as f64;
-        if let Some(mut program) = Program::plan(rule, sensitivity, count, smallest, Attacks::Run)? {
+        if let Some(mut program) =
+            Program::plan(rule, sensitivity, Stretch::of(steps.0), smallest, attacks, 1.0)?
+        {
             while program.steps < steps.0 {
                 program.advance()?;
             }
             return Ok(Self::Whole(program.profile()));
         }
-        let composition = Blocks::new(rule, sensitivity, count, smallest)?.compose(steps);
-        let attack = Attack::new(rule, sensitivity, count)?;
-        Ok(Self::Blocks { composition, attack })
+        let blocks = Blocks::new(rule, sensitivity, Stretch::of(steps.0), smallest)?;
+        let attack = Attack::new(rule, sensitivity, steps.0 as f64)?;
+        Ok(Self::Blocks { blocks, steps, attack })
     }
 
     fn epsilon(&self, delta: Delta) -> Result<Bracket, Error> {
         match self {
             Self::Whole(profile) => profile.epsilon(delta),
-            Self::Blocks { composition, attack } => {
-                let upper = composition.epsilon(delta, Accuracy::new(blocks::ACCURACY)?)?.upper;
+            Self::Blocks { blocks, steps, attack } => {
+                let upper = blocks.epsilon(*steps, delta)?;
                 Ok(Bracket { lower: Some(attack.epsilon(delta.get(), upper)), upper })
             }
         }
@@ -111,8 +120,8 @@ impl Composed {
     fn delta(&self, epsilon: Epsilon) -> Result<Bracket, Error> {
         match self {
             Self::Whole(profile) => Ok(profile.delta(epsilon)),
-            Self::Blocks { composition, attack } => {
-                let upper = composition.delta(epsilon, Accuracy::new(blocks::ACCURACY)?)?.upper;
+            Self::Blocks { blocks, steps, attack } => {
+                let upper = blocks.compose(*steps).delta(epsilon, Accuracy::new(blocks::ACCURACY)?)?.upper;
                 Ok(Bracket { lower: Some(attack.delta(epsilon.get()).clamp(0.0, upper)), upper })
             }
         }
@@ -140,58 +149,79 @@ pub fn epsilon(
     steps: Steps,
     delta: Delta,
 ) -> Result<Bracket, Error> {
-    rule.check()?;
-    if steps.0 == 0 {
-        return Ok(Bracket { lower: Some(0.0), upper: 0.0 });
+    Decisions::with_attacks(rule, sensitivity, steps, delta)?.epsilon(delta)
+}
+
+/// So many decisions, composed once and asked for ε at any δ down to about the one they were composed for.
+pub(crate) struct Decisions<'a> {
+    rule: &'a dyn Acceptance,
+    sensitivity: Sensitivity,
+    steps: Steps,
+    composed: Result<Composed, Error>,
+}
+
+impl<'a> Decisions<'a> {
+    /// For the upper end of a bracket alone.
+    pub(crate) fn new(
+        rule: &'a dyn Acceptance,
+        sensitivity: Sensitivity,
+        steps: Steps,
+        smallest: Delta,
+    ) -> Result<Self, Error> {
+        Self::compose(rule, sensitivity, steps, smallest, Attacks::Spared)
     }
-    let known = Closed::new(rule, sensitivity).epsilon(steps, delta);
-    let found = Composed::new(rule, sensitivity.get(), steps, delta.get().max(SMALLEST_DELTA));
-    match found.and_then(|composed| composed.epsilon(delta)) {
-        Ok(found) => {
-            let upper = found.upper.min(known);
-            Ok(Bracket { lower: found.lower.map(|lower| lower.min(upper)), upper })
+
+    /// For both ends: the upper one is the same to the bit.
+    pub(crate) fn with_attacks(
+        rule: &'a dyn Acceptance,
+        sensitivity: Sensitivity,
+        steps: Steps,
+        smallest: Delta,
+    ) -> Result<Self, Error> {
+        Self::compose(rule, sensitivity, steps, smallest, Attacks::Run)
+    }
+
+    fn compose(
+        rule: &'a dyn Acceptance,
+        sensitivity: Sensitivity,
+        steps: Steps,
+        smallest: Delta,
+        attacks: Attacks,
+    ) -> Result<Self, Error> {
+        rule.check()?;
+        let composed = match steps.0 {
+            0 => Err(too_many_steps()),
+            _ => Composed::new(rule, sensitivity.get(), steps, lowest(smallest), attacks),
+        };
+        Ok(Self { rule, sensitivity, steps, composed })
+    }
+
+    /// ε at δ.
+    ///
+    /// # Errors
+    /// As [`epsilon`].
+    pub(crate) fn epsilon(&self, delta: Delta) -> Result<Bracket, Error> {
+        if self.steps.0 == 0 {
+            return Ok(Bracket { lower: Some(0.0), upper: 0.0 });
         }
-        Err(_) if known.is_finite() => {
-            let attack = Attack::new(rule, sensitivity.get(), steps.0 as f64).ok();
-            Ok(Bracket { lower: attack.map(|attack| attack.epsilon(delta.get(), known)), upper: known })
+        let known = Closed::new(self.rule, self.sensitivity).epsilon(self.steps, delta);
+        match self.composed.as_ref().map_err(Clone::clone).and_then(|composed| composed.epsilon(delta)) {
+            Ok(found) => {
+                let upper = found.upper.min(known);
+                Ok(Bracket { lower: found.lower.map(|lower| lower.min(upper)), upper })
+            }
+            Err(_) if known.is_finite() => {
+                let attack = Attack::new(self.rule, self.sensitivity.get(), self.steps.0 as f64).ok();
+                Ok(Bracket { lower: attack.map(|attack| attack.epsilon(delta.get(), known)), upper: known })
+            }
+            Err(error) => Err(error),
         }
-        Err(error) => Err(error),
     }
 }
 
-/// The upper end of [`epsilon`] alone, to the bit, without the attacks behind the lower one.
-///
-/// # Errors
-/// As [`epsilon`].
-pub(crate) fn epsilon_above(
-    rule: &dyn Acceptance,
-    sensitivity: Sensitivity,
-    steps: Steps,
-    delta: Delta,
-) -> Result<f64, Error> {
-    rule.check()?;
-    let smallest = delta.get().max(SMALLEST_DELTA);
-    let planned = match steps.0 {
-        0 => return Ok(0.0),
-        _ if SENSITIVITIES.contains(&sensitivity.get()) => {
-            Program::plan(rule, sensitivity.get(), steps.0 as f64, smallest, Attacks::Counted)
-        }
-        _ => Ok(None),
-    };
-    let Ok(Some(mut program)) = planned else {
-        return Ok(epsilon(rule, sensitivity, steps, delta)?.upper);
-    };
-    let known = Closed::new(rule, sensitivity).epsilon(steps, delta);
-    while program.steps < steps.0 {
-        if program.advance().is_err() {
-            return Ok(epsilon(rule, sensitivity, steps, delta)?.upper);
-        }
-    }
-    match program.profile().epsilon(delta) {
-        Ok(found) => Ok(found.upper.min(known)),
-        Err(_) if known.is_finite() => Ok(known),
-        Err(error) => Err(error),
-    }
+/// The δ down to which a grid is made for this one.
+fn lowest(delta: Delta) -> f64 {
+    delta.get().max(SMALLEST_DELTA)
 }
 
 /// δ of k decisions at a given ε.
@@ -217,7 +247,7 @@ pub fn delta(
         like.map_or(1e-10, |gaussian| gaussian.delta(epsilon).upper).clamp(SMALLEST_DELTA, 0.1);
     let mut found = Err(too_many_steps());
     for _ in 0..3 {
-        found = Composed::new(rule, sensitivity.get(), steps, smallest)
+        found = Composed::new(rule, sensitivity.get(), steps, smallest, Attacks::Run)
             .and_then(|composed| composed.delta(epsilon));
         let Ok(Bracket { lower, upper }) = found else { break };
         if upper >= 0.1 * smallest || smallest <= SMALLEST_DELTA {
@@ -243,7 +273,7 @@ pub fn delta(
 
 /// The largest number of decisions found to be (ε, δ)-private: never too many.
 ///
-/// **Precision.** Up to some thousand steps mostly the true number, or one less; beyond, about 0.5 % less.
+/// **Precision.** Up to some hundred steps mostly the true number, or one less; beyond, at most about 0.5 % less.
 ///
 /// # Errors
 /// As [`epsilon`].
@@ -264,44 +294,126 @@ pub fn largest_steps(
     rule.check()?;
     let closed = Closed::new(rule, sensitivity);
     let known = closed.largest_steps(epsilon, delta);
-    match largest_found(rule, sensitivity.get(), epsilon, delta) {
-        Ok(Steps(mut found)) => {
-            // The search ran on a grid of its own: whoever computes ε of the answer again shall find no more than was asked.
-            for less in [0, 1, 1, 1, found / 1000, found / 100, found / 10] {
-                found = found.saturating_sub(less);
-                if found <= known.0 || epsilon_above(rule, sensitivity, Steps(found), delta)? <= epsilon.get()
-                {
-                    return Ok(known.max(Steps(found)));
-                }
-            }
-            Ok(known)
+    if let Ok(Some((found, _))) = longest(rule, sensitivity, epsilon, delta, &|_, ideal| ideal(delta)) {
+        return Ok(found.max(known));
+    }
+    if closed.exists() { Ok(known) } else { Err(too_many_steps()) }
+}
+
+/// What so many decisions cost in all, given their ε by δ with ideal coins.
+type Price<'a> = &'a dyn Fn(Steps, &dyn Fn(Delta) -> Result<f64, Error>) -> Result<f64, Error>;
+
+/// The largest number of decisions found whose price is at most ε, and that price; None where no program resolves them, or a
+/// closed form may allow more.
+///
+/// The price is the one that [`Decisions`] composed for δ lead to, to the bit: the search stands on their grids.
+///
+/// # Errors
+/// As [`epsilon()`].
+pub(crate) fn longest(
+    rule: &dyn Acceptance,
+    sensitivity: Sensitivity,
+    epsilon: Epsilon,
+    delta: Delta,
+    price: Price,
+) -> Result<Option<(Steps, f64)>, Error> {
+    rule.check()?;
+    if !SENSITIVITIES.contains(&sensitivity.get()) {
+        return Ok(None);
+    }
+    let (step, smallest) = (sensitivity.get(), lowest(delta));
+    let search = Search { epsilon, delta, price };
+    let allowed = search.loss(epsilon.get());
+    let guess = 2.0 * allowed / program::information(rule, step)?;
+    // A cast saturates.
+    let mut stretch = Stretch::of(guess as u64);
+    let (mut below, mut falling) = (None, false);
+    let (steps, ideal) = loop {
+        let last = match Program::plan(rule, step, stretch, smallest, Attacks::Spared, 1.0)? {
+            Some(program) => search.walk(program, stretch)?,
+            None => search.look(&Blocks::new(rule, step, stretch, smallest)?, stretch, guess)?,
+        };
+        let Steps(found) = last.0;
+        if found == stretch.1 && found < Stretch::LAST && !falling {
+            below = Some(last);
+            stretch = Stretch::of(found + 1);
+        } else if found > stretch.0 || found == 0 {
+            break below.filter(|_| found == 0).unwrap_or(last);
+        } else if let Some(below) = below {
+            break below;
+        } else {
+            falling = true;
+            stretch = Stretch::of(found);
         }
-        Err(_) if closed.exists() => Ok(known),
-        Err(error) => Err(error),
+    };
+    let closed = Closed::new(rule, sensitivity);
+    if steps < closed.largest_steps(epsilon, delta) {
+        return Ok(None);
+    }
+    Ok(Some((steps, price(steps, &|delta| Ok(ideal.min(closed.epsilon(steps, delta))))?)))
+}
+
+/// A search for the largest number of steps of one stretch.
+struct Search<'a> {
+    epsilon: Epsilon,
+    delta: Delta,
+    price: Price<'a>,
+}
+
+impl Search<'_> {
+    /// The loss that Gaussian noise of this ε has, which grows in proportion to steps.
+    fn loss(&self, epsilon: f64) -> f64 {
+        let within = |epsilon| Gaussian::largest_within(epsilon, self.delta).rho().upper;
+        Epsilon::new(epsilon).map_or(f64::INFINITY, within)
+    }
+
+    /// The price of so many steps, and their ε with ideal coins; infinite if there is none.
+    fn spent(&self, steps: Steps, ideal: impl Fn(Delta) -> Result<f64, Error>) -> (f64, f64) {
+        let seen = Cell::new(f64::INFINITY);
+        let spent = (self.price)(steps, &|delta| {
+            seen.set(ideal(delta)?);
+            Ok(seen.get())
+        });
+        (spent.unwrap_or(f64::INFINITY), seen.get())
+    }
+
+    /// The most steps of a program that fit, with their ideal ε.
+    fn walk(&self, mut program: Program, stretch: Stretch) -> Result<(Steps, f64), Error> {
+        let mut last = (Steps(0), 0.0);
+        while program.steps < stretch.1 {
+            program.advance()?;
+            let steps = Steps(program.steps);
+            let (spent, ideal) = self.spent(steps, |delta| program.epsilon(delta).ok_or_else(too_many_steps));
+            if spent > self.epsilon.get() {
+                break;
+            }
+            last = (steps, ideal);
+        }
+        Ok(last)
+    }
+
+    /// The most steps of a stretch that fit as blocks, up to one part in some thousand, with their ideal ε; the end of the stretch below
+    /// if none do.
+    fn look(&self, blocks: &Blocks, stretch: Stretch, guess: f64) -> Result<(Steps, f64), Error> {
+        // Stretches begin and end at whole units.
+        let unit = (stretch.1 / RESOLUTION).max(1).next_power_of_two();
+        let aim = self.loss(self.epsilon.get());
+        let mut last = (Steps(stretch.0), f64::INFINITY);
+        try_largest_guessed(stretch.0 / unit, stretch.1 / unit + 1, guess / unit as f64, |units| {
+            let steps = Steps(units * unit);
+            let (spent, ideal) = self.spent(steps, |delta| blocks.epsilon(steps, delta));
+            let fits = spent <= self.epsilon.get();
+            if fits {
+                last = (steps, ideal);
+            }
+            Ok::<_, Error>((fits, units as f64 * aim / self.loss(spent)))
+        })?;
+        Ok(last)
     }
 }
 
-fn largest_found(
-    rule: &dyn Acceptance,
-    sensitivity: f64,
-    epsilon: Epsilon,
-    delta: Delta,
-) -> Result<Steps, Error> {
-    if !SENSITIVITIES.contains(&sensitivity) {
-        return Err(too_many_steps());
-    }
-    let allowed = Gaussian::largest_within(epsilon, delta).mu().upper;
-    let guess = 10.0 + 1.2 * allowed * allowed / program::information(rule, sensitivity)?;
-    if let Some(mut program) = Program::plan(rule, sensitivity, guess, delta.get(), Attacks::Counted)? {
-        // Planned for the guess; a rule far from Gaussian may allow more, and then blocks are tried.
-        while program.advance().is_ok() {
-            if program.delta(epsilon.get()) > delta.get() {
-                return Ok(Steps(program.steps - 1));
-            }
-        }
-    }
-    Blocks::new(rule, sensitivity, guess, delta.get())?.largest(guess / 1.2, epsilon, delta)
-}
+/// Parts of a stretch in which a largest number of steps is sought where each look is dear.
+const RESOLUTION: u64 = 4096;
 
 /// μ² of one decision in the limit of many small ones, Δ²·sup a'²/(a(1−a)); for planning, not a bound.
 ///
@@ -323,7 +435,7 @@ pub fn profile(
     smallest: Delta,
 ) -> Result<Profile, Error> {
     rule.check()?;
-    match Composed::new(rule, sensitivity.get(), steps, smallest.get().max(SMALLEST_DELTA))? {
+    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Run)? {
         Composed::Whole(profile) => Ok(profile),
         Composed::Blocks { .. } => Err(too_many_steps()),
     }
@@ -343,8 +455,8 @@ pub fn composition(
     smallest: Delta,
 ) -> Result<Composition, Error> {
     rule.check()?;
-    match Composed::new(rule, sensitivity.get(), steps, smallest.get().max(SMALLEST_DELTA))? {
+    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared)? {
         Composed::Whole(profile) => Ok(Composition::new().and(&profile.curve()?, Steps(1))),
-        Composed::Blocks { composition, .. } => Ok(composition),
+        Composed::Blocks { blocks, steps, .. } => Ok(blocks.compose(steps)),
     }
 }

@@ -37,6 +37,19 @@ pub(super) fn locate(epsilon: f64, step: f64) -> (usize, f64) {
     (place.max(0.0) as usize, share.clamp(0.0, 1.0))
 }
 
+/// The ε at which the chords through nodes 0, h, 2h, … and the flat end have come down to δ, rounded up; None if they never do.
+pub(super) fn crossing(nodes: &[f64], flat: f64, step: f64, delta: f64) -> Option<f64> {
+    let below = nodes.partition_point(|&value| value > delta);
+    let right = nodes.get(below).copied().unwrap_or(flat);
+    if right > delta {
+        return None;
+    }
+    let Some(before) = below.checked_sub(1) else { return Some(0.0) };
+    let left = nodes[before];
+    let share = ((left - delta) / (left - right) * INFLATION).clamp(0.0, 1.0);
+    Some((before as f64 * step + libm::log1p(share * libm::expm1(step))) * INFLATION)
+}
+
 impl Profile {
     /// The spacing of the nodes in ε.
     #[must_use]
@@ -101,20 +114,10 @@ impl Profile {
     /// [`Error::Unresolved`] if the curve was not computed far enough down for this δ.
     pub fn epsilon(&self, delta: Delta) -> Result<Bracket, Error> {
         let delta = delta.get();
-        let below = self.upper.partition_point(|&value| value > delta);
-        if below == self.upper.len() && self.flat > delta {
-            return Err(Error::Unresolved {
-                what: "epsilon of a decision",
-                reason: "the curve ends above this delta",
-            });
-        }
-        let upper = if below == 0 {
-            0.0
-        } else {
-            let (left, right) = (self.node(below - 1), self.node(below));
-            let share = ((left - delta) / (left - right) * INFLATION).clamp(0.0, 1.0);
-            ((below - 1) as f64 * self.step + libm::log1p(share * libm::expm1(self.step))) * INFLATION
-        };
+        let upper = crossing(&self.upper, self.flat, self.step, delta).ok_or(Error::Unresolved {
+            what: "epsilon of a decision",
+            reason: "the curve ends above this delta",
+        })?;
         Ok(Bracket { lower: self.epsilon_attacked(delta).map(|lower| lower.min(upper)), upper })
     }
 

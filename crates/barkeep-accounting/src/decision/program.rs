@@ -4,14 +4,14 @@ use super::acceptance::Acceptance;
 use super::envelope::{Envelope, Fineness};
 use super::lower::Lower;
 use super::pair::Pair;
-use super::profile::Profile;
+use super::profile::{Profile, crossing};
 use super::upper::{LEVELLING, Upper};
 use crate::{Delta, Error, Gaussian, Mu};
 
-/// Nodes per standard deviation of one step's privacy loss, finest first, and the evaluations a plan may cost for it: the
-/// coarsest some tenths of a second. The chords of a grid with n nodes add about 1/(3n²) of the loss variance, and as
-/// much is allowed to the envelope: 0.5 % of the variance at n = 8, 0.01 % at n = 64.
-const FINENESS: [(f64, f64); 5] = [(256.0, 2e7), (64.0, 2e8), (32.0, 4e8), (16.0, 8e8), (8.0, 2.5e9)];
+/// Nodes per standard deviation of one step's privacy loss, finest first, and the evaluations the upper bound may cost for
+/// it: some tens of milliseconds, the coarsest a tenth of a second. The chords of a grid with n nodes add about 1/(3n²) of the
+/// loss variance, and as much is allowed to the envelope: 0.5 % of the variance at n = 8, 0.01 % at n = 64.
+const FINENESS: [(f64, f64); 5] = [(256.0, 1e7), (64.0, 1e8), (32.0, 1.2e8), (16.0, 1.5e8), (8.0, 6e8)];
 
 /// Evaluations after which a run that was planned too optimistically is given up.
 const MOST_WORK: u64 = 4_000_000_000;
@@ -32,15 +32,35 @@ pub(super) struct Program {
     work: u64,
 }
 
-/// What becomes of the attacks that bound from below.
-#[derive(PartialEq)]
+/// What becomes of the attacks that bound from below. The upper bound is the same to the bit.
+#[derive(Clone, Copy, PartialEq)]
 pub(super) enum Attacks {
     /// They are run.
     Run,
-    /// They are not run, but counted when the grid is chosen: the upper bound is the same to the bit.
-    Counted,
-    /// They are not counted either: the grid is as fine as the work saved allows.
+    /// They are not run: they cost more than the upper bound.
     Spared,
+}
+
+/// Numbers of steps for which one grid is made: from more than `0` up to `1`.
+///
+/// A search and whoever computes ε of its answer again stand on the same grid, and find the same to the bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stretch(pub(super) u64, pub(super) u64);
+
+impl Stretch {
+    /// The end of the last stretch: beyond it steps are not told apart.
+    pub(super) const LAST: u64 = 1 << 52;
+
+    /// The stretch with this many steps in it: half an octave.
+    pub(super) fn of(steps: u64) -> Self {
+        let above = steps.clamp(1, Self::LAST).next_power_of_two();
+        let middle = above - above / 4;
+        if steps <= middle && above > 2 {
+            Self(above / 2, middle)
+        } else {
+            Self(middle.min(above - 1), above)
+        }
+    }
 }
 
 /// The standard deviation of a step's privacy loss squared, at its largest, for planning only.
@@ -56,20 +76,23 @@ fn window(steps: f64, information: f64, floor: f64) -> f64 {
 }
 
 impl Program {
-    /// Plans `steps` steps with an eye on δ ≥ `smallest`. None if they are too many for the budget.
+    /// Plans for a stretch of steps, with an eye on δ ≥ `smallest`. None if they are too many for `patience` times the
+    /// usual work.
     ///
     /// # Errors
     /// [`Error::Unresolved`] if the acceptance function cannot be enclosed.
     pub(super) fn plan(
         rule: &dyn Acceptance,
         sensitivity: f64,
-        steps: f64,
+        stretch: Stretch,
         smallest: f64,
         wanted: Attacks,
+        patience: f64,
     ) -> Result<Option<Self>, Error> {
+        let steps = stretch.1 as f64;
         let floor = (CUT * smallest / (1.0 + steps / LEVELLING)).max(1e-284);
         // Measured: cells of this size cost as much as a grid of 64 nodes per deviation, or less.
-        let decay = (0.1 * (1.0 + steps / 50.0)).min(2.0);
+        let decay = (0.1 * (1.0 + steps / 50.0 + (steps / 150.0).powi(2))).min(8.0);
         let mut failure = None;
         for (fineness, most_work) in FINENESS {
             let excess = 1.0 / (3.0 * fineness * fineness);
@@ -86,11 +109,10 @@ impl Program {
             let step = envelope.information.sqrt() / fineness;
             let furthest = envelope.outer.iter().map(|pair| pair.toward).fold(0.0, f64::max);
             let nodes = window(steps, envelope.information, floor).min(steps * furthest) / step;
-            let moves = if wanted == Attacks::Spared { Vec::new() } else { attacks(&envelope, steps) };
-            let work = 0.7 * steps * nodes * (envelope.outer.len() + 2 * moves.len()) as f64;
-            if work <= most_work {
+            let work = 0.7 * steps * nodes * envelope.outer.len() as f64;
+            if work <= patience * most_work {
                 let upper = Upper::new(&envelope.outer, step, floor, MOST_NODES);
-                let lower = (wanted == Attacks::Run).then(|| Lower::new(&moves, step));
+                let lower = (wanted == Attacks::Run).then(|| Lower::new(&attacks(&envelope, steps), step));
                 return Ok(Some(Self { upper, lower, step, steps: 0, work: 0 }));
             }
         }
@@ -113,9 +135,10 @@ impl Program {
         Ok(())
     }
 
-    /// F_j(e^ε) from above.
-    pub(super) fn delta(&self, epsilon: f64) -> f64 {
-        self.upper.delta(epsilon)
+    /// ε after the steps taken, from above; None if the grid does not reach down to this δ.
+    pub(super) fn epsilon(&self, delta: Delta) -> Option<f64> {
+        let (upper, flat) = self.upper.nodes();
+        crossing(upper, flat, self.step, delta.get())
     }
 
     /// Both bounds after the steps taken.

@@ -101,7 +101,8 @@ fn the_two_programs_bracket_each_other() {
     for rule in rules() {
         for (sensitivity, steps) in [(0.02, 30), (0.3, 3), (1.0, 8)] {
             let smallest = 1e-7;
-            let Composed::Whole(profile) = Composed::new(&rule, sensitivity, Steps(steps), smallest).unwrap()
+            let Composed::Whole(profile) =
+                Composed::new(&rule, sensitivity, Steps(steps), smallest, Attacks::Run).unwrap()
             else {
                 panic!("{rule:?} needed blocks");
             };
@@ -126,8 +127,9 @@ fn blocks_stay_above_the_whole_and_near_it() {
     let (sensitivity, steps, smallest) = (0.1, Steps(200), 1e-6);
     let delta = Delta::new(smallest).unwrap();
     for rule in [Rule::Barker, Rule::Penalty { sigma: 1.5 }] {
-        let whole = Composed::new(&rule, sensitivity, steps, smallest).unwrap().epsilon(delta).unwrap();
-        let blocks = Blocks::new(&rule, sensitivity, 200.0, smallest).unwrap().compose(steps);
+        let whole =
+            Composed::new(&rule, sensitivity, steps, smallest, Attacks::Run).unwrap().epsilon(delta).unwrap();
+        let blocks = Blocks::new(&rule, sensitivity, Stretch::of(200), smallest).unwrap().compose(steps);
         let upper = blocks.epsilon(delta, Accuracy::default()).unwrap().upper;
         assert!(upper >= whole.lower.unwrap(), "{rule:?}");
         assert!(upper <= 1.03 * whole.upper, "{rule:?}: {upper} against {}", whole.upper);
@@ -262,7 +264,9 @@ fn no_attack_beats_the_bound_at_any_node() {
             if lazy { Rule::Lazy { keep: 0.02 + 0.97 * next(), rule: Box::new(inside) } } else { inside };
         let sensitivity = libm::exp(12.0 * next() - 10.0);
         let (steps, smallest) = (Steps(libm::exp(4.0 * next()) as u64), libm::exp(-2.0 - 20.0 * next()));
-        let Composed::Whole(profile) = Composed::new(&rule, sensitivity, steps, smallest).unwrap() else {
+        let Composed::Whole(profile) =
+            Composed::new(&rule, sensitivity, steps, smallest, Attacks::Run).unwrap()
+        else {
             panic!("{rule:?} needed blocks");
         };
         for (place, (hit, alarm)) in profile.hits.iter().zip(&profile.alarms).enumerate() {
@@ -283,7 +287,40 @@ fn the_upper_end_alone_is_that_of_the_bracket() {
         (Rule::Penalty { sigma: 2.0 }, 0.1, 40),
     ] {
         let (sensitivity, steps) = (Sensitivity::new(sensitivity).unwrap(), Steps(steps));
-        let alone = epsilon_above(&rule, sensitivity, steps, delta).unwrap();
-        assert_eq!(alone, epsilon(&rule, sensitivity, steps, delta).unwrap().upper, "{rule:?}");
+        let alone = Decisions::new(&rule, sensitivity, steps, delta).unwrap().epsilon(delta).unwrap();
+        assert_eq!(alone.upper, epsilon(&rule, sensitivity, steps, delta).unwrap().upper, "{rule:?}");
     }
+}
+
+#[test]
+fn a_search_finds_the_price_of_its_answer_to_the_bit() {
+    let delta = Delta::new(1e-6).unwrap();
+    for (rule, sensitivity, epsilon) in [
+        (Rule::Barker, 0.05, 1.0),
+        (Rule::Barker, 0.5, 4.0),
+        (Rule::Penalty { sigma: 1.0 }, 0.05, 2.0),
+        (Rule::Penalty { sigma: 0.34 }, 0.05, 4.0),
+        (Rule::Lazy { keep: 0.3, rule: Box::new(Rule::Barker) }, 0.1, 0.5),
+    ] {
+        let (sensitivity, epsilon) = (Sensitivity::new(sensitivity).unwrap(), Epsilon::new(epsilon).unwrap());
+        let found = longest(&rule, sensitivity, epsilon, delta, &|_, ideal| ideal(delta)).unwrap();
+        let (steps, spent) = found.unwrap();
+        assert!(spent <= epsilon.get());
+        let price =
+            |steps| Decisions::new(&rule, sensitivity, steps, delta).unwrap().epsilon(delta).unwrap().upper;
+        assert_eq!(price(steps), spent, "{rule:?}");
+        assert!(price(Steps(steps.0 + 1)) > epsilon.get(), "{rule:?}");
+    }
+}
+
+#[test]
+fn stretches_follow_one_another() {
+    let mut end = 0;
+    for steps in 1..5000 {
+        let Stretch(from, to) = Stretch::of(steps);
+        assert!(from < steps && steps <= to && (from == end || to == end), "{steps}");
+        end = to;
+    }
+    assert_eq!(Stretch::of(0), Stretch(0, 1));
+    assert_eq!(Stretch::of(u64::MAX).1, Stretch::LAST);
 }

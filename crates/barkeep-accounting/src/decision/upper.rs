@@ -13,7 +13,6 @@
 //! at most F + c, this raises the result by at most the last such floor in all.
 
 use super::pair::Pair;
-use super::profile::locate;
 use barkeep_num::vector;
 
 /// 1 + 2^−48.
@@ -121,7 +120,6 @@ fn raise(stencils: &[Stencil], values: &mut [f64], padded: &[f64], origin: usize
 
 /// The running bound: F_j after j steps.
 pub(super) struct Upper {
-    step: f64,
     floor: f64,
     stencils: Vec<Stencil>,
     /// Largest distances to the left and to the right.
@@ -148,7 +146,6 @@ impl Upper {
         let decays = (0..=left).map(decay).collect();
         let (values, padded) = (vec![0.0], Vec::new());
         Self {
-            step,
             floor,
             stencils,
             reach: (left, right),
@@ -203,12 +200,5 @@ impl Upper {
     /// The bounds at the nodes kept, and at and beyond the first node not kept.
     pub(super) fn nodes(&self) -> (&[f64], f64) {
         (&self.values, self.flat)
-    }
-
-    /// F_j(e^ε) for ε ≥ 0, from above.
-    pub(super) fn delta(&self, epsilon: f64) -> f64 {
-        let (place, share) = locate(epsilon, self.step);
-        let (left, right) = (self.value(place), self.value(place.saturating_add(1)));
-        ((left * (1.0 - share) + right * share) * INFLATION).min(1.0)
     }
 }

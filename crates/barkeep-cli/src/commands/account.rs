@@ -3,8 +3,8 @@
 use crate::exit::{Exit, print};
 use barkeep::accounting::theorems::thesis::Hmc;
 use barkeep::accounting::{
-    BarkerBound, Bracket, Delta, Epsilon, Error, Neighbours, Probability, Query, Rate, Ratio, Rule, Sampling,
-    Sensitivity, Steps, Variance,
+    BarkerBound, Bracket, Delta, Epsilon, Error, Most, Neighbours, Probability, Query, Rate, Ratio, Rule,
+    Sampling, Sensitivity, Steps, Variance,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -200,7 +200,7 @@ impl Account {
                 Shown { steps, epsilon: given(epsilon.get()), delta: answer.bracket, method: answer.method }
             }
             (None, Some(epsilon), Some(delta)) => {
-                let (steps, method) = query.largest_steps_by(epsilon, delta).map_err(refused)?;
+                let Most { steps, method, .. } = query.most(epsilon, delta).map_err(refused)?;
                 Shown { steps, epsilon: given(epsilon.get()), delta: given(delta.get()), method }
             }
             (Some(_), Some(_), Some(_)) => {

@@ -36,7 +36,7 @@ pub(super) fn describe(plan: &Plan) {
         plan.spec.model_entry.name, plan.spec.data.records, plan.preset.name
     ));
     match plan.epsilon {
-        Some(epsilon) => row("epsilon of the plan", &format!("at most {:.6}", epsilon.upper)),
+        Some(epsilon) => row("epsilon of the plan", &format!("at most {epsilon:.6}")),
         None => row("privacy", "NOT PRIVATE: a baseline that protects nothing"),
     }
     row("chains", &plan.chains.to_string());

@@ -19,7 +19,7 @@ impl Verify {
         let computed = certificate.verify()?;
         print(&format!(
             "verified: the bill costs epsilon {:.9}, within the stated {}",
-            computed.upper,
+            computed,
             certificate.epsilon.unwrap_or(f64::INFINITY)
         ))?;
         print(&certificate.statement)

@@ -45,7 +45,7 @@ impl Progress {
                 }
             });
         }
-        let whole = plan.epsilon.map(|epsilon| epsilon.upper);
+        let whole = plan.epsilon;
         Ok(Self { bar, accepted: AtomicU64::new(0), spent, whole, stop })
     }
 

@@ -138,7 +138,7 @@ fn attack_plan(
     let claim = Claim { delta, gaussian: samplers::is_gaussian(plan) };
     Ok(Row {
         mechanism,
-        certified: epsilon.upper,
+        certified: epsilon,
         delta: delta.get(),
         audited: attack(&game, claim, Effort { trials, alpha, source })?,
         trials,
