@@ -171,7 +171,7 @@ impl Accountant {
                     return Ok(Most { steps: Steps(found.0 / steps.0), method, epsilon });
                 }
                 let mut found = self.coins_aside(epsilon, delta, |epsilon, delta| {
-                    let most = decision::largest_steps(&rule, sensitivity, epsilon, delta)?;
+                    let most = decision::largest_known(&rule, sensitivity, epsilon, delta)?;
                     Ok(Steps(most.0 / steps.0))
                 })?;
                 for _ in 0..TRIED_ON_TOP {

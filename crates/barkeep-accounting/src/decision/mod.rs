@@ -291,13 +291,25 @@ pub fn largest_steps(
     epsilon: Epsilon,
     delta: Delta,
 ) -> Result<Steps, Error> {
+    match longest(rule, sensitivity, epsilon, delta, &|_, ideal| ideal(delta)) {
+        Ok(Some((found, _))) => Ok(found),
+        _ => largest_known(rule, sensitivity, epsilon, delta),
+    }
+}
+
+/// The most decisions that closed forms allow.
+///
+/// # Errors
+/// As [`epsilon()`].
+pub(crate) fn largest_known(
+    rule: &dyn Acceptance,
+    sensitivity: Sensitivity,
+    epsilon: Epsilon,
+    delta: Delta,
+) -> Result<Steps, Error> {
     rule.check()?;
     let closed = Closed::new(rule, sensitivity);
-    let known = closed.largest_steps(epsilon, delta);
-    if let Ok(Some((found, _))) = longest(rule, sensitivity, epsilon, delta, &|_, ideal| ideal(delta)) {
-        return Ok(found.max(known));
-    }
-    if closed.exists() { Ok(known) } else { Err(too_many_steps()) }
+    if closed.exists() { Ok(closed.largest_steps(epsilon, delta)) } else { Err(too_many_steps()) }
 }
 
 /// What so many decisions cost in all, given their ε by δ with ideal coins.
@@ -318,7 +330,9 @@ pub(crate) fn longest(
     price: Price,
 ) -> Result<Option<(Steps, f64)>, Error> {
     rule.check()?;
-    if !SENSITIVITIES.contains(&sensitivity.get()) {
+    let closed = Closed::new(rule, sensitivity);
+    let known = closed.largest_steps(epsilon, delta);
+    if !SENSITIVITIES.contains(&sensitivity.get()) || known.0 >= Stretch::LAST {
         return Ok(None);
     }
     let (step, smallest) = (sensitivity.get(), lowest(delta));
@@ -346,8 +360,7 @@ pub(crate) fn longest(
             stretch = Stretch::of(found);
         }
     };
-    let closed = Closed::new(rule, sensitivity);
-    if steps < closed.largest_steps(epsilon, delta) {
+    if steps < known {
         return Ok(None);
     }
     Ok(Some((steps, price(steps, &|delta| Ok(ideal.min(closed.epsilon(steps, delta))))?)))
