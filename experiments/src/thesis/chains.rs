@@ -1,8 +1,7 @@
 //! Runs the chains behind the thesis' figures 6.3 to 6.8: every model, sampler and budget, as published and with our samplers.
 //!
-//! Records and starts of the thesis are not published, only the spread s of the starts, and short chains depend on both. Records are
-//! those of forty seeds whose posterior's spread comes closest to s; starts are drawn anew around the thesis' centre with spread s.
-//! The first half of a published sampler's chain is dropped, of ours what its own rule says.
+//! Records and starts of the thesis are not published, and short chains depend on both. Where that costs little they are drawn anew by
+//! its rule, several times; else once, from records whose posterior is spread as the thesis' is, which is known. The first half of a published sampler's chain is dropped, of ours what its own rule says.
 
 use super::iterations::published_steps;
 use super::{Case, Setting, named};
@@ -44,14 +43,22 @@ pub(crate) fn our_style(index: usize) -> Style {
 /// The diffusion that every figure shows.
 pub(crate) const DEFAULT: &str = "langevin";
 
-/// The records and starts of diffusions: they are judged on records drawn once and for all, not on those that resemble the thesis'.
-const DRAWN: u64 = 2026;
-const DRAWN_SET: (usize, u64) = (DRAWN as usize - 1, DRAWN);
+/// Where records and starts come from.
+#[derive(Clone, Copy, PartialEq)]
+enum Source {
+    /// A seed, by the thesis' rule.
+    Drawn(u64),
+    /// Records of forty seeds that resemble the thesis' most.
+    Matched,
+}
+
+/// What diffusions are judged on.
+const FRESH: Source = Source::Drawn(2026);
 
 pub(crate) const BUDGETS: [f64; 4] = [1.0, 2.0, 4.0, 6.0];
 const CIRCLE_BUDGETS: [f64; 3] = [0.5, 0.75, 1.0];
 
-/// Chains of a set of starts.
+/// Chains of a source.
 pub(crate) const CHAINS: usize = 20;
 
 /// The budgets a model is shown at.
@@ -59,15 +66,17 @@ pub(crate) fn budgets(setting: &Setting) -> &'static [f64] {
     if setting.is_circle() { &CIRCLE_BUDGETS } else { &BUDGETS }
 }
 
-/// Sets of records and starts: the position among the closest records, and the seed of the starts.
-fn sets(setting: &Setting, sampler: &str) -> &'static [(usize, u64)] {
-    const SETS: [(usize, u64); 4] = [(0, 1), (1, 2), (0, 3), (1, 4)];
-    if is_diffusion(sampler) {
-        return &[DRAWN_SET];
+/// The sources of a model's records and starts: as many chains as the thesis has, more where they are judged by its quartiles and cost
+/// little.
+fn sources(setting: &Setting, sampler: &str) -> Vec<Source> {
+    let drawn = |seeds: u64| (1..=seeds).map(Source::Drawn).collect();
+    match setting.name.as_str() {
+        _ if is_diffusion(sampler) => vec![FRESH],
+        "easy-2d" if !OURS.contains(&sampler) => drawn(10),
+        "tempered-2d" if !OURS.contains(&sampler) => drawn(4),
+        "easy-2d" | "tempered-2d" | "circle" => drawn(1),
+        _ => vec![Source::Matched],
     }
-    // As many chains as the thesis has; more where they are judged by its quartiles and cost little.
-    let judged = ["easy-2d", "tempered-2d"].contains(&setting.name.as_str());
-    if judged && !OURS.contains(&sampler) { &SETS } else { &SETS[..1] }
 }
 
 /// Whether this names a diffusion, by its rule or with a constant off.
@@ -90,46 +99,50 @@ pub(crate) fn samplers(setting: &Setting) -> Result<Vec<(String, String)>, Strin
     Ok(found)
 }
 
-fn key(model: &str, sampler: &str, budget: f64, set: (usize, u64)) -> String {
-    format!("{model} {sampler} ε={budget} records={} starts={}", set.0 + 1, set.1)
+fn key(model: &str, sampler: &str, budget: f64, source: Source) -> String {
+    let source = match source {
+        Source::Drawn(seed) => format!("seed={seed}"),
+        Source::Matched => "matched".to_owned(),
+    };
+    format!("{model} {sampler} ε={budget} {source}")
 }
 
-/// All numbers of one kind for a model, sampler and budget, whichever sets of records and starts are known.
+/// All numbers of one kind for a model, sampler and budget, whichever sources are known.
 pub(crate) fn pooled(cells: &Cells, setting: &Setting, sampler: &str, budget: f64, kind: &str) -> Vec<f64> {
-    by_set(cells, setting, sampler, budget, kind).concat()
+    by_source(cells, setting, sampler, budget, kind).concat()
 }
 
-/// The same, set by set.
-pub(crate) fn by_set<'a>(
+/// The same, source by source.
+pub(crate) fn by_source<'a>(
     cells: &'a Cells,
     setting: &Setting,
     sampler: &str,
     budget: f64,
     kind: &str,
 ) -> Vec<&'a [f64]> {
-    let sets = sets(setting, sampler).iter();
-    sets.filter_map(|&set| cells.numbers(&key(&setting.name, sampler, budget, set), kind)).collect()
+    let sources = sources(setting, sampler).into_iter();
+    sources.filter_map(|source| cells.numbers(&key(&setting.name, sampler, budget, source), kind)).collect()
 }
 
 /// Records, starts and exact draws, made when the first cell needs them.
 type Shared = Arc<OnceLock<Result<Case, String>>>;
 
-/// Those of one model, by the set they belong to.
+/// Those of one model, by their source.
 #[derive(Default)]
-pub(crate) struct Cases(Vec<((usize, u64), Shared)>);
+pub(crate) struct Cases(Vec<(Source, Shared)>);
 
 impl Cases {
-    fn of(&mut self, set: (usize, u64)) -> Shared {
-        if let Some((_, shared)) = self.0.iter().find(|(known, _)| *known == set) {
+    fn of(&mut self, source: Source) -> Shared {
+        if let Some((_, shared)) = self.0.iter().find(|(known, _)| *known == source) {
             return Arc::clone(shared);
         }
         let shared = Shared::default();
-        self.0.push((set, Arc::clone(&shared)));
+        self.0.push((source, Arc::clone(&shared)));
         shared
     }
 }
 
-/// The cells of these models: the small ones first, of each size the first set first.
+/// The cells of these models: the small ones first, of each size the first source first.
 pub(crate) fn tasks(
     models: &[&'static Setting],
     size: Size,
@@ -145,12 +158,13 @@ pub(crate) fn tasks(
             if only.is_some_and(|only| only != sampler) {
                 continue;
             }
-            let sets = size.pick(&sets(setting, &sampler)[..1], sets(setting, &sampler));
-            for (round, &set) in sets.iter().enumerate() {
+            let mut sources = sources(setting, &sampler);
+            sources.truncate(size.pick(1, sources.len()));
+            for (round, source) in sources.into_iter().enumerate() {
                 for &budget in size.pick(&budgets(setting)[..1], budgets(setting)) {
                     let (sampler, section) = (sampler.clone(), section.clone());
                     let chains = size.pick(2, CHAINS);
-                    let cell = Chains { setting, sampler, section, clip: 1.0, budget, set, chains };
+                    let cell = Chains { setting, sampler, section, clip: 1.0, budget, source, chains };
                     tasks.push(((setting.dimension, round), cell.task(&mut cases)));
                 }
             }
@@ -168,8 +182,8 @@ pub(crate) fn diffusion(
     chains: usize,
     cases: &mut Cases,
 ) -> Task {
-    let (sampler, set) = (sampler.to_owned(), DRAWN_SET);
-    Chains { setting, sampler, section, clip, budget, set, chains }.task(cases)
+    let (sampler, source) = (sampler.to_owned(), FRESH);
+    Chains { setting, sampler, section, clip, budget, source, chains }.task(cases)
 }
 
 /// One cell: a chain from each of the first `chains` starts.
@@ -179,32 +193,28 @@ struct Chains {
     section: String,
     clip: f64,
     budget: f64,
-    set: (usize, u64),
+    source: Source,
     chains: usize,
 }
 
 impl Chains {
     fn task(self, cases: &mut Cases) -> Task {
         let Self { setting, chains, clip, .. } = self;
-        let mut settings = format!("{} {} {chains}", setting.spec(&self.section), setting.published_spread);
+        let mut settings = format!("{} {chains}", setting.spec(&self.section));
         if clip != 1.0 {
             settings += &format!(" clip × {clip}");
         }
         if self.keeps_squares() {
             settings += " with squares";
         }
-        let shared = cases.of(self.set);
-        Task::new(key(&setting.name, &self.sampler, self.budget, self.set), settings, move || {
-            let made = shared.get_or_init(|| self.case());
+        let shared = cases.of(self.source);
+        Task::new(key(&setting.name, &self.sampler, self.budget, self.source), settings, move || {
+            let made = shared.get_or_init(|| match self.source {
+                Source::Drawn(seed) => setting.drawn(CHAINS, seed),
+                Source::Matched => setting.matched(CHAINS),
+            });
             self.run(made.as_ref().map_err(Clone::clone)?)
         })
-    }
-
-    fn case(&self) -> Result<Case, String> {
-        match is_diffusion(&self.sampler) {
-            true => self.setting.case(CHAINS, DRAWN),
-            false => self.setting.matched(self.set, CHAINS),
-        }
     }
 
     /// Whether the mean of ‖θ‖² is kept: a mean at the origin says little of a circle without its radius.
@@ -243,8 +253,12 @@ impl Chains {
         let model = Arc::clone(&plan.spec.model);
         let (mut distances, mut squares, mut accepted) = (Vec::new(), Vec::new(), Vec::new());
         let (mut ratios, mut gradients) = (Vec::new(), Vec::new());
-        let mut rng = PublicRng::new(self.set.1, 2);
-        let first = if diffusion { DRAWN } else { 1000 * self.set.1 };
+        let (source, first) = match self.source {
+            Source::Drawn(seed) if diffusion => (seed, seed),
+            Source::Drawn(seed) => (seed, 1000 * seed),
+            Source::Matched => (1, 1000),
+        };
+        let mut rng = PublicRng::new(source, 2);
         for (seed, start) in (first..).zip(&case.starts).take(self.chains) {
             if diffusion {
                 rng = PublicRng::new(seed, 2);

@@ -59,7 +59,7 @@ fn groups() -> Result<Vec<Group>, String> {
 impl Cell {
     fn compute(&self) -> Result<Values, String> {
         let setting = named(self.setting).ok_or_else(|| format!("no model {}", self.setting))?;
-        let case = setting.matched((0, 1), self.chains)?;
+        let case = setting.matched(self.chains)?;
         let mut section: toml::Table =
             self.section.parse().map_err(|_| "a sampler that is not TOML".to_owned())?;
         section.insert("clip".to_owned(), self.clip.into());

@@ -1,7 +1,7 @@
 //! Figures 6.3 and 6.4 and the frontier: MMD to the exact posterior against ε, published chains repeated and ours added.
 
 use super::Setting;
-use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, by_set, harder, our_style, pooled, tasks};
+use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, by_source, harder, our_style, pooled, tasks};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::{Published, quartiles};
 use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style, spoken};
@@ -152,7 +152,7 @@ impl Distances {
                     let Some(theirs) = published(&setting.name, name, budget) else { continue };
                     let what = format!("{}, {title}, ε = {budget}", setting.name);
                     if REPEATED.contains(&name) {
-                        check.add(&what, theirs, &by_set(cells, setting, name, budget, "mmd"));
+                        check.add(&what, theirs, &by_source(cells, setting, name, budget, "mmd"));
                     }
                     let same = ours(cells, setting, name, budget);
                     let best = best_of_ours(cells, setting, budget)
@@ -175,7 +175,7 @@ struct Check {
 }
 
 impl Check {
-    /// Judges a cell by its chains, given set by set of starts.
+    /// Judges a cell by its chains, given source by source.
     fn add(&mut self, what: &str, theirs: [f64; 3], sets: &[&[f64]]) {
         let all = sets.concat();
         let Some(found) = quartiles(&all) else { return };
@@ -189,14 +189,14 @@ impl Check {
         let least = medians.iter().copied().fold(f64::INFINITY, f64::min);
         let most = medians.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let reason = if medians.iter().any(|&median| inside(median)) {
-            format!("the starts decide: medians of our sets of 20 chains range from {least:.3} to {most:.3}")
+            format!("the starts decide: medians of 20 chains by seed range from {least:.3} to {most:.3}")
         } else if (found[0]..=found[2]).contains(&theirs[1]) {
             "the published median lies within our quartiles: the spread of 20 chains".to_owned()
         } else if medians.len() == 1 {
             "20 chains of ours, on other records and from other starts than the thesis'".to_owned()
         } else {
             format!(
-                "no set of ours explains it ({least:.3} to {most:.3}): other records and starts than the thesis'"
+                "none of ours explains it ({least:.3} to {most:.3}): other records and starts than the thesis'"
             )
         };
         self.others.push(format!("{what}: {} against {}; {reason}", shown(found), shown(theirs)));

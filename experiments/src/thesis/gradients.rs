@@ -10,6 +10,8 @@ use super::{Setting, by_mmd, circle};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::quartiles;
 use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// The experiment.
 pub(crate) struct Gradients;
@@ -20,45 +22,37 @@ const SAMPLERS: [&str; 2] = [DEFAULT, "underdamped"];
 const OFF_CHAINS: usize = 10;
 
 /// A constant of the rule: its name, and what a spec says for its half and its double.
+#[derive(Deserialize)]
 struct Constant {
-    name: &'static str,
+    name: String,
     halved: Change,
     doubled: Change,
 }
 
 /// How a constant is changed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
 enum Change {
-    /// By a key of the sampler.
-    Key(&'static str),
+    /// By a line of the sampler's section.
+    Line(String),
     /// The clip, by a factor: its rule depends on the model.
     Clip(f64),
 }
 
-const CONSTANTS: [Constant; 5] = [
-    Constant { name: "clip", halved: Change::Clip(0.5), doubled: Change::Clip(2.0) },
-    Constant { name: "step", halved: Change::Key("step = 0.5"), doubled: Change::Key("step = 2.0") },
-    Constant {
-        name: "information",
-        halved: Change::Key("fisher_scale = 0.5"),
-        doubled: Change::Key("fisher_scale = 2.0"),
-    },
-    Constant {
-        name: "burn-in",
-        halved: Change::Key("burn_in_time = 5"),
-        doubled: Change::Key("burn_in_time = 20"),
-    },
-    Constant {
-        name: "longest time",
-        halved: Change::Key("time = 1000"),
-        doubled: Change::Key("time = 4000"),
-    },
-];
+/// Read once; a test says that the file says everything.
+static CONSTANTS: LazyLock<Vec<Constant>> = LazyLock::new(|| {
+    #[derive(Default, Deserialize)]
+    struct All {
+        constant: Vec<Constant>,
+    }
+    toml::from_str::<All>(include_str!("../../specs/thesis/constants.toml")).unwrap_or_default().constant
+});
 
 /// Every constant, halved and doubled.
 fn changes() -> impl Iterator<Item = (String, Change)> {
     CONSTANTS.iter().flat_map(|Constant { name, halved, doubled }| {
-        [("halved", *halved), ("doubled", *doubled)].map(|(word, change)| (format!("{name} {word}"), change))
+        [("halved", halved), ("doubled", doubled)]
+            .map(|(word, change)| (format!("{name} {word}"), change.clone()))
     })
 }
 
@@ -103,7 +97,7 @@ impl Experiment for Gradients {
             }
             for (name, change) in changes() {
                 let (keys, clip) = match change {
-                    Change::Key(key) => (format!("\n{key}"), 1.0),
+                    Change::Line(line) => (format!("\n{line}"), 1.0),
                     Change::Clip(factor) => (String::new(), factor),
                 };
                 let section = format!("name = '{DEFAULT}'{keys}");

@@ -27,8 +27,8 @@ pub(crate) struct Setting {
     /// The spread of the published starts.
     pub(crate) published_spread: f64,
     family: Family,
-    /// Seeds of records, those first whose posterior is spread most like the thesis'.
-    closest: OnceLock<Result<Vec<u64>, String>>,
+    /// The seed of records whose posterior is spread most like the thesis'.
+    closest: OnceLock<Result<u64, String>>,
 }
 
 enum Family {
@@ -157,13 +157,38 @@ impl Setting {
         (0..self.dimension).map(|j| if j == 1 { second } else { 0.0 }).collect()
     }
 
-    /// Records, starts and exact draws from one seed, starts spread as the exact draws are.
-    pub(crate) fn case(&self, chains: usize, seed: u64) -> Result<Case, String> {
-        self.case_of(seed, (chains, seed), None)
+    /// Records, exact draws and starts from one seed; starts by the thesis' rule, around its centre and spread as the exact draws are.
+    pub(crate) fn drawn(&self, chains: usize, seed: u64) -> Result<Case, String> {
+        self.case(seed, (chains, seed), None)
+    }
+
+    /// The same of records whose posterior is spread as the thesis' is, starts with the published spread.
+    pub(crate) fn matched(&self, chains: usize) -> Result<Case, String> {
+        let seed = match self.family {
+            Family::Banana { a, n0 } if a != 0.0 => {
+                self.closest.get_or_init(|| self.find_closest(a, n0)).clone()?
+            }
+            // The spread is the same for all records.
+            _ => 1,
+        };
+        self.case(seed, (chains, 1), Some(self.published_spread))
+    }
+
+    fn find_closest(&self, a: f64, n0: Option<f64>) -> Result<u64, String> {
+        let (model, theta, n) = (self.banana(a)?, self.theta(), self.records as f64);
+        let distance = |seed: u64| {
+            let means = simulated_means(&model, &theta, self.records, seed);
+            let (_, covariance) = model.posterior(n, n0.unwrap_or(n) / n, &means).moments();
+            let sds = covariance.iter().step_by(self.dimension + 1).map(|variance| variance.sqrt());
+            let spread = sds.sum::<f64>() / self.dimension as f64;
+            ((spread - self.published_spread).abs(), seed)
+        };
+        let closest = (1..=CANDIDATES).into_par_iter().map(distance).min_by(|a, b| a.0.total_cmp(&b.0));
+        closest.map(|(_, seed)| seed).ok_or_else(|| "no seed".to_owned())
     }
 
     /// Records, starts and exact draws; the starts' spread is given or that of the exact draws.
-    pub(crate) fn case_of(
+    fn case(
         &self,
         seed: u64,
         (chains, start_seed): (usize, u64),
@@ -222,35 +247,6 @@ impl Setting {
         let variances: Vec<f64> =
             [20.0, 2.5].into_iter().chain(std::iter::repeat(1.0)).take(self.dimension).collect();
         Banana::new(Bend { a, b: 0.0, m: 0.0 }, &variances, 1000.0).map_err(|error| error.to_string())
-    }
-
-    /// Records whose posterior is spread as the thesis' is, and starts with the published spread.
-    ///
-    /// `set` says which records, 0 for those of the closest seed, and the seed of the starts.
-    pub(crate) fn matched(&self, set: (usize, u64), chains: usize) -> Result<Case, String> {
-        let seed = match self.family {
-            Family::Banana { a, n0 } if a != 0.0 => {
-                let ranked = self.closest.get_or_init(|| self.rank(a, n0));
-                ranked.as_ref().map_err(Clone::clone)?.get(set.0).map_or(1, |seed| *seed)
-            }
-            // The spread is the same for all records.
-            _ => set.0 as u64 + 1,
-        };
-        self.case_of(seed, (chains, set.1), Some(self.published_spread))
-    }
-
-    fn rank(&self, a: f64, n0: Option<f64>) -> Result<Vec<u64>, String> {
-        let (model, theta, n) = (self.banana(a)?, self.theta(), self.records as f64);
-        let distance = |seed: u64| {
-            let means = simulated_means(&model, &theta, self.records, seed);
-            let (_, covariance) = model.posterior(n, n0.unwrap_or(n) / n, &means).moments();
-            let sds = covariance.iter().step_by(self.dimension + 1).map(|variance| variance.sqrt());
-            let spread = sds.sum::<f64>() / self.dimension as f64;
-            ((spread - self.published_spread).abs(), seed)
-        };
-        let mut distances: Vec<(f64, u64)> = (1..=CANDIDATES).into_par_iter().map(distance).collect();
-        distances.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(distances.into_iter().map(|(_, seed)| seed).collect())
     }
 
     /// ln of the exact posterior up to a constant; two parameters.

@@ -25,7 +25,7 @@ fn models() -> impl Iterator<Item = &'static Setting> {
 }
 
 fn case(setting: &Setting, chains: usize) -> Result<Case, String> {
-    setting.matched((0, 1), chains)
+    setting.matched(chains)
 }
 
 impl Experiment for Picture {
