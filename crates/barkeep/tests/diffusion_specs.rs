@@ -211,7 +211,9 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
     let (batch, step) = ("batch = 100", "step_size = 1e-6");
     let stochastic = logistic(&format!("name = 'sgld'\n{batch}\n{step}"));
     assert_eq!(fact(&stochastic, "clip of a gradient"), "2.236068");
-    // Nothing is clipped by it: gradients as long as they can be add up as if there were no clip.
+    // Nothing is clipped by it: gradients as long as they can be add up as if there were no clip, but for the 2^-19 by which the
+    // clip's root may err for each of the six.
+    let room = 6.0 * 5.0_f64.sqrt() / f64::from(1 << 19);
     let model = Arc::clone(&stochastic.spec.model);
     let mut builder = TableBuilder::new(stochastic.spec.data.schema().clone(), 6).unwrap();
     let rows = [[1.0, 2.0], [0.0, -2.0], [1.0, 2.0], [0.0, 2.0], [1.0, -2.0], [1.0, 2.0]];
@@ -233,7 +235,7 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
         let bounded = sum(&at, lipschitz);
         for (j, found) in bounded.iter().enumerate() {
             let plain: f64 = rows.iter().map(|[y, x]| (y - probability(*x)) * [1.0, *x][j]).sum();
-            assert!((found - plain).abs() < 1e-7, "{at:?}: {found} {plain}");
+            assert!((found - plain).abs() < room, "{at:?}: {found} {plain}");
         }
         // A clip a tenth shorter is felt where gradients are long.
         assert!(at == [0.0, 0.0] || sum(&at, 0.9 * lipschitz) != bounded);
