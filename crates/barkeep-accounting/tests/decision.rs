@@ -358,7 +358,6 @@ fn largest_numbers_are_largest_and_consistent() {
 
 /// Whether the answers stay sensible over the whole range of sensitivities and far beyond one dynamic program.
 #[test]
-#[ignore = "slow: cargo test --release -p barkeep-accounting --test decision -- --ignored"]
 fn many_steps_at_any_sensitivity() {
     for rule in [Rule::Barker, Rule::Penalty { sigma: 1.0 }, Rule::Penalty { sigma: 2.0 }] {
         for step in [1e-6, 1e-4, 1e-2, 0.1, 1.0, 5.0] {

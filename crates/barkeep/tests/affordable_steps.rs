@@ -77,7 +77,6 @@ fn decisions_are_cheaper_than_releases() {
 }
 
 #[test]
-#[ignore = "slow: cargo test --release -p barkeep --test affordable_steps -- --ignored"]
 fn decisions_are_cheaper_than_releases_everywhere() {
     for epsilon in [1.0, 2.0, 4.0, 6.0] {
         assert_gain(1.0, epsilon, 2.0);
