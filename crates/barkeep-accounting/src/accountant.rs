@@ -12,7 +12,7 @@ use barkeep_num::{down_by, try_largest_integer};
 
 use crate::bits::Bits;
 use crate::coins::Coins;
-use crate::decision::Decisions;
+use crate::decision::{Attacks, Decisions};
 use crate::mixture::Mixture;
 use crate::query::Most;
 use crate::rdp::{
@@ -96,7 +96,7 @@ impl Accountant {
         if let Engine::Decision { rule, sensitivity, steps, .. } = engine {
             // Composed once, whatever the coins ask.
             let asked = steps.times(rounds)?;
-            let decisions = Decisions::with_attacks(rule, *sensitivity, asked, delta)?;
+            let decisions = Decisions::new(rule, *sensitivity, asked, delta, Attacks::Run)?;
             if let Ok(bracket) = coins.epsilon(delta, |delta| decisions.epsilon(delta)) {
                 return Ok(Answer { bracket, method });
             }
@@ -112,7 +112,7 @@ impl Accountant {
     /// The upper end of [`epsilon`](Accountant::epsilon) alone, to the bit, without the attacks behind the lower end of decisions.
     pub(crate) fn epsilon_above(&mut self, rounds: Steps, delta: Delta) -> Result<f64, Error> {
         if let Engine::Decision { rule, sensitivity, steps, .. } = &self.engine {
-            let decisions = Decisions::new(rule, *sensitivity, steps.times(rounds)?, delta)?;
+            let decisions = Decisions::new(rule, *sensitivity, steps.times(rounds)?, delta, Attacks::Spared)?;
             let ideal = |delta: Delta| Ok(decisions.epsilon(delta)?.upper);
             if let Ok(upper) = self.coins.times(rounds).epsilon_above(delta, ideal) {
                 return Ok(upper);

@@ -137,7 +137,7 @@ impl Coins {
     ///
     /// # Errors
     /// Those of `ideal`.
-    pub(crate) fn epsilon_below(
+    fn epsilon_below(
         &self,
         delta: Delta,
         upper: f64,

@@ -162,6 +162,29 @@ fn steps_are_found_again_at_the_ends_of_the_range() {
     }
 }
 
+/// A search knows the ε of its answer, coins included: by one program, by blocks, and of steps with several decisions.
+#[test]
+fn a_search_prices_its_answer_as_a_bill_does() {
+    let delta = Delta::new(1e-6).unwrap();
+    for (rule, sensitivity, each, epsilon) in [
+        (Rule::Barker, 0.05, 1, 1.0),
+        (Rule::Penalty { sigma: 1.0 }, 0.05, 1, 2.0),
+        (Rule::Penalty { sigma: 1.0 }, 0.005, 1, 1.0),
+        (Rule::Barker, 0.05, 3, 2.0),
+    ] {
+        let mechanism = Mechanism::Decision { rule, sensitivity: Sensitivity::new(sensitivity).unwrap() };
+        let cost = Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap();
+        let query = Query::new(vec![(cost.clone(), Steps(each))]).unwrap();
+        let most = query.most(Epsilon::new(epsilon).unwrap(), delta).unwrap();
+        let bill = |steps: u64| Contract::new(vec![(cost.clone(), Steps(each * steps))]).unwrap();
+        let spent = bill(most.steps.0).epsilon_above(delta).unwrap();
+        assert_eq!(spent, bill(most.steps.0).epsilon(delta).unwrap().upper);
+        assert!(spent <= epsilon && most.steps.0 > 80, "{most:?}");
+        assert!(each > 1 || most.epsilon == Some(spent), "{most:?} {spent}");
+        assert!(most.epsilon.is_none_or(|found| found == spent));
+    }
+}
+
 #[test]
 fn presets_reproduce_the_papers() {
     let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());

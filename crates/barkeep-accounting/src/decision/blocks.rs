@@ -36,7 +36,7 @@ impl Blocks {
         stretch: Stretch,
         smallest: f64,
     ) -> Result<Self, Error> {
-        let steps = stretch.1 as f64;
+        let steps = stretch.last as f64;
         let mut failure = Error::Unresolved { what: "a composition of decisions", reason: "too many steps" };
         for size in SIZES {
             if size as f64 > steps {

@@ -50,6 +50,7 @@ mod pair;
 mod profile;
 mod program;
 mod renyi;
+mod search;
 #[cfg(test)]
 mod tests;
 mod upper;
@@ -61,11 +62,11 @@ pub use renyi::{Divergences, bounded_range, divergence, zcdp};
 use crate::pld::{Accuracy, Composition};
 use crate::{Bracket, Delta, Epsilon, Error, Gaussian, Mu, Sensitivity, Steps};
 use attack::Attack;
-use barkeep_num::try_largest_guessed;
 use blocks::Blocks;
 use closed::Closed;
-use program::{Attacks, Program, Stretch};
-use std::cell::Cell;
+pub(crate) use program::Attacks;
+use program::{Program, Stretch};
+pub(crate) use search::longest;
 
 /// Sensitivities for which a dynamic program is run; outside, closed forms answer.
 const SENSITIVITIES: std::ops::RangeInclusive<f64> = 1e-9..=32.0;
@@ -149,7 +150,7 @@ pub fn epsilon(
     steps: Steps,
     delta: Delta,
 ) -> Result<Bracket, Error> {
-    Decisions::with_attacks(rule, sensitivity, steps, delta)?.epsilon(delta)
+    Decisions::new(rule, sensitivity, steps, delta, Attacks::Run)?.epsilon(delta)
 }
 
 /// So many decisions, composed once and asked for ε at any δ down to about the one they were composed for.
@@ -161,27 +162,8 @@ pub(crate) struct Decisions<'a> {
 }
 
 impl<'a> Decisions<'a> {
-    /// For the upper end of a bracket alone.
+    /// Without attacks brackets may have no lower end; the upper one is the same to the bit.
     pub(crate) fn new(
-        rule: &'a dyn Acceptance,
-        sensitivity: Sensitivity,
-        steps: Steps,
-        smallest: Delta,
-    ) -> Result<Self, Error> {
-        Self::compose(rule, sensitivity, steps, smallest, Attacks::Spared)
-    }
-
-    /// For both ends: the upper one is the same to the bit.
-    pub(crate) fn with_attacks(
-        rule: &'a dyn Acceptance,
-        sensitivity: Sensitivity,
-        steps: Steps,
-        smallest: Delta,
-    ) -> Result<Self, Error> {
-        Self::compose(rule, sensitivity, steps, smallest, Attacks::Run)
-    }
-
-    fn compose(
         rule: &'a dyn Acceptance,
         sensitivity: Sensitivity,
         steps: Steps,
@@ -311,122 +293,6 @@ pub(crate) fn largest_known(
     let closed = Closed::new(rule, sensitivity);
     if closed.exists() { Ok(closed.largest_steps(epsilon, delta)) } else { Err(too_many_steps()) }
 }
-
-/// What so many decisions cost in all, given their ε by δ with ideal coins.
-type Price<'a> = &'a dyn Fn(Steps, &dyn Fn(Delta) -> Result<f64, Error>) -> Result<f64, Error>;
-
-/// The largest number of decisions found whose price is at most ε, and that price; None where no program resolves them, or a
-/// closed form may allow more.
-///
-/// The price is the one that [`Decisions`] composed for δ lead to, to the bit: the search stands on their grids.
-///
-/// # Errors
-/// As [`epsilon()`].
-pub(crate) fn longest(
-    rule: &dyn Acceptance,
-    sensitivity: Sensitivity,
-    epsilon: Epsilon,
-    delta: Delta,
-    price: Price,
-) -> Result<Option<(Steps, f64)>, Error> {
-    rule.check()?;
-    let closed = Closed::new(rule, sensitivity);
-    let known = closed.largest_steps(epsilon, delta);
-    if !SENSITIVITIES.contains(&sensitivity.get()) || known.0 >= Stretch::LAST {
-        return Ok(None);
-    }
-    let (step, smallest) = (sensitivity.get(), lowest(delta));
-    let search = Search { epsilon, delta, price };
-    let allowed = search.loss(epsilon.get());
-    let guess = 2.0 * allowed / program::information(rule, step)?;
-    // A cast saturates.
-    let mut stretch = Stretch::of(guess as u64);
-    let (mut below, mut falling) = (None, false);
-    let (steps, ideal) = loop {
-        let last = match Program::plan(rule, step, stretch, smallest, Attacks::Spared, 1.0)? {
-            Some(program) => search.walk(program, stretch)?,
-            None => search.look(&Blocks::new(rule, step, stretch, smallest)?, stretch, guess)?,
-        };
-        let Steps(found) = last.0;
-        if found == stretch.1 && found < Stretch::LAST && !falling {
-            below = Some(last);
-            stretch = Stretch::of(found + 1);
-        } else if found > stretch.0 || found == 0 {
-            break below.filter(|_| found == 0).unwrap_or(last);
-        } else if let Some(below) = below {
-            break below;
-        } else {
-            falling = true;
-            stretch = Stretch::of(found);
-        }
-    };
-    if steps < known {
-        return Ok(None);
-    }
-    Ok(Some((steps, price(steps, &|delta| Ok(ideal.min(closed.epsilon(steps, delta))))?)))
-}
-
-/// A search for the largest number of steps of one stretch.
-struct Search<'a> {
-    epsilon: Epsilon,
-    delta: Delta,
-    price: Price<'a>,
-}
-
-impl Search<'_> {
-    /// The loss that Gaussian noise of this ε has, which grows in proportion to steps.
-    fn loss(&self, epsilon: f64) -> f64 {
-        let within = |epsilon| Gaussian::largest_within(epsilon, self.delta).rho().upper;
-        Epsilon::new(epsilon).map_or(f64::INFINITY, within)
-    }
-
-    /// The price of so many steps, and their ε with ideal coins; infinite if there is none.
-    fn spent(&self, steps: Steps, ideal: impl Fn(Delta) -> Result<f64, Error>) -> (f64, f64) {
-        let seen = Cell::new(f64::INFINITY);
-        let spent = (self.price)(steps, &|delta| {
-            seen.set(ideal(delta)?);
-            Ok(seen.get())
-        });
-        (spent.unwrap_or(f64::INFINITY), seen.get())
-    }
-
-    /// The most steps of a program that fit, with their ideal ε.
-    fn walk(&self, mut program: Program, stretch: Stretch) -> Result<(Steps, f64), Error> {
-        let mut last = (Steps(0), 0.0);
-        while program.steps < stretch.1 {
-            program.advance()?;
-            let steps = Steps(program.steps);
-            let (spent, ideal) = self.spent(steps, |delta| program.epsilon(delta).ok_or_else(too_many_steps));
-            if spent > self.epsilon.get() {
-                break;
-            }
-            last = (steps, ideal);
-        }
-        Ok(last)
-    }
-
-    /// The most steps of a stretch that fit as blocks, up to one part in some thousand, with their ideal ε; the end of the stretch below
-    /// if none do.
-    fn look(&self, blocks: &Blocks, stretch: Stretch, guess: f64) -> Result<(Steps, f64), Error> {
-        // Stretches begin and end at whole units.
-        let unit = (stretch.1 / RESOLUTION).max(1).next_power_of_two();
-        let aim = self.loss(self.epsilon.get());
-        let mut last = (Steps(stretch.0), f64::INFINITY);
-        try_largest_guessed(stretch.0 / unit, stretch.1 / unit + 1, guess / unit as f64, |units| {
-            let steps = Steps(units * unit);
-            let (spent, ideal) = self.spent(steps, |delta| blocks.epsilon(steps, delta));
-            let fits = spent <= self.epsilon.get();
-            if fits {
-                last = (steps, ideal);
-            }
-            Ok::<_, Error>((fits, units as f64 * aim / self.loss(spent)))
-        })?;
-        Ok(last)
-    }
-}
-
-/// Parts of a stretch in which a largest number of steps is sought where each look is dear.
-const RESOLUTION: u64 = 4096;
 
 /// μ² of one decision in the limit of many small ones, Δ²·sup a'²/(a(1−a)); for planning, not a bound.
 ///

@@ -34,18 +34,22 @@ pub(super) struct Program {
 
 /// What becomes of the attacks that bound from below. The upper bound is the same to the bit.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Attacks {
+pub(crate) enum Attacks {
     /// They are run.
     Run,
-    /// They are not run: they cost more than the upper bound.
+    /// They are not run: only the lower bound needs them.
     Spared,
 }
 
-/// Numbers of steps for which one grid is made: from more than `0` up to `1`.
+/// Numbers of steps for which one grid is made.
 ///
 /// A search and whoever computes ε of its answer again stand on the same grid, and find the same to the bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stretch(pub(super) u64, pub(super) u64);
+pub(super) struct Stretch {
+    /// The last number that belongs to the stretch before.
+    pub(super) after: u64,
+    pub(super) last: u64,
+}
 
 impl Stretch {
     /// The end of the last stretch: beyond it steps are not told apart.
@@ -56,9 +60,9 @@ impl Stretch {
         let above = steps.clamp(1, Self::LAST).next_power_of_two();
         let middle = above - above / 4;
         if steps <= middle && above > 2 {
-            Self(above / 2, middle)
+            Self { after: above / 2, last: middle }
         } else {
-            Self(middle.min(above - 1), above)
+            Self { after: middle.min(above - 1), last: above }
         }
     }
 }
@@ -89,7 +93,7 @@ impl Program {
         wanted: Attacks,
         patience: f64,
     ) -> Result<Option<Self>, Error> {
-        let steps = stretch.1 as f64;
+        let steps = stretch.last as f64;
         let floor = (CUT * smallest / (1.0 + steps / LEVELLING)).max(1e-284);
         // Measured: cells of this size cost as much as a grid of 64 nodes per deviation, or less.
         let decay = (0.1 * (1.0 + steps / 50.0 + (steps / 150.0).powi(2))).min(8.0);

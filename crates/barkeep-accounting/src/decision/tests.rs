@@ -287,7 +287,10 @@ fn the_upper_end_alone_is_that_of_the_bracket() {
         (Rule::Penalty { sigma: 2.0 }, 0.1, 40),
     ] {
         let (sensitivity, steps) = (Sensitivity::new(sensitivity).unwrap(), Steps(steps));
-        let alone = Decisions::new(&rule, sensitivity, steps, delta).unwrap().epsilon(delta).unwrap();
+        let alone = Decisions::new(&rule, sensitivity, steps, delta, Attacks::Spared)
+            .unwrap()
+            .epsilon(delta)
+            .unwrap();
         assert_eq!(alone.upper, epsilon(&rule, sensitivity, steps, delta).unwrap().upper, "{rule:?}");
     }
 }
@@ -306,8 +309,13 @@ fn a_search_finds_the_price_of_its_answer_to_the_bit() {
         let found = longest(&rule, sensitivity, epsilon, delta, &|_, ideal| ideal(delta)).unwrap();
         let (steps, spent) = found.unwrap();
         assert!(spent <= epsilon.get());
-        let price =
-            |steps| Decisions::new(&rule, sensitivity, steps, delta).unwrap().epsilon(delta).unwrap().upper;
+        let price = |steps| {
+            Decisions::new(&rule, sensitivity, steps, delta, Attacks::Spared)
+                .unwrap()
+                .epsilon(delta)
+                .unwrap()
+                .upper
+        };
         assert_eq!(price(steps), spent, "{rule:?}");
         assert!(price(Steps(steps.0 + 1)) > epsilon.get(), "{rule:?}");
     }
@@ -317,10 +325,10 @@ fn a_search_finds_the_price_of_its_answer_to_the_bit() {
 fn stretches_follow_one_another() {
     let mut end = 0;
     for steps in 1..5000 {
-        let Stretch(from, to) = Stretch::of(steps);
-        assert!(from < steps && steps <= to && (from == end || to == end), "{steps}");
-        end = to;
+        let Stretch { after, last } = Stretch::of(steps);
+        assert!(after < steps && steps <= last && (after == end || last == end), "{steps}");
+        end = last;
     }
-    assert_eq!(Stretch::of(0), Stretch(0, 1));
-    assert_eq!(Stretch::of(u64::MAX).1, Stretch::LAST);
+    assert_eq!(Stretch::of(0), Stretch { after: 0, last: 1 });
+    assert_eq!(Stretch::of(u64::MAX).last, Stretch::LAST);
 }
