@@ -189,7 +189,7 @@ impl Certificate {
         let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
         let computed = bill.epsilon(delta)?;
         if computed > epsilon {
-            return fail(format!("the bill costs epsilon {}, more than the stated {epsilon}", computed));
+            return fail(format!("the bill costs epsilon {computed}, more than the stated {epsilon}"));
         }
         self.compare_with_spec()?;
         Ok(computed)

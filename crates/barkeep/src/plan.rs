@@ -181,8 +181,7 @@ impl Plan {
                 let cost = contract.epsilon_above(delta)?;
                 if cost > epsilon.get() {
                     return Err(Error::Budget(format!(
-                        "the schedule costs epsilon {:.6}, more than the budget of {}; ask for fewer steps or smaller ones",
-                        cost,
+                        "the schedule costs epsilon {cost:.6}, more than the budget of {}; ask for fewer steps or smaller ones",
                         epsilon.get()
                     )));
                 }
@@ -201,8 +200,7 @@ impl Plan {
                 let cost = contract.epsilon_above(delta)?;
                 if cost > epsilon.get() {
                     return Err(Error::Budget(format!(
-                        "the answer costs epsilon {}, more than the budget of {}",
-                        cost,
+                        "the answer costs epsilon {cost}, more than the budget of {}",
                         epsilon.get()
                     )));
                 }

@@ -21,7 +21,8 @@ fn bound(dimension: usize) -> f64 {
 /// IEEE operations on every machine; no branch depends on a record.
 ///
 /// **Privacy.** ‖z‖₂ ≤ 2^30 for any f64 gradient in up to [`MOST_DIMENSIONS`] dimensions. Proof, u = 2^-53. Where x is not
-/// finite z = 0. Else every g_j is finite and, each coordinate being rounded by at most ½, ‖z‖ ≤ f‖g‖ + √d/2, and f ≤ s. Each of the d additions of non-negative numbers loses a factor of at most 1−u, and
+/// finite z = 0. Else every g_j is finite and, each coordinate being rounded by at most ½, ‖z‖ ≤ f‖g‖ + √d/2, and f ≤ s.
+/// Each of the d additions of non-negative numbers loses a factor of at most 1−u, and
 /// underflow at most d·2^-1074 in all; S and x lose a factor of 1−u each where x ≥ 1. So, if x ≥ 1,
 /// s‖g‖ ≤ √x·(1−u)^-(d+2)/2 + 2^-400 (s ≤ 2^70), and f ≤ R·s(1+u)²(1+8u)/√x, hence
 /// f‖g‖ ≤ R(1+u)²(1+8u)(1−u)^-(d+2)/2 + 2^-399, which for d ≤ 2^12 is below R(1 + 2^-41) + 2^-399 < R + 1 = 2^30 − ⌈√d/2⌉.
@@ -160,7 +161,8 @@ impl Shrink {
 /// 0 ≤ x < 1.
 ///
 /// Halving the exponent in the bits gives a start with relative error below 3.5 %. A step y(a − xy²/2), the bits' offset and a
-/// chosen together for the smallest largest error, leaves less than 0.09 %, one of Newton's, y(3 − xy²)/2, less than 2^-19. Much
+/// chosen together for the smallest largest error, leaves less than 0.09 %, one of Newton's, y(3 − xy²)/2, which
+/// makes 3e²/2 of an error e and less, less than 2^-19. Much
 /// faster than a square root and a division, and as good here: a gradient at the clip is shortened by a millionth too
 /// much. Each step is taken for all records before the next: none waits for the last.
 ///
