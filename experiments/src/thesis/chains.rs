@@ -1,7 +1,8 @@
 //! Runs the chains behind the thesis' figures 6.3 to 6.8: every model, sampler and budget, as published and with our samplers.
 //!
 //! Records and starts of the thesis are not published, and short chains depend on both. Where that costs little they are drawn anew by
-//! its rule, several times; else once, from records whose posterior is spread as the thesis' is, which is known. The first half of a published sampler's chain is dropped, of ours what its own rule says.
+//! its rule, several times; else once, from records whose posterior is spread as the thesis' is, which is known. The first half of a
+//! published sampler's chain is dropped, of ours what its own rule says.
 
 use super::iterations::published_steps;
 use super::{Case, Setting, named};
