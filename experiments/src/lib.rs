@@ -5,6 +5,7 @@
 //! missing ones, keeping each in a [`Store`](store::Store) as soon as it is known, and writes the rest. All records here are simulated
 //! with public seeds: numbers that would be secret in a run over real records, such as the share of clipped ones, may be shown.
 
+mod clip_counter;
 pub mod experiment;
 mod neurips;
 mod privacy_for_free;
@@ -15,7 +16,6 @@ mod runner;
 pub mod store;
 pub mod svg;
 mod thesis;
-mod witness;
 
 pub use experiment::{Comparison, Experiment, Size};
 pub use report::{report, seconds};

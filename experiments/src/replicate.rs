@@ -2,8 +2,8 @@
 
 use barkeep::data::{Schema, Table, TableBuilder};
 use barkeep::model::Model;
-use barkeep::sampler::State;
-use barkeep::start::Start;
+use barkeep::plan::start::Start;
+use barkeep::samplers::State;
 use barkeep::{Draws, Plan, PublicRng, Spec, Unwatched};
 use std::path::Path;
 use std::sync::Arc;
@@ -59,9 +59,9 @@ pub(crate) fn runs(
     seed: u64,
 ) -> Result<Vec<Draws>, String> {
     let mut all = Vec::with_capacity(starts.len());
-    for (run, at) in (0_u64..).zip(starts) {
-        let log_prior = plan.spec.model.log_prior(at);
-        plan.start = Start::Given(vec![State { at: at.clone(), log_prior }]);
+    for (run, theta) in (0_u64..).zip(starts) {
+        let log_prior = plan.spec.model.log_prior(theta);
+        plan.start = Start::Given(vec![State { theta: theta.clone(), log_prior }]);
         plan.seed = Some(seed + run);
         let run = barkeep::run(plan, Arc::clone(table), Some(seed + run), &Unwatched)
             .map_err(|error| error.to_string())?;

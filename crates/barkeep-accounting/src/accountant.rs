@@ -11,7 +11,7 @@
 use barkeep_num::{down_by, try_largest_integer};
 
 use crate::bits::Bits;
-use crate::coins::Coins;
+use crate::coins::CoinError;
 use crate::decision::{Attacks, Decisions};
 use crate::mixture::Mixture;
 use crate::query::Most;
@@ -28,7 +28,7 @@ use crate::{
 pub(crate) struct Accountant {
     engine: Engine,
     /// Of one round.
-    coins: Coins,
+    coins: CoinError,
 }
 
 enum Engine {
@@ -57,8 +57,9 @@ impl Accountant {
     pub(crate) fn new(round: &[(Cost, Steps)]) -> Result<Self, Error> {
         let parts: Vec<&(Cost, Steps)> =
             round.iter().filter(|(cost, steps)| steps.0 > 0 && !is_free(cost)).collect();
-        let coins =
-            parts.iter().fold(Coins::NONE, |sum, (cost, steps)| sum.and(Coins::of(cost).times(*steps)));
+        let coins = parts
+            .iter()
+            .fold(CoinError::NONE, |sum, (cost, steps)| sum.and(CoinError::of(cost).times(*steps)));
         let engine = if let Some(gaussian) = all_gaussian(&parts)? {
             Engine::Gaussian(gaussian)
         } else if let Some((rule, sensitivity, steps)) = one_decision(&parts) {
@@ -233,7 +234,7 @@ impl Accountant {
         delta: Delta,
         ideal: impl Fn(Epsilon, Delta) -> Result<Steps, Error>,
     ) -> Result<Steps, Error> {
-        if self.coins == Coins::NONE {
+        if self.coins == CoinError::NONE {
             return ideal(epsilon, delta);
         }
         let (mut fitting, mut beyond, mut aside) = (0, u64::MAX, ASIDE);

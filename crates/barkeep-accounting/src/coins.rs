@@ -23,7 +23,7 @@ use crate::{Bracket, Cost, Delta, Epsilon, Error, Mechanism, Rule, Steps};
 
 /// How far the flipped coins of a run may be from the ideal ones, all steps together.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Coins {
+pub struct CoinError {
     /// (kρ, kβ).
     near: Excess,
     /// (kρ', kβ').
@@ -68,7 +68,7 @@ impl Excess {
     }
 }
 
-impl Coins {
+impl CoinError {
     /// No coin is flipped, or only such as are flipped after the noise was added.
     pub const NONE: Self = Self { near: Excess::NONE, far: Excess::NONE };
 
@@ -133,7 +133,7 @@ impl Coins {
         Ok(Bracket { lower: self.epsilon_below(delta, upper, ideal)?, upper })
     }
 
-    /// The lower end of [`epsilon`](Coins::epsilon), given the upper one.
+    /// The lower end of [`epsilon`](CoinError::epsilon), given the upper one.
     ///
     /// # Errors
     /// Those of `ideal`.
@@ -155,10 +155,10 @@ impl Coins {
         }
     }
 
-    /// The upper end of [`epsilon`](Coins::epsilon), from that with ideal coins.
+    /// The upper end of [`epsilon`](CoinError::epsilon), from that with ideal coins.
     ///
     /// # Errors
-    /// As [`epsilon`](Coins::epsilon).
+    /// As [`epsilon`](CoinError::epsilon).
     pub(crate) fn epsilon_above(
         &self,
         delta: Delta,
@@ -215,7 +215,7 @@ impl Coins {
     }
 }
 
-impl From<Rounding> for Coins {
+impl From<Rounding> for CoinError {
     fn from(coin: Rounding) -> Self {
         Self {
             near: Excess { relative: coin.error(), absolute: coin.absolute_error() },
@@ -224,7 +224,7 @@ impl From<Rounding> for Coins {
     }
 }
 
-impl From<&Rule> for Coins {
+impl From<&Rule> for CoinError {
     fn from(rule: &Rule) -> Self {
         Self::from(Rounding::of(rule))
     }

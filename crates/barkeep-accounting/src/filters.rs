@@ -12,7 +12,7 @@
 use barkeep_num::{down_by, largest_real, up, up_by};
 use serde::Serialize;
 
-use crate::{Bracket, Coins, Delta, Epsilon, Error, Gaussian, Mu, Rho};
+use crate::{Bracket, CoinError, Delta, Epsilon, Error, Gaussian, Mu, Rho};
 
 /// The budget does not cover the step; nothing was charged.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -82,7 +82,7 @@ impl ZcdpFilter {
     ///
     /// # Errors
     /// [`Error::Unbounded`] if the rounding of the coins alone costs more than the budget.
-    pub fn within_with_coins(epsilon: Epsilon, delta: Delta, coins: &Coins) -> Result<Self, Error> {
+    pub fn within_with_coins(epsilon: Epsilon, delta: Delta, coins: &CoinError) -> Result<Self, Error> {
         let fits = |rho: f64| {
             let spent = coins.epsilon(delta, |delta| Ok(Rho::trusted(rho).epsilon(delta)));
             spent.is_ok_and(|spent| spent.upper <= epsilon.get())
@@ -96,7 +96,7 @@ impl ZcdpFilter {
     ///
     /// # Errors
     /// As [`ZcdpFilter::within_with_coins`].
-    pub fn epsilon(&self, delta: Delta, coins: &Coins) -> Result<Bracket, Error> {
+    pub fn epsilon(&self, delta: Delta, coins: &CoinError) -> Result<Bracket, Error> {
         coins.epsilon(delta, |delta| Ok(self.budget().epsilon(delta)))
     }
 
@@ -143,7 +143,7 @@ impl GdpFilter {
     ///
     /// # Errors
     /// [`Error::Unbounded`] if the rounding of the coins alone costs more than the budget.
-    pub fn within_with_coins(epsilon: Epsilon, delta: Delta, coins: &Coins) -> Result<Self, Error> {
+    pub fn within_with_coins(epsilon: Epsilon, delta: Delta, coins: &CoinError) -> Result<Self, Error> {
         let fits = |mu: f64| {
             let run = Gaussian::from_mu(Mu::trusted(mu));
             let spent = run.and_then(|run| coins.epsilon(delta, |delta| Ok(run.epsilon(delta))));
@@ -159,7 +159,7 @@ impl GdpFilter {
     ///
     /// # Errors
     /// As [`GdpFilter::within_with_coins`] and [`Gaussian::from_mu`].
-    pub fn epsilon(&self, delta: Delta, coins: &Coins) -> Result<Bracket, Error> {
+    pub fn epsilon(&self, delta: Delta, coins: &CoinError) -> Result<Bracket, Error> {
         let run = self.budget()?;
         coins.epsilon(delta, |delta| Ok(run.epsilon(delta)))
     }
@@ -249,7 +249,7 @@ impl Odometer {
 mod tests {
     use super::{GdpFilter, Odometer, ZcdpFilter};
     use crate::{
-        Coins, Cost, Delta, Epsilon, Mechanism, Mu, Neighbours, Rho, Rule, Sampling, Sensitivity, Steps,
+        CoinError, Cost, Delta, Epsilon, Mechanism, Mu, Neighbours, Rho, Rule, Sampling, Sensitivity, Steps,
     };
     use proptest::prelude::*;
 
@@ -282,7 +282,7 @@ mod tests {
         let sensitivity = Sensitivity::new(1.0).unwrap();
         let mechanism = Mechanism::Decision { rule: Rule::Penalty { sigma: 1.0 }, sensitivity };
         let flip = Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap();
-        let coins = Coins::of(&flip).times(Steps(100_000));
+        let coins = CoinError::of(&flip).times(Steps(100_000));
         let (zcdp, gdp) = (
             ZcdpFilter::within_with_coins(epsilon, delta, &coins).unwrap(),
             GdpFilter::within_with_coins(epsilon, delta, &coins).unwrap(),
@@ -291,7 +291,7 @@ mod tests {
         for spent in [zcdp.epsilon(delta, &coins).unwrap().upper, gdp.epsilon(delta, &coins).unwrap().upper] {
             assert!(spent <= 1.0 + 1e-14 && spent > 1.0 - 1e-6, "{spent}");
         }
-        let too_many = Coins::of(&flip).times(Steps(u64::MAX));
+        let too_many = CoinError::of(&flip).times(Steps(u64::MAX));
         assert!(ZcdpFilter::within_with_coins(epsilon, delta, &too_many).is_err());
     }
 

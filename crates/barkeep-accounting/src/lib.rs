@@ -64,7 +64,7 @@ pub mod theorems;
 mod units;
 pub mod vcor;
 
-pub use coins::Coins;
+pub use coins::CoinError;
 pub use contract::Contract;
 pub use cost::{BarkerBound, Cost, Mechanism};
 pub use error::Error;

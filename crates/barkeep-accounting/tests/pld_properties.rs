@@ -140,7 +140,7 @@ fn gaussian_delta(run: Gaussian, at: f64) -> f64 {
     }
 }
 
-/// Coins and Gaussians together: δ is the mean of the Gaussian δ over the coins' outcomes.
+/// CoinError and Gaussians together: δ is the mean of the Gaussian δ over the coins' outcomes.
 #[test]
 fn coins_mix_with_gaussians() {
     let flips = 12_u64;

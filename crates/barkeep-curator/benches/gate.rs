@@ -8,7 +8,7 @@
 
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::{
-    Ask, Budget, Clip, Curator, Decide, Level, NoiseRng, Precondition, Premises, Sum, Tab, Temper, Term,
+    Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
 use barkeep_data::{BLOCK, Block, Schema, TableBuilder};
 use barkeep_model::{GaussianMean, Model, Scratch};
@@ -22,7 +22,7 @@ fn model(dimension: usize) -> GaussianMean {
 }
 
 /// Columns of public, made-up records, and a tab on the same records.
-fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Tab) {
+fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Gate) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut uniform = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -36,10 +36,10 @@ fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Tab) {
         columns.iter_mut().zip(&row).for_each(|(column, value)| column.push(*value));
         builder.push_row(&row).unwrap();
     }
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
     let model = Arc::new(model(dimension));
     let curator = Curator::new(builder.finish().unwrap(), model, premises, Budget::not_private());
-    (columns, Tab::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(1)))
+    (columns, Gate::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(1)))
 }
 
 /// Records in blocks as the curator reads them, column by column.
@@ -56,16 +56,16 @@ fn blocks(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
 fn unclipped_gradient(
     model: &dyn Model,
     blocks: &[Vec<f64>],
-    at: &[f64],
+    theta: &[f64],
     terms: &mut Vec<f64>,
     out: &mut [f64],
 ) {
     let mut scratch = Scratch::default();
     out.fill(0.0);
     for block in blocks {
-        let records = block.len() / at.len();
+        let records = block.len() / theta.len();
         terms.resize(block.len(), 0.0);
-        model.gradient(Block::over(block, records, records), at, terms, &mut scratch);
+        model.gradient(Block::over(block, records, records), theta, terms, &mut scratch);
         for (out, column) in out.iter_mut().zip(terms.chunks_exact(records)) {
             *out += dispatch(
                 #[inline(always)]
@@ -104,12 +104,12 @@ fn plain_log_ratio<const SUMS: usize>(columns: &[Vec<f64>], weights: [f64; 2], m
 
 /// Σᵢ w(xᵢⱼ − θⱼ) per column, with `SUMS` running sums.
 #[inline(never)]
-fn plain_gradient<const SUMS: usize>(columns: &[Vec<f64>], weight: f64, at: &[f64], out: &mut [f64]) {
-    for ((column, at), out) in columns.iter().zip(at).zip(out) {
+fn plain_gradient<const SUMS: usize>(columns: &[Vec<f64>], weight: f64, theta: &[f64], out: &mut [f64]) {
+    for ((column, theta), out) in columns.iter().zip(theta).zip(out) {
         let mut sums = [0.0; SUMS];
         for chunk in column.chunks_exact(SUMS) {
             for k in 0..SUMS {
-                sums[k] += weight * (chunk[k] - at);
+                sums[k] += weight * (chunk[k] - theta);
             }
         }
         *out = sums.iter().sum();
@@ -191,25 +191,26 @@ fn decide_on_batch(records: usize, batch: usize) {
 
 fn sum(records: usize, dimension: usize) {
     let (columns, mut tab) = setting(records, dimension);
-    let at: Vec<f64> = (0..dimension).map(|j| 0.01 * j as f64).collect();
+    let theta: Vec<f64> = (0..dimension).map(|j| 0.01 * j as f64).collect();
     let question = Sum {
-        term: Term::Gradient { at: &at, precondition: Precondition::Identity },
+        term: Term::Gradient { theta: &theta, precondition: Precondition::Identity },
         temper: Temper::NONE,
         clip: Clip::new(0.5).unwrap(),
         batch: Sampling::Full,
         sigma: 10.0,
     };
-    let (mut ours, mut unclipped, mut plain, mut wide) = (at.clone(), at.clone(), at.clone(), at.clone());
+    let (mut ours, mut unclipped, mut plain, mut wide) =
+        (theta.clone(), theta.clone(), theta.clone(), theta.clone());
     let (model, blocks, mut terms) = (model(dimension), blocks(&columns), Vec::new());
     let times = race(
         if dimension > 4 { 60 } else { 400 },
         &mut [
             &mut || drop(black_box(tab.sum(black_box(&question), &mut ours))),
             &mut || {
-                unclipped_gradient(&model, black_box(&blocks), &at, &mut terms, black_box(&mut unclipped))
+                unclipped_gradient(&model, black_box(&blocks), &theta, &mut terms, black_box(&mut unclipped))
             },
-            &mut || plain_gradient::<1>(black_box(&columns), 0.5, &at, black_box(&mut plain)),
-            &mut || plain_gradient::<16>(black_box(&columns), 0.5, &at, black_box(&mut wide)),
+            &mut || plain_gradient::<1>(black_box(&columns), 0.5, &theta, black_box(&mut plain)),
+            &mut || plain_gradient::<16>(black_box(&columns), 0.5, &theta, black_box(&mut wide)),
         ],
     );
     report(&format!("sum, d = {dimension}, n = {records}"), records, &["unclipped", "plain", "wide"], &times);

@@ -3,7 +3,8 @@
 use crate::Refused;
 use crate::question::innermost;
 use barkeep_accounting::{
-    Coins, Contract, Cost, Error, Gaussian, GdpFilter, Mechanism, Mu, Rho, Rule, Sampling, Steps, ZcdpFilter,
+    CoinError, Contract, Cost, Error, Gaussian, GdpFilter, Mechanism, Mu, Rho, Rule, Sampling, Steps,
+    ZcdpFilter,
 };
 use barkeep_num::up_by;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +35,7 @@ enum Account {
 /// The coins a filter's questions may still flip, and how far from ideal each of them may be.
 #[derive(Clone, Copy)]
 struct Flips {
-    coin: Coins,
+    coin: CoinError,
     left: u64,
 }
 
@@ -74,7 +75,7 @@ impl Budget {
     ///
     /// **Privacy.** What [`ZcdpFilter::epsilon`] says of the filter with `coin` so many times.
     #[must_use]
-    pub fn zcdp(filter: ZcdpFilter, coin: Coins, flips: Steps) -> Self {
+    pub fn zcdp(filter: ZcdpFilter, coin: CoinError, flips: Steps) -> Self {
         Self::of(Account::Zcdp { filter, flips: Flips { coin, left: flips.0 } })
     }
 
@@ -157,8 +158,8 @@ impl Budget {
 impl Flips {
     /// Charges a filter, and a coin if the question flips one; neither if one of them refuses.
     fn charge_with(&mut self, cost: &Cost, charge: impl FnOnce() -> bool) -> Result<(), Refused> {
-        let coin = Coins::of(cost);
-        let flips = u64::from(coin != Coins::NONE);
+        let coin = CoinError::of(cost);
+        let flips = u64::from(coin != CoinError::NONE);
         let left = self.left.checked_sub(flips).ok_or(Refused::Exhausted)?;
         if !self.coin.covers(&coin) || !charge() {
             return Err(Refused::Exhausted);

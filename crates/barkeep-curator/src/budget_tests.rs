@@ -73,7 +73,7 @@ proptest! {
     /// units in the last place by which a filter rounds up.
     #[test]
     fn concurrent_charges_never_overspend_a_filter(asked in vec(vec(0_i32..6, 1..25), 1..9), whole in 1_u32..20, coins in 0_u64..60) {
-        let (rho, coin) = (f64::from(whole) / 64.0, Coins::of(&decision(1.0)));
+        let (rho, coin) = (f64::from(whole) / 64.0, CoinError::of(&decision(1.0)));
         let budget = Budget::zcdp(ZcdpFilter::new(Rho::new(rho).unwrap()), coin, Steps(coins));
         let gaussian = Budget::gdp(GdpFilter::new(Mu::new((2.0 * rho).sqrt()).unwrap()));
         let price = |power: i32| 0.5 / 4_f64.powi(power);
@@ -152,7 +152,7 @@ fn a_filter_refuses_what_it_cannot_price_and_forgets_the_refused() {
     let batch = Sampling::WithoutReplacement { batch: 1, records: 10 };
     let mechanism = Mechanism::Gaussian { ratio: Ratio::new(9.0).unwrap() };
     let sampled = Cost::new(mechanism, batch, Neighbours::Substitute).unwrap();
-    let budget = Budget::zcdp(filter, Coins::of(&decision(1.0)), Steps(1));
+    let budget = Budget::zcdp(filter, CoinError::of(&decision(1.0)), Steps(1));
     assert!(matches!(budget.charge(&sampled), Err(Refused::Accounting(_))));
     assert_eq!(budget.charge(&decision(0.5)), Err(Refused::Exhausted));
     assert_eq!(budget.spent(), Spent::Zcdp(Rho::new(0.0).unwrap()));
@@ -161,7 +161,7 @@ fn a_filter_refuses_what_it_cannot_price_and_forgets_the_refused() {
     assert_eq!(budget.charge(&decision(4.0)), Err(Refused::Exhausted));
     assert_eq!(budget.charge(&cost(4)), Ok(()));
     // No coin was bought that is as rounded as this one.
-    let budget = Budget::zcdp(filter, Coins::NONE, Steps(1));
+    let budget = Budget::zcdp(filter, CoinError::NONE, Steps(1));
     assert_eq!(budget.charge(&decision(4.0)), Err(Refused::Exhausted));
     assert_eq!(budget.charge(&cost(4)), Ok(()));
 }

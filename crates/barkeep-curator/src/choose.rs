@@ -25,7 +25,7 @@ use crate::digits::dyadic_parts;
 use crate::error::question;
 use crate::lattice::reach;
 use crate::rng::Bits;
-use crate::{Clip, Premises, Refused};
+use crate::{Clip, PrivacyModel, Refused};
 use barkeep_accounting::{Cost, Mechanism, Probability, Sampling};
 use barkeep_num::{down_by, up_by};
 
@@ -79,7 +79,7 @@ impl Choose<'_> {
     /// What the question costs: the same function of the same numbers for planner and curator.
     ///
     /// **Errors** as [`choose_cost`].
-    pub fn cost(&self, premises: Premises) -> Result<Cost, Refused> {
+    pub fn cost(&self, premises: PrivacyModel) -> Result<Cost, Refused> {
         choose_cost(self.range, self.power, premises)
     }
 }
@@ -89,7 +89,7 @@ impl Choose<'_> {
 ///
 /// **Errors** [`Refused::Question`] unless the range's half length is a [`Clip`], the power is above 0, and ε lies
 /// between about 2^-26 and [`LARGEST_CHOICE`].
-pub fn choose_cost(range: (f64, f64), power: f64, premises: Premises) -> Result<Cost, Refused> {
+pub fn choose_cost(range: (f64, f64), power: f64, premises: PrivacyModel) -> Result<Cost, Refused> {
     let epsilon = choose_epsilon(range, power, premises)?;
     // Both likelihood ratios of the pair, p/q and (1−q)/(1−p), are then at least e^ε.
     let q = down_by(1.0 / (1.0 + up_by(libm::exp(epsilon), 4)), 4);
@@ -101,7 +101,7 @@ pub fn choose_cost(range: (f64, f64), power: f64, premises: Premises) -> Result<
 /// ε of a choice, δ being 0: 2κR + 2^-45, at most 4·power·half the range plus that under substitution.
 ///
 /// **Errors** as [`choose_cost`].
-pub fn choose_epsilon(range: (f64, f64), power: f64, premises: Premises) -> Result<f64, Refused> {
+pub fn choose_epsilon(range: (f64, f64), power: f64, premises: PrivacyModel) -> Result<f64, Refused> {
     let worth = worth(range, power)?;
     // Exact: an integer below 2^31 times powers of two.
     let kappa = worth.integer as f64 / 2_f64.powi(worth.exponent as i32);

@@ -4,13 +4,13 @@ use super::*;
 use crate::echo::{Echo, table};
 use crate::rng::Script;
 use crate::statistics::assert_fits;
-use crate::{Ask, Budget, Curator, Level, NoiseRng, Tab};
+use crate::{Ask, Budget, Curator, Gate, Level, NoiseRng};
 use barkeep_accounting::{Contract, Delta, Neighbours, Steps};
 use dashu_int::UBig;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-const PREMISES: Premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+const PREMISES: PrivacyModel = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
 
 /// The probability of each candidate, by 128 random bits: how many words lead to it, over 2^128.
 fn probabilities(sums: &[i64], offsets: &[f64], worth: Worth) -> Vec<f64> {
@@ -92,7 +92,7 @@ fn a_choice_follows_the_tempered_posterior_on_its_candidates() {
     let rows = [vec![0.5], vec![-0.25], vec![7.0]];
     let curator =
         Curator::new(table(&rows), Arc::new(Echo::new(1)), PREMISES, Budget::not_private()).unwrap();
-    let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
+    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
     let weights = [0.1, 0.4, 0.2, 0.3];
     let offsets = weights.map(f64::ln);
     let question = Choose {
@@ -112,7 +112,7 @@ fn a_choice_follows_the_tempered_posterior_on_its_candidates() {
 #[test]
 fn the_price_is_four_times_power_times_half_the_range() {
     let epsilon = |range, power, neighbours| {
-        choose_epsilon(range, power, Premises { neighbours, level: Level::Release })
+        choose_epsilon(range, power, PrivacyModel { neighbours, level: Level::Release })
     };
     let near = |a: f64, b: f64| (a - b).abs() < 1e-8;
     assert!(near(epsilon((-1.0, 3.0), 0.125, Neighbours::Substitute).unwrap(), 1.0));
@@ -143,7 +143,7 @@ fn malformed_choices_are_refused_before_anything_is_spent() {
     let cost = choose_cost((-1.0, 1.0), 0.5, PREMISES).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(1))]).unwrap());
     let curator = Curator::new(table(&[vec![0.5]]), Arc::new(Echo::new(1)), PREMISES, budget).unwrap();
-    let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
+    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
     let good = Choose {
         reference: &[0.0],
         candidates: &[0.0, 1.0],

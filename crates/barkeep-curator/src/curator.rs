@@ -1,12 +1,12 @@
 //! Holds the records, the model and the budget of a run, and adds up secret sums: the only reader of records.
 
 use crate::error::question;
-use crate::lattice::{Columns, LANES, Moments, Written, add_clipped, total};
-use crate::pass::{Asked, Lane, sweep};
+use crate::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
+use crate::pass::{Asked, Worker, sweep};
 use crate::precondition::{mix, stretch};
 use crate::score::{score_width, write_score};
 use crate::{
-    Budget, Choose, Clip, Decide, MOST_DIMENSIONS, MOST_RECORDS, Precondition, Premises, Refused, Secret,
+    Budget, Choose, Clip, Decide, MOST_DIMENSIONS, MOST_RECORDS, Precondition, PrivacyModel, Refused, Secret,
     Sum, Term,
 };
 use barkeep_data::{BLOCK, Block, Table};
@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 /// What the chains of a run share: records, model, premises and budget.
 ///
-/// **Privacy.** Records enter and only answers come out, through the [`Tab`](crate::Tab)s opened on it. It has no
+/// **Privacy.** Records enter and only answers come out, through the [`Gate`](crate::Gate)s opened on it. It has no
 /// `Debug`, `Clone` or `Serialize`, and no method gives back the table.
 pub struct Curator {
     table: Arc<Table>,
     model: Arc<dyn Model>,
-    premises: Premises,
+    premises: PrivacyModel,
     budget: Budget,
 }
 
@@ -32,7 +32,7 @@ impl Curator {
     pub fn new(
         table: impl Into<Arc<Table>>,
         model: Arc<dyn Model>,
-        premises: Premises,
+        premises: PrivacyModel,
         budget: Budget,
     ) -> Result<Self, Refused> {
         let table = table.into();
@@ -50,7 +50,7 @@ impl Curator {
 
     /// What questions are accounted under.
     #[must_use]
-    pub fn premises(&self) -> Premises {
+    pub fn premises(&self) -> PrivacyModel {
         self.premises
     }
 
@@ -85,18 +85,18 @@ impl Curator {
         &self,
         question: &Decide<'_>,
         positions: Option<&[u32]>,
-        lanes: &mut [Lane],
+        workers: &mut [Worker],
     ) -> Secret<Moments> {
-        lanes.iter_mut().for_each(|lane| lane.moments = Moments::default());
-        sweep(self.asked(positions), lanes, |lane, block| {
-            let terms = lane.terms.sized(block.len());
-            self.model.log_ratio(block, question.from, question.to, terms, &mut lane.scratch);
+        workers.iter_mut().for_each(|worker| worker.moments = Moments::default());
+        sweep(self.asked(positions), workers, |worker, block| {
+            let terms = worker.terms.sized(block.len());
+            self.model.log_ratio(block, question.from, question.to, terms, &mut worker.scratch);
             match positions {
-                None => lane.moments.add(terms, question.clip),
-                Some(_) => lane.moments.add_with_squares(terms, question.clip),
+                None => worker.moments.add(terms, question.clip),
+                Some(_) => worker.moments.add_with_squares(terms, question.clip),
             }
         });
-        Secret::seal(lanes.iter().fold(Moments::default(), |total, lane| total.and(lane.moments)))
+        Secret::seal(workers.iter().fold(Moments::default(), |total, worker| total.and(worker.moments)))
     }
 
     /// Adds the asked records' clipped terms up, coordinate by coordinate, in lattice steps.
@@ -106,7 +106,7 @@ impl Curator {
         &self,
         question: &Sum<'_>,
         positions: Option<&[u32]>,
-        lanes: &'a mut [Lane],
+        workers: &'a mut [Worker],
     ) -> Result<Secret<&'a [i64]>, Refused> {
         let statistics = match question.term {
             Term::Gradient { .. } | Term::Score { .. } => None,
@@ -117,35 +117,36 @@ impl Curator {
             (_, Some(statistics)) => statistics.width(),
             _ => self.dimension(),
         };
-        clear_sums(lanes, width);
-        let mut affine = lanes.first_mut().map(|lane| std::mem::take(&mut lane.affine)).unwrap_or_default();
+        clear_sums(workers, width);
+        let mut affine =
+            workers.first_mut().map(|worker| std::mem::take(&mut worker.affine)).unwrap_or_default();
         let is_affine = match question.term {
-            Term::Gradient { at, precondition: Precondition::Identity } => {
+            Term::Gradient { theta, precondition: Precondition::Identity } => {
                 // Whatever a model says here, the columns are there and every coordinate is clipped.
-                self.model.affine_gradient(at, &mut affine)
+                self.model.affine_gradient(theta, &mut affine)
                     && affine.fits(self.dimension(), self.model.column_names().len())
             }
             _ => false,
         };
-        let (room, clip) = (width * LANES, question.clip);
-        sweep(self.asked(positions), lanes, |lane, block| {
-            lane.partials.sized(room).fill(0);
+        let (room, clip) = (width * CHUNK, question.clip);
+        sweep(self.asked(positions), workers, |worker, block| {
+            worker.partials.sized(room).fill(0);
             if is_affine {
                 let gradients = Columns::new(block, &affine);
-                add_clipped(&gradients, lane.chunk.sized(room), lane.partials.sized(room), clip);
+                add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
             } else {
                 for tile in block.tiles(tile(width)) {
-                    self.write_terms(question.term, statistics.as_deref(), tile, lane);
-                    let gradients = Written::new(&lane.terms, tile.len());
-                    add_clipped(&gradients, lane.chunk.sized(room), lane.partials.sized(room), clip);
+                    self.write_terms(question.term, statistics.as_deref(), tile, worker);
+                    let gradients = Written::new(&worker.terms, tile.len());
+                    add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
                 }
             }
-            total(&lane.partials, &mut lane.sums);
+            total(&worker.partials, &mut worker.sums);
         });
-        if let Some(lane) = lanes.first_mut() {
-            lane.affine = affine;
+        if let Some(worker) = workers.first_mut() {
+            worker.affine = affine;
         }
-        Ok(total_sums(lanes))
+        Ok(total_sums(workers))
     }
 
     /// The model's sufficient statistics under the table's schema, which is public.
@@ -167,21 +168,21 @@ impl Curator {
         question: &Choose<'_>,
         centre: f64,
         clip: Clip,
-        lanes: &'a mut [Lane],
+        workers: &'a mut [Worker],
     ) -> Secret<&'a [i64]> {
-        clear_sums(lanes, question.offsets.len());
-        sweep(self.asked(None), lanes, |lane, block| {
-            let terms = lane.terms.sized(block.len());
+        clear_sums(workers, question.offsets.len());
+        sweep(self.asked(None), workers, |worker, block| {
+            let terms = worker.terms.sized(block.len());
             let candidates = question.candidates.chunks_exact(self.dimension());
-            for (sum, candidate) in lane.sums.iter_mut().zip(candidates) {
-                self.model.log_ratio(block, question.reference, candidate, terms, &mut lane.scratch);
+            for (sum, candidate) in worker.sums.iter_mut().zip(candidates) {
+                self.model.log_ratio(block, question.reference, candidate, terms, &mut worker.scratch);
                 terms.iter_mut().for_each(|term| *term -= centre);
                 let mut share = Moments::default();
                 share.add(terms, clip);
                 *sum += share.sum();
             }
         });
-        total_sums(lanes)
+        total_sums(workers)
     }
 
     /// Writes what a question sums, for the records of a tile, to `lane.terms`.
@@ -190,34 +191,34 @@ impl Curator {
         term: Term<'_>,
         statistics: Option<&dyn Statistics>,
         tile: Block<'_>,
-        lane: &mut Lane,
+        worker: &mut Worker,
     ) {
         match (term, statistics) {
-            (Term::Gradient { at, precondition }, _) => self.gradient(tile, at, precondition, lane),
-            (Term::Score { at, precondition, weight }, _) => {
-                self.gradient(tile, at, precondition, lane);
-                let out = lane.mixed.sized(score_width(self.dimension()) * tile.len());
-                write_score(&lane.terms, self.dimension(), tile.len(), weight, out);
-                std::mem::swap(&mut lane.terms, &mut lane.mixed);
+            (Term::Gradient { theta, precondition }, _) => self.gradient(tile, theta, precondition, worker),
+            (Term::Score { theta, precondition, weight }, _) => {
+                self.gradient(tile, theta, precondition, worker);
+                let out = worker.mixed.sized(score_width(self.dimension()) * tile.len());
+                write_score(&worker.terms, self.dimension(), tile.len(), weight, out);
+                std::mem::swap(&mut worker.terms, &mut worker.mixed);
             }
             (Term::Statistics, Some(statistics)) => {
-                statistics.write(tile, lane.terms.sized(statistics.width() * tile.len()));
+                statistics.write(tile, worker.terms.sized(statistics.width() * tile.len()));
             }
             (Term::Statistics, None) => {}
         }
     }
 
     /// Writes a block's preconditioned gradients to `lane.terms`.
-    fn gradient(&self, block: Block<'_>, at: &[f64], precondition: Precondition<'_>, lane: &mut Lane) {
+    fn gradient(&self, block: Block<'_>, theta: &[f64], precondition: Precondition<'_>, worker: &mut Worker) {
         let (records, dimension) = (block.len(), self.dimension());
-        let terms = lane.terms.sized(dimension * records);
-        self.model.gradient(block, at, terms, &mut lane.scratch);
+        let terms = worker.terms.sized(dimension * records);
+        self.model.gradient(block, theta, terms, &mut worker.scratch);
         match precondition {
             Precondition::Identity => {}
             Precondition::Diagonal(entries) => stretch(entries, terms, records),
             Precondition::Dense(matrix) => {
-                mix(matrix, terms, lane.mixed.sized(dimension * records), records);
-                std::mem::swap(&mut lane.terms, &mut lane.mixed);
+                mix(matrix, terms, worker.mixed.sized(dimension * records), records);
+                std::mem::swap(&mut worker.terms, &mut worker.mixed);
             }
         }
     }
@@ -232,16 +233,16 @@ fn tile(width: usize) -> usize {
 }
 
 /// Makes room for so many sums in every lane, all zero.
-fn clear_sums(lanes: &mut [Lane], width: usize) {
-    lanes.iter_mut().for_each(|lane| {
-        lane.sums.clear();
-        lane.sums.resize(width, 0);
+fn clear_sums(workers: &mut [Worker], width: usize) {
+    workers.iter_mut().for_each(|worker| {
+        worker.sums.clear();
+        worker.sums.resize(width, 0);
     });
 }
 
 /// Adds the lanes' sums up, into the first lane.
-fn total_sums(lanes: &mut [Lane]) -> Secret<&[i64]> {
-    let Some((first, others)) = lanes.split_first_mut() else { return Secret::seal(&[]) };
+fn total_sums(workers: &mut [Worker]) -> Secret<&[i64]> {
+    let Some((first, others)) = workers.split_first_mut() else { return Secret::seal(&[]) };
     for other in others {
         first.sums.iter_mut().zip(&other.sums).for_each(|(sum, share)| *sum += share);
     }

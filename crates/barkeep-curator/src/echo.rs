@@ -74,7 +74,7 @@ impl Model for Echo {
         out.fill(0.0);
     }
 
-    fn simulate(&self, at: &[f64], _uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        row.copy_from_slice(at);
+    fn simulate(&self, theta: &[f64], _uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        row.copy_from_slice(theta);
     }
 }

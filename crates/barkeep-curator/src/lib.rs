@@ -1,7 +1,7 @@
 //! Keeps the gate: records go in, and what comes out is a coin's bit, a noisy vector or a choice, paid for in advance.
 //!
-//! Five nouns. A [`Curator`] holds what a run's chains share: the records, the model, the [`Premises`] questions are
-//! accounted under, and the [`Budget`]. A [`Tab`] is one chain's running bill at that curator, with [`NoiseRng`]
+//! Five nouns. A [`Curator`] holds what a run's chains share: the records, the model, the [`PrivacyModel`] questions are
+//! accounted under, and the [`Budget`]. A [`Gate`] is one chain's running bill at that curator, with [`NoiseRng`]
 //! randomness of its own. A sampler sees neither: it is given [`Ask`], and through it puts questions,
 //! [`Decide`] ("may I move?", answered by a bit), [`Sum`] ("what is the gradient, roughly?", answered by a noisy
 //! vector) and [`Choose`] ("which of these points?", answered by one of them). Whatever lies between records and answer is a [`Secret`], which only this crate opens.
@@ -19,7 +19,7 @@
 //! records.push_row(&[1.82])?;
 //! records.push_row(&[1.63])?;
 //! let model = Arc::new(GaussianMean::independent(&[0.01], 1.0)?);
-//! let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+//! let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
 //! let (clip, rule) = (Clip::new(0.1)?, Rule::Penalty { sigma: 2.0 });
 //!
 //! // What a step will be charged, from the same function the curator charges by; fifty of them are bought.
@@ -28,7 +28,7 @@
 //! let curator = Arc::new(Curator::new(records.finish()?, model, premises, budget)?);
 //!
 //! // A chain opens a tab and asks; a sampler gets `&mut dyn Ask`.
-//! let ask: &mut dyn Ask = &mut Tab::open(&curator, NoiseRng::from_os()?);
+//! let ask: &mut dyn Ask = &mut Gate::open(&curator, NoiseRng::from_os()?);
 //! let question = Decide {
 //!     from: &[1.7], to: &[1.71], offset: 0.0, temper: Temper::NONE, clip, batch: Sampling::Full, rule: &rule,
 //! };
@@ -46,7 +46,7 @@
 //!   planner calls too; a sampler cannot state its own price.
 //! * **Charged first, answered then**; a refusal spends nothing, changes nothing, and is decided from public
 //!   numbers alone: [`Budget::charge`], [`Ask`].
-//! * **Coins and noise are exact**: [`flip`], [`rounded_normal`], [`discrete_gaussian`]; a choice is off by a factor that
+//! * **CoinError and noise are exact**: [`flip`], [`rounded_normal`], [`discrete_gaussian`]; a choice is off by a factor that
 //!   is charged: [`choose_epsilon`].
 //! * **Work does not depend on records**: kernels do not branch on them, and no refusal, retry or early end does.
 //! * **Nothing else comes out**: no sum, log-ratio, acceptance probability or clip fraction.
@@ -94,9 +94,9 @@ pub use lattice::{
 };
 pub use normal::rounded_normal;
 pub use precondition::Precondition;
-pub use question::{Decide, LARGEST_DRAWN_RATIO, Level, Premises, Sum, Term, decide_cost, sum_cost};
+pub use question::{Decide, LARGEST_DRAWN_RATIO, Level, PrivacyModel, Sum, Term, decide_cost, sum_cost};
 pub use rng::NoiseRng;
 pub use score::{score_width, second_moments};
 pub use secret::Secret;
 pub use sigma::LatticeSigma;
-pub use tab::{Ask, Tab};
+pub use tab::{Ask, Gate};

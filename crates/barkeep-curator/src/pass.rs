@@ -70,7 +70,7 @@ fn gather<'a>(
 ///
 /// **Privacy.** Holds values computed from records. Not visible outside the crate.
 #[derive(Default)]
-pub(crate) struct Lane {
+pub(crate) struct Worker {
     /// The model's.
     pub(crate) scratch: Scratch,
     /// A block's terms, and what becomes of them.
@@ -123,30 +123,32 @@ impl<T> std::ops::Deref for Buffer<T> {
 }
 
 /// As many lanes as there are threads, or fewer if the records are few.
-pub(crate) fn lanes(records: usize) -> Vec<Lane> {
+pub(crate) fn workers(records: usize) -> Vec<Worker> {
     let worthwhile = records.div_ceil(BLOCK) / GRAIN;
     let count = rayon::current_num_threads().min(worthwhile).max(1);
-    std::iter::repeat_with(Lane::default).take(count).collect()
+    std::iter::repeat_with(Worker::default).take(count).collect()
 }
 
 /// Shows every asked record to `work` once, a contiguous share of the blocks to each lane.
 ///
 /// The shares depend on the numbers of blocks and lanes only, and `work` adds integers into its lane, so the total
 /// over lanes is the same for any number of them and any schedule.
-pub(crate) fn sweep(asked: Asked<'_>, lanes: &mut [Lane], work: impl Fn(&mut Lane, Block<'_>) + Sync) {
+pub(crate) fn sweep(asked: Asked<'_>, workers: &mut [Worker], work: impl Fn(&mut Worker, Block<'_>) + Sync) {
     let blocks = asked.len();
-    let busy = (blocks / GRAIN).clamp(1, lanes.len().max(1));
-    let walk = |lane: &mut Lane, range: Range<usize>| {
-        let mut gathered = std::mem::take(&mut lane.gathered);
+    let busy = (blocks / GRAIN).clamp(1, workers.len().max(1));
+    let walk = |worker: &mut Worker, range: Range<usize>| {
+        let mut gathered = std::mem::take(&mut worker.gathered);
         for index in range {
-            asked.show(index, &mut gathered, |block| work(lane, block));
+            asked.show(index, &mut gathered, |block| work(worker, block));
         }
-        lane.gathered = gathered;
+        worker.gathered = gathered;
     };
     let share = |index: usize| index * blocks / busy..(index + 1) * blocks / busy;
-    match lanes {
-        [lane] => walk(lane, 0..blocks),
-        [lane, ..] if busy == 1 => walk(lane, 0..blocks),
-        lanes => lanes[..busy].par_iter_mut().enumerate().for_each(|(index, lane)| walk(lane, share(index))),
+    match workers {
+        [worker] => walk(worker, 0..blocks),
+        [worker, ..] if busy == 1 => walk(worker, 0..blocks),
+        workers => {
+            workers[..busy].par_iter_mut().enumerate().for_each(|(index, worker)| walk(worker, share(index)))
+        }
     }
 }

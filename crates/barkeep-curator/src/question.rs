@@ -20,7 +20,7 @@ pub enum Level {
 
 /// What every question of a run is accounted under; public, fixed before the first question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Premises {
+pub struct PrivacyModel {
     /// Which data sets must be hard to tell apart.
     pub neighbours: Neighbours,
     /// At which level decisions are accounted for.
@@ -58,7 +58,7 @@ pub enum Term<'a> {
     /// The preconditioned gradient M·∇ ln p(xᵢ|at) of each record.
     Gradient {
         /// The state θ.
-        at: &'a [f64],
+        theta: &'a [f64],
         /// M, public, applied before clipping.
         precondition: Precondition<'a>,
     },
@@ -66,7 +66,7 @@ pub enum Term<'a> {
     /// [`score_width`](crate::score_width) entries that [`second_moments`](crate::second_moments) reads.
     Score {
         /// The state θ.
-        at: &'a [f64],
+        theta: &'a [f64],
         /// M, public, applied before squaring and clipping.
         precondition: Precondition<'a>,
         /// c, public, above 0.
@@ -99,7 +99,7 @@ impl Decide<'_> {
     /// What the question costs: the same function of the same numbers for planner and curator.
     ///
     /// **Errors** as [`decide_cost`].
-    pub fn cost(&self, premises: Premises) -> Result<Cost, Refused> {
+    pub fn cost(&self, premises: PrivacyModel) -> Result<Cost, Refused> {
         decide_cost(self.temper, self.clip, self.batch, self.rule, premises)
     }
 }
@@ -108,7 +108,7 @@ impl Sum<'_> {
     /// What the question costs: the same function of the same numbers for planner and curator.
     ///
     /// **Errors** as [`sum_cost`].
-    pub fn cost(&self, premises: Premises) -> Result<Cost, Refused> {
+    pub fn cost(&self, premises: PrivacyModel) -> Result<Cost, Refused> {
         sum_cost(self.temper, self.clip, self.batch, self.sigma, premises)
     }
 }
@@ -131,7 +131,7 @@ pub fn decide_cost(
     clip: Clip,
     batch: Sampling,
     rule: &Rule,
-    premises: Premises,
+    premises: PrivacyModel,
 ) -> Result<Cost, Refused> {
     rule.validate()?;
     let sensitivity = decide_sensitivity(temper, clip, batch, premises.neighbours)?;
@@ -165,7 +165,7 @@ pub fn sum_cost(
     clip: Clip,
     batch: Sampling,
     sigma: f64,
-    premises: Premises,
+    premises: PrivacyModel,
 ) -> Result<Cost, Refused> {
     let sigma = LatticeSigma::rounded_up(sigma, full_unit(temper, clip))?;
     let ratio = Ratio::new(sigma.to_f64() / reach(premises.neighbours))?;

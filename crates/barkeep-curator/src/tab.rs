@@ -6,7 +6,7 @@ use crate::curator::Curator;
 use crate::error::question;
 use crate::lattice::{BatchVariance, check_batch, coin_input, full_unit, noisy_log_ratio};
 use crate::normal::rounded_normal;
-use crate::pass::{Lane, lanes};
+use crate::pass::{Worker, workers};
 use crate::question::{Drawn, batch_variance, decide_noise, decide_unit};
 use crate::{
     Batch, Choose, Decide, LatticeSigma, Level, MOST_CANDIDATES, MOST_DIMENSIONS, NoiseRng, Precondition,
@@ -39,24 +39,24 @@ pub trait Ask {
 
 /// One chain's running bill: the shared [`Curator`], randomness of its own, and working memory that is reused.
 ///
-/// **Privacy.** [`Tab::decide`] answers with a coin whose log-ratio has the sensitivity of
+/// **Privacy.** [`Gate::decide`] answers with a coin whose log-ratio has the sensitivity of
 /// [`decide_sensitivity`](crate::decide_sensitivity), at release level after an exactly sampled normal was added to it;
-/// [`Tab::sum`] with the exact integer sum plus an exactly sampled
+/// [`Gate::sum`] with the exact integer sum plus an exactly sampled
 /// normal rounded to the lattice, a post-processing of the Gaussian mechanism at the charged ratio. The work
 /// depends on the question and on protecting randomness, not on what records say. There is no `Debug`, `Clone` or
 /// `Serialize`.
-pub struct Tab {
+pub struct Gate {
     curator: Arc<Curator>,
     rng: NoiseRng,
-    lanes: Vec<Lane>,
+    workers: Vec<Worker>,
     batch: Batch,
 }
 
-impl Tab {
+impl Gate {
     /// Opens a tab for one chain.
     #[must_use]
     pub fn open(curator: &Arc<Curator>, rng: NoiseRng) -> Self {
-        Self { curator: Arc::clone(curator), rng, lanes: lanes(curator.records()), batch: Batch::new() }
+        Self { curator: Arc::clone(curator), rng, workers: workers(curator.records()), batch: Batch::new() }
     }
 
     /// Whether answers are private: paid for, and protected by randomness nobody can repeat.
@@ -83,7 +83,7 @@ impl Tab {
     }
 }
 
-impl Ask for Tab {
+impl Ask for Gate {
     fn decide(&mut self, asked: &Decide<'_>) -> Result<bool, Refused> {
         let curator = &*self.curator;
         let dimension = curator.dimension();
@@ -107,7 +107,7 @@ impl Ask for Tab {
         }
 
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
-        let moments = curator.moments(asked, positions, &mut self.lanes);
+        let moments = curator.moments(asked, positions, &mut self.workers);
         let coin = match noise {
             None => {
                 let input = coin_input(moments, unit, asked.offset, variance).open();
@@ -126,12 +126,12 @@ impl Ask for Tab {
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         let curator = &*self.curator;
         let width = match asked.term {
-            Term::Gradient { at, precondition } => {
-                check_gradient(at, precondition, curator.dimension())?;
+            Term::Gradient { theta, precondition } => {
+                check_gradient(theta, precondition, curator.dimension())?;
                 curator.dimension()
             }
-            Term::Score { at, precondition, weight } => {
-                check_gradient(at, precondition, curator.dimension())?;
+            Term::Score { theta, precondition, weight } => {
+                check_gradient(theta, precondition, curator.dimension())?;
                 let width = score_width(curator.dimension());
                 if !(weight.is_finite() && weight > 0.0) {
                     return Err(question("weight", "a finite number above 0"));
@@ -163,7 +163,7 @@ impl Ask for Tab {
         }
 
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
-        let sums = curator.vector(asked, positions, &mut self.lanes)?.open();
+        let sums = curator.vector(asked, positions, &mut self.workers)?.open();
         for (out, &sum) in out.iter_mut().zip(sums) {
             let drawn = noise.map_or(0, |sigma| rounded_normal(&mut self.rng, sigma));
             *out = unit * (i128::from(sum) + drawn) as f64;
@@ -187,7 +187,7 @@ impl Ask for Tab {
         if curator.budget().is_private() {
             curator.budget().charge(&cost)?;
         }
-        let sums = curator.candidates(asked, centre, clip, &mut self.lanes).open();
+        let sums = curator.candidates(asked, centre, clip, &mut self.workers).open();
         Ok(draw_candidate(&mut self.rng, sums, asked.offsets, worth))
     }
 }
@@ -202,8 +202,8 @@ fn check_state(name: &'static str, state: &[f64], dimension: usize) -> Result<()
 }
 
 /// A gradient is asked for where the model has one, and mapped by a matrix of its size.
-fn check_gradient(at: &[f64], precondition: Precondition<'_>, dimension: usize) -> Result<(), Refused> {
-    check_state("at", at, dimension)?;
+fn check_gradient(theta: &[f64], precondition: Precondition<'_>, dimension: usize) -> Result<(), Refused> {
+    check_state("theta", theta, dimension)?;
     if precondition.fits(dimension) {
         Ok(())
     } else {

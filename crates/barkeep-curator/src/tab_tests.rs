@@ -4,7 +4,8 @@ use super::*;
 use crate::echo::{EXTREMES, Echo, table};
 use crate::lattice::{Moments, reach};
 use crate::{
-    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, Premises, Spent, Temper, decide_cost, sum_cost,
+    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, Temper, decide_cost,
+    sum_cost,
 };
 use barkeep_accounting::{Component, Contract, Correction, Cost, Rate, Rule, Steps};
 use proptest::prelude::*;
@@ -12,12 +13,12 @@ use proptest::prelude::*;
 /// A run on records with the given terms.
 fn curator(rows: &[Vec<f64>], neighbours: Neighbours, level: Level, budget: Budget) -> Arc<Curator> {
     let model = Arc::new(Echo::new(rows[0].len()));
-    Arc::new(Curator::new(table(rows), model, Premises { neighbours, level }, budget).unwrap())
+    Arc::new(Curator::new(table(rows), model, PrivacyModel { neighbours, level }, budget).unwrap())
 }
 
-fn open(rows: &[Vec<f64>]) -> Tab {
+fn open(rows: &[Vec<f64>]) -> Gate {
     let curator = curator(rows, Neighbours::Substitute, Level::Decision, Budget::not_private());
-    Tab::open(&curator, NoiseRng::insecure_seed(5))
+    Gate::open(&curator, NoiseRng::insecure_seed(5))
 }
 
 fn decide<'a>(dimension: usize, batch: Sampling, rule: &'a Rule) -> Decide<'a> {
@@ -27,24 +28,27 @@ fn decide<'a>(dimension: usize, batch: Sampling, rule: &'a Rule) -> Decide<'a> {
 }
 
 fn sum<'a>(dimension: usize, batch: Sampling, sigma: f64) -> Sum<'a> {
-    let term = Term::Gradient { at: &[0.0; 8][..dimension], precondition: Precondition::Identity };
+    let term = Term::Gradient { theta: &[0.0; 8][..dimension], precondition: Precondition::Identity };
     Sum { term, temper: Temper::NONE, clip: Clip::new(1.0).unwrap(), batch, sigma }
 }
 
 /// A question about gradients and their squares.
 fn score<'a>(dimension: usize, sigma: f64) -> Sum<'a> {
-    let term =
-        Term::Score { at: &[0.0; 8][..dimension], precondition: Precondition::Identity, weight: 1.0 / 7.0 };
+    let term = Term::Score {
+        theta: &[0.0; 8][..dimension],
+        precondition: Precondition::Identity,
+        weight: 1.0 / 7.0,
+    };
     Sum { term, temper: Temper::NONE, clip: Clip::new(1.0).unwrap(), batch: Sampling::Full, sigma }
 }
 
 /// What the curator knows and never tells: Σu, Σu² of a batch, and the integer vectors of gradients, and of gradients with
 /// their squares.
-fn secrets(tab: &mut Tab, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, [Vec<i64>; 2]) {
+fn secrets(tab: &mut Gate, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, [Vec<i64>; 2]) {
     let question = decide(dimension, Sampling::Full, &Rule::Barker);
-    let moments: Moments = tab.curator.moments(&question, positions, &mut tab.lanes).open();
+    let moments: Moments = tab.curator.moments(&question, positions, &mut tab.workers).open();
     let vectors = [sum(dimension, Sampling::Full, 1.0), score(dimension, 1.0)]
-        .map(|question| tab.curator.vector(&question, positions, &mut tab.lanes).unwrap().open().to_vec());
+        .map(|question| tab.curator.vector(&question, positions, &mut tab.workers).unwrap().open().to_vec());
     (moments.sum(), moments.squares(), vectors)
 }
 
@@ -79,14 +83,14 @@ proptest! {
         let shuffled = shuffled(rows.clone(), seed ^ 1);
         for threads in [1, 2, 3, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let lanes = pool.install(|| {
+            let workers = pool.install(|| {
                 let mut tab = open(&shuffled);
                 prop_assert_eq!(&secrets(&mut tab, dimension, None), &expected);
                 // Memory of an earlier question must not show.
                 prop_assert_eq!(&secrets(&mut tab, dimension, None), &expected);
-                Ok(tab.lanes.len())
+                Ok(tab.workers.len())
             })?;
-            prop_assert!(records < 3000 || lanes == threads);
+            prop_assert!(records < 3000 || workers == threads);
         }
     }
 
@@ -107,9 +111,9 @@ proptest! {
         let mut rows = rows(seed, records, dimension);
         let mut tab = open(&rows);
         let (before, _, vectors) = secrets(&mut tab, dimension, None);
-        let at = (seed % records as u64) as usize;
+        let theta = (seed % records as u64) as usize;
         for extreme in EXTREMES.into_iter().chain([1.0, -1.0]) {
-            rows[at] = vec![extreme; dimension];
+            rows[theta] = vec![extreme; dimension];
             let (after, _, neighbours) = secrets(&mut open(&rows), dimension, None);
             prop_assert!((before - after).unsigned_abs() as f64 <= reach(Neighbours::Substitute));
             for (vector, neighbour) in vectors.iter().zip(&neighbours) {
@@ -144,7 +148,7 @@ fn decisions_come_up_as_often_as_the_rule_says() {
 fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
     let rows = [vec![0.5], vec![0.25], vec![-7.0]];
     let curator = curator(&rows, Neighbours::Substitute, Level::Release, Budget::not_private());
-    let mut tab = Tab::open(&curator, NoiseRng::insecure_seed(6));
+    let mut tab = Gate::open(&curator, NoiseRng::insecure_seed(6));
     let atom = |weight, mean| Component { weight, mean, sd: 0.0 };
     let correction = Correction::new(vec![atom(0.75, 0.0), atom(0.125, 3.0), atom(0.125, -3.0)]).unwrap();
     let lazy = Rule::Lazy { keep: 0.7, rule: Box::new(Rule::Penalty { sigma: 0.5 }) };
@@ -165,7 +169,7 @@ fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
 
 #[test]
 fn a_decision_at_release_level_costs_the_noise_that_is_drawn() {
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
     let ratio = |clip: f64, sigma: f64| {
         let clip = Clip::new(clip).unwrap();
         let cost = decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Penalty { sigma }, premises);
@@ -225,7 +229,7 @@ fn preconditioning_happens_before_the_clip() {
     let mut tab = open(&rows);
     let mut answer = |precondition| {
         let mut question = sum(2, Sampling::Full, 0.0);
-        question.term = Term::Gradient { at: &[0.0, 0.0], precondition };
+        question.term = Term::Gradient { theta: &[0.0, 0.0], precondition };
         let mut out = [0.0; 2];
         tab.sum(&question, &mut out).unwrap();
         out
@@ -263,14 +267,14 @@ fn bought(costs: Vec<(Cost, u64)>) -> Budget {
 #[test]
 fn a_chain_gets_exactly_what_was_bought_and_a_refusal_leaves_no_trace() {
     let rows = [vec![0.5, 0.0], vec![0.125, -0.25]];
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
     let clip = Clip::new(1.0).unwrap();
     let moves = decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, premises).unwrap();
     let sums = sum_cost(Temper::NONE, clip, Sampling::Full, 5.0, premises).unwrap();
     let run = |interruptions: bool| {
         let budget = bought(vec![(moves.clone(), 20), (sums.clone(), 10)]);
         let curator = curator(&rows, premises.neighbours, premises.level, budget);
-        let mut tab = Tab::open(&curator, NoiseRng::insecure_seed(9));
+        let mut tab = Gate::open(&curator, NoiseRng::insecure_seed(9));
         let (mut answers, mut out) = (Vec::new(), [0.0; 2]);
         let mut asked = 0;
         while let Ok(accepted) = tab.decide(&decide(2, Sampling::Full, &Rule::Barker)) {
@@ -308,14 +312,14 @@ fn a_chain_gets_exactly_what_was_bought_and_a_refusal_leaves_no_trace() {
 #[test]
 fn malformed_questions_are_refused_before_anything_is_spent() {
     let rows = [vec![0.5, 0.0], vec![0.125, -0.25]];
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
     let clip = Clip::new(1.0).unwrap();
     let barker = decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, premises).unwrap();
     let gaussian = sum_cost(Temper::NONE, clip, Sampling::Full, 1e-3, premises).unwrap();
     let unspent = Spent::Permits(vec![(barker.clone(), Steps(0)), (gaussian.clone(), Steps(0))]);
     let budget = bought(vec![(barker, 5), (gaussian, 5)]);
     let curator = curator(&rows, premises.neighbours, premises.level, budget);
-    let mut tab = Tab::open(&curator, NoiseRng::insecure_seed(1));
+    let mut tab = Gate::open(&curator, NoiseRng::insecure_seed(1));
     let mut refused = |change: &dyn Fn(&mut Decide<'_>)| {
         let mut question = decide(2, Sampling::Full, &Rule::Barker);
         change(&mut question);
@@ -343,14 +347,16 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
     };
     let identity = Precondition::Identity;
     refused(3, &|_| ());
-    refused(2, &|question| question.term = Term::Gradient { at: &[0.0], precondition: identity });
-    refused(2, &|question| question.term = Term::Gradient { at: &[0.0, f64::NAN], precondition: identity });
+    refused(2, &|question| question.term = Term::Gradient { theta: &[0.0], precondition: identity });
+    refused(2, &|question| {
+        question.term = Term::Gradient { theta: &[0.0, f64::NAN], precondition: identity }
+    });
     for precondition in [
         Precondition::Diagonal(&[1.0]),
         Precondition::Dense(&[1.0; 3]),
         Precondition::Diagonal(&[1.0, f64::NAN]),
     ] {
-        refused(2, &|question| question.term = Term::Gradient { at: &[0.0, 0.0], precondition });
+        refused(2, &|question| question.term = Term::Gradient { theta: &[0.0, 0.0], precondition });
     }
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-12, 1e12] {
         refused(2, &|question| question.sigma = sigma);
@@ -362,7 +368,7 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
 #[test]
 fn costs_follow_from_the_question() {
     let clip = Clip::new(0.5).unwrap();
-    let premises = |neighbours, level| Premises { neighbours, level };
+    let premises = |neighbours, level| PrivacyModel { neighbours, level };
     let ratio = |cost: Cost| match cost.mechanism() {
         barkeep_accounting::Mechanism::Gaussian { ratio }
         | barkeep_accounting::Mechanism::NoisyDecision { ratio } => ratio.get(),
@@ -398,7 +404,7 @@ fn only_a_paid_tab_with_secret_randomness_calls_itself_private() {
     let rows = [vec![0.5]];
     let private = curator(&rows, Neighbours::Substitute, Level::Decision, bought(Vec::new()));
     let open = curator(&rows, Neighbours::Substitute, Level::Decision, Budget::not_private());
-    assert!(Tab::open(&private, NoiseRng::from_os().unwrap()).is_private());
-    assert!(!Tab::open(&private, NoiseRng::insecure_seed(1)).is_private());
-    assert!(!Tab::open(&open, NoiseRng::from_os().unwrap()).is_private());
+    assert!(Gate::open(&private, NoiseRng::from_os().unwrap()).is_private());
+    assert!(!Gate::open(&private, NoiseRng::insecure_seed(1)).is_private());
+    assert!(!Gate::open(&open, NoiseRng::from_os().unwrap()).is_private());
 }

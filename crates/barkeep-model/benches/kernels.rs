@@ -85,9 +85,9 @@ fn build(name: &str) -> Box<dyn Model> {
 }
 
 fn records(model: &dyn Model) -> (Table, Vec<f64>, Vec<f64>) {
-    let at: Vec<f64> = (0..model.dimension()).map(|j| if j == 1 { 3.0 } else { 0.25 }).collect();
-    let to = at.iter().map(|at| at + 0.01).collect();
-    (simulate(model, &at, RECORDS, &mut uniform()).expect("records"), at, to)
+    let theta: Vec<f64> = (0..model.dimension()).map(|j| if j == 1 { 3.0 } else { 0.25 }).collect();
+    let to = theta.iter().map(|theta| theta + 0.01).collect();
+    (simulate(model, &theta, RECORDS, &mut uniform()).expect("records"), theta, to)
 }
 
 #[divan::bench(args = [1, 2, 10, 30])]

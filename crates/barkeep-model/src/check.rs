@@ -18,12 +18,12 @@ pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
 }
 
 /// Column-major values of `records` records simulated at `at`.
-pub(crate) fn columns(model: &dyn Model, at: &[f64], records: usize, seed: u64) -> Vec<f64> {
+pub(crate) fn columns(model: &dyn Model, theta: &[f64], records: usize, seed: u64) -> Vec<f64> {
     let mut values = vec![0.0; model.columns() * records];
     let mut row = vec![0.0; model.columns()];
     let uniform = &mut uniform(seed);
     for i in 0..records {
-        model.simulate(at, uniform, &mut row);
+        model.simulate(theta, uniform, &mut row);
         row.iter().enumerate().for_each(|(j, value)| values[j * records + i] = *value);
     }
     values
@@ -34,9 +34,9 @@ fn close(found: f64, expected: f64, size: f64) -> bool {
     (found - expected).abs() <= 1e-12 * (1.0 + size)
 }
 
-fn seeded(at: &[f64], coordinate: usize) -> Vec<Dual64> {
+fn seeded(theta: &[f64], coordinate: usize) -> Vec<Dual64> {
     let seed = |(k, value): (usize, &f64)| Dual64::new(*value, f64::from(u8::from(k == coordinate)));
-    at.iter().enumerate().map(seed).collect()
+    theta.iter().enumerate().map(seed).collect()
 }
 
 /// Checks log densities, log ratios, gradients and the prior at random points near `near` against oracles.
@@ -55,7 +55,7 @@ pub(crate) fn against_oracle(
     let mut scratch = Scratch::new();
     for (round, length) in [1, 3, 8, 29, 1024].into_iter().enumerate() {
         let point = |next: &mut dyn FnMut() -> f64| -> Vec<f64> {
-            near.iter().map(|at| at + spread * (2.0 * next() - 1.0)).collect()
+            near.iter().map(|theta| theta + spread * (2.0 * next() - 1.0)).collect()
         };
         let (from, to) = (point(next), point(next));
         let values = columns(model, &point(next), length, round as u64);
@@ -125,12 +125,12 @@ pub(crate) fn one_component_moves(model: &dyn Model, near: &[f64]) {
 
 /// Checks E[∇ℓ] = 0 and E[∇ℓ·∇ℓᵀ] = F on simulated records, each within five standard errors (one failure in
 /// a million for each entry).
-pub(crate) fn scores(model: &dyn Model, at: &[f64], information: bool) {
+pub(crate) fn scores(model: &dyn Model, theta: &[f64], information: bool) {
     let records = 40_000;
     let d = model.dimension();
-    let values = columns(model, at, records, 23);
+    let values = columns(model, theta, records, 23);
     let mut gradient = vec![0.0; d * records];
-    model.gradient(Block::over(&values, records, records), at, &mut gradient, &mut Scratch::new());
+    model.gradient(Block::over(&values, records, records), theta, &mut gradient, &mut Scratch::new());
     let within = |terms: &dyn Fn(usize) -> f64, expected: f64, what: &str| {
         let n = records as f64;
         let mean = (0..records).map(terms).sum::<f64>() / n;
@@ -138,7 +138,7 @@ pub(crate) fn scores(model: &dyn Model, at: &[f64], information: bool) {
         assert!((mean - expected).abs() <= 5.0 * (variance / n).sqrt() + 1e-12, "{what}: {mean} {expected}");
     };
     let mut fisher = vec![f64::NAN; d * d];
-    assert_eq!(model.fisher(at, &mut fisher), information);
+    assert_eq!(model.fisher(theta, &mut fisher), information);
     for j in 0..d {
         within(&|i| gradient[j * records + i], 0.0, "score");
         for k in 0..d {
@@ -151,7 +151,7 @@ pub(crate) fn scores(model: &dyn Model, at: &[f64], information: bool) {
 }
 
 /// Checks that no value makes a model panic, and that it writes every entry of its output.
-pub(crate) fn any_values(model: &dyn Model, at: &[f64]) {
+pub(crate) fn any_values(model: &dyn Model, theta: &[f64]) {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, -0.0, 1e308, -1e308, 1.0, 0.0];
     let length = odd.len();
     let values: Vec<f64> =
@@ -160,21 +160,21 @@ pub(crate) fn any_values(model: &dyn Model, at: &[f64]) {
     let scratch = &mut Scratch::new();
     let written = 12345.678;
     let mut out = vec![written; length];
-    let to: Vec<f64> = at.iter().map(|at| at + 0.5).collect();
-    model.log_density(block, at, &mut out, scratch);
+    let to: Vec<f64> = theta.iter().map(|theta| theta + 0.5).collect();
+    model.log_density(block, theta, &mut out, scratch);
     assert!(out.iter().all(|out| *out != written));
     out.fill(written);
-    model.log_ratio(block, at, &to, &mut out, scratch);
+    model.log_ratio(block, theta, &to, &mut out, scratch);
     assert!(out.iter().all(|out| *out != written));
     let mut out = vec![written; length * model.dimension()];
-    model.gradient(block, at, &mut out, scratch);
+    model.gradient(block, theta, &mut out, scratch);
     assert!(out.iter().all(|out| *out != written));
     for value in odd {
-        let at = vec![value; model.dimension()];
-        model.log_density(block, &at, &mut out[..length], scratch);
-        model.gradient(block, &at, &mut out, scratch);
-        model.log_prior(&at);
-        model.prior_gradient(&at, &mut vec![0.0; model.dimension()]);
+        let theta = vec![value; model.dimension()];
+        model.log_density(block, &theta, &mut out[..length], scratch);
+        model.gradient(block, &theta, &mut out, scratch);
+        model.log_prior(&theta);
+        model.prior_gradient(&theta, &mut vec![0.0; model.dimension()]);
     }
 }
 
@@ -184,10 +184,10 @@ pub(crate) fn prior_draws(model: &dyn Model) {
     let uniform = &mut uniform(31);
     let draws = 20_000;
     let (mut sum, mut squares) = (vec![0.0; d], vec![0.0; d]);
-    let (mut at, mut gradient) = (vec![0.0; d], vec![0.0; d]);
+    let (mut theta, mut gradient) = (vec![0.0; d], vec![0.0; d]);
     for _ in 0..draws {
-        assert!(model.sample_prior(uniform, &mut at));
-        model.prior_gradient(&at, &mut gradient);
+        assert!(model.sample_prior(uniform, &mut theta));
+        model.prior_gradient(&theta, &mut gradient);
         for j in 0..d {
             sum[j] += gradient[j];
             squares[j] += gradient[j] * gradient[j];

@@ -8,7 +8,6 @@
 mod affine;
 #[cfg(test)]
 mod check;
-pub mod cholesky;
 mod error;
 mod gamma;
 mod kernel;
@@ -18,7 +17,6 @@ mod prior;
 mod scratch;
 mod simulation;
 mod soft;
-pub mod spectrum;
 mod statistics;
 mod transform;
 mod variates;

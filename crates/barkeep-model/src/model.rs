@@ -37,7 +37,7 @@ pub trait Model: Send + Sync {
     fn column_names(&self) -> &[String];
 
     /// Writes ln p(x_i|θ) for each record to `out`, which is as long as the block.
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch);
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch);
 
     /// Writes ln p(x_i|θ') − ln p(x_i|θ) for each record to `out`, which is as long as the block.
     ///
@@ -54,7 +54,7 @@ pub trait Model: Send + Sync {
     }
 
     /// Writes ∂ ln p(x_i|θ)/∂θ_j to `out[j·len + i]`, where len is the block's length.
-    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch);
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch);
 
     /// Writes the gradient at θ as an affine function of the record and returns true; returns false where it is not one of
     /// that form.
@@ -66,10 +66,10 @@ pub trait Model: Send + Sync {
     }
 
     /// ln p(θ), up to a constant if the prior is improper.
-    fn log_prior(&self, at: &[f64]) -> f64;
+    fn log_prior(&self, theta: &[f64]) -> f64;
 
     /// Writes ∂ ln p(θ)/∂θ_j to `out[j]`.
-    fn prior_gradient(&self, at: &[f64], out: &mut [f64]);
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]);
 
     /// Writes the expected information of one record, E[∇ℓ·∇ℓᵀ] under p(x|θ), to `out` (d×d, row-major) and
     /// returns true; returns false where it is not known.
@@ -129,7 +129,7 @@ pub trait Model: Send + Sync {
 
     /// Simulates one record at θ into `row`, one value per column, with `uniform` as in
     /// [`sample_prior`](Model::sample_prior).
-    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]);
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]);
 
     /// Draws the response of a record into `row[0]`, given its other columns there, with `uniform` as in
     /// [`sample_prior`](Model::sample_prior), and returns true; returns false for a model of whole records.

@@ -13,16 +13,16 @@ use crate::{Error, Model};
 /// **Errors** if θ has the wrong length or is not finite, or `records` is 0 or too large for the memory.
 pub fn simulate(
     model: &dyn Model,
-    at: &[f64],
+    theta: &[f64],
     records: usize,
     uniform: &mut dyn FnMut() -> f64,
 ) -> Result<Table, Error> {
-    require_length("theta", at, model.dimension())?;
-    require_finite("theta", at)?;
+    require_length("theta", theta, model.dimension())?;
+    require_finite("theta", theta)?;
     let mut builder = TableBuilder::new(Schema::unbounded(model.column_names())?, records)?;
     let mut row = vec![0.0; model.columns()];
     for _ in 0..records {
-        model.simulate(at, uniform, &mut row);
+        model.simulate(theta, uniform, &mut row);
         builder.push_row(&row)?;
     }
     Ok(builder.finish()?)

@@ -6,12 +6,12 @@
 
 use barkeep::PublicRng;
 use barkeep::accounting::{Contract, Delta, Epsilon, Neighbours, Query, Rule, Sampling, Steps};
-use barkeep::curator::{Budget, Clip, Curator, Level, NoiseRng, Premises, Tab, Temper, decide_cost};
+use barkeep::curator::{Budget, Clip, Curator, Gate, Level, NoiseRng, PrivacyModel, Temper, decide_cost};
 use barkeep::data::{Block, Column, Schema, TableBuilder};
 use barkeep::model::{Model, Scratch};
-use barkeep::sampler::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
-use barkeep::sampler::proposal::{Direction, Length, Scale, Walk};
-use barkeep::sampler::{Kernel, State};
+use barkeep::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
+use barkeep::samplers::parts::proposal::{Direction, Length, Scale, Walk};
+use barkeep::samplers::{Kernel, State};
 use std::sync::Arc;
 
 /// Times t until an event, of rate e^θ; where it was not seen (0), only that it took longer than t is known.
@@ -31,28 +31,28 @@ impl Model for Waiting {
         &self.columns
     }
     /// ln p = seen·θ − e^θ·t.
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _: &mut Scratch) {
-        let rate = at[0].exp();
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _: &mut Scratch) {
+        let rate = theta[0].exp();
         for ((out, time), seen) in out.iter_mut().zip(block.column(0)).zip(block.column(1)) {
-            *out = seen * at[0] - rate * time;
+            *out = seen * theta[0] - rate * time;
         }
     }
-    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _: &mut Scratch) {
-        let rate = at[0].exp();
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _: &mut Scratch) {
+        let rate = theta[0].exp();
         for ((out, time), seen) in out.iter_mut().zip(block.column(0)).zip(block.column(1)) {
             *out = seen - rate * time;
         }
     }
     /// θ ~ N(0, 2²).
-    fn log_prior(&self, at: &[f64]) -> f64 {
-        -at[0] * at[0] / 8.0
+    fn log_prior(&self, theta: &[f64]) -> f64 {
+        -theta[0] * theta[0] / 8.0
     }
-    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
-        out[0] = -at[0] / 4.0;
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
+        out[0] = -theta[0] / 4.0;
     }
     /// Watched for two units of time.
-    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        let time = -uniform().ln() / at[0].exp();
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        let time = -uniform().ln() / theta[0].exp();
         row.copy_from_slice(&[time.min(2.0), f64::from(u8::from(time < 2.0))]);
     }
 }
@@ -74,13 +74,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A step is one decision, and ε = 1 buys so many of them.
     let (temper, clip) = (Temper::new(1.0)?, 0.02);
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
     let cost = decide_cost(temper, Clip::new(clip)?, Sampling::Full, &Rule::Barker, premises)?;
     let step = Query::new(vec![(cost.clone(), Steps(1))])?;
     let steps = step.largest_steps(Epsilon::new(1.0)?, Delta::new(1e-6)?)?;
     let budget = Budget::permits(&Contract::new(vec![(cost, steps)])?);
     let curator = Arc::new(Curator::new(table.finish()?, Arc::clone(&model), premises, budget)?);
-    let mut tab = Tab::open(&curator, NoiseRng::from_os()?);
+    let mut tab = Gate::open(&curator, NoiseRng::from_os()?);
 
     let walk = (Scale::Diagonal(vec![0.004]), Length::Uniform { cap: 0.005 }, Direction::Full);
     let walk = Walk::new(walk.0, walk.1, walk.2, &mut rng);
@@ -92,11 +92,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         neighbours: premises.neighbours,
     };
     let mut kernel = Metropolis::new(Arc::clone(&model), walk, judgement);
-    let mut state = State { at: vec![0.5], log_prior: model.log_prior(&[0.5]) };
+    let mut state = State { theta: vec![0.5], log_prior: model.log_prior(&[0.5]) };
     let mut draws = Vec::new();
     for _ in 0..steps.0 {
         kernel.step(&mut state, &mut tab, &mut rng)?;
-        draws.push(state.at[0]);
+        draws.push(state.theta[0]);
     }
     let half = &draws[draws.len() / 2..];
     println!(

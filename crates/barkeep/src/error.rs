@@ -1,6 +1,6 @@
 //! Says why a run did not happen, by what the caller can do about it.
 
-use crate::files::WriteError;
+use crate::run::files::WriteError;
 use crate::spec::SpecError;
 
 /// Why there is no result.
@@ -28,7 +28,7 @@ pub enum Error {
     Write(#[from] WriteError),
     /// A chain handed over a state of the wrong dimension: a defect in a sampler.
     #[error("{0}")]
-    Shape(#[from] crate::draws::ShapeError),
+    Shape(#[from] crate::run::draws::ShapeError),
     /// A file other than the records could not be read.
     #[error("cannot read {path}: {reason}")]
     Read {

@@ -9,22 +9,16 @@
 //! of one record from file to certificate is told in `ARCHITECTURE.md`.
 
 pub mod audit;
-pub mod certificate;
 pub mod diagnostics;
-pub mod draws;
 mod error;
-pub mod files;
 pub mod formula;
 pub mod models;
 pub mod plan;
 pub mod public_rng;
-pub mod results;
 pub mod run;
-pub mod sampler;
-pub mod simulation;
+pub mod samplers;
+pub mod simulate;
 pub mod spec;
-pub mod start;
-mod upfront;
 
 /// The accountant, useful on its own.
 pub use barkeep_accounting as accounting;
@@ -34,18 +28,20 @@ pub use barkeep_curator as curator;
 pub use barkeep_data as data;
 /// The block-wise model trait and the built-in models.
 pub use barkeep_model as model;
+/// Special functions and small linear algebra.
+pub use barkeep_num as num;
 
-pub use certificate::{Certificate, level_name};
 pub use diagnostics::Summary;
-pub use draws::{Draws, Outcome};
 pub use error::Error;
+pub use plan::certificate::{Certificate, level_name};
+pub use plan::start::Start;
 pub use plan::{Bill, Plan};
 pub use public_rng::PublicRng;
-pub use results::{CERTIFICATE, Folder};
+pub use run::draws::{Draws, Outcome};
+pub use run::folder::{CERTIFICATE, Folder};
 pub use run::{Run, Unwatched, Watch, run};
-pub use simulation::Simulation;
+pub use simulate::Simulation;
 pub use spec::{Spec, SpecError};
-pub use start::Start;
 
 /// The README's snippets, compiled and run.
 #[cfg(doctest)]

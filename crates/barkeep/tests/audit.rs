@@ -5,7 +5,7 @@
 use barkeep::accounting::{Delta, Neighbours, Query, Rate, Ratio, Sampling, Steps};
 use barkeep::audit::{ALPHA, Claim, Each, Effort, Game, Options, Source, TRIALS, World, attack, audit_all};
 use barkeep::curator::{LatticeSigma, NoiseRng, rounded_normal};
-use barkeep::sampler::SAMPLERS;
+use barkeep::samplers::SAMPLERS;
 
 /// The effort of one row of `barkeep audit --all`, repeatable.
 fn effort() -> Effort {

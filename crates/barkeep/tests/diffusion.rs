@@ -7,19 +7,19 @@
 
 use barkeep::PublicRng;
 use barkeep::accounting::{Contract, Delta, Neighbours, Sampling, Steps};
-use barkeep::curator::{Budget, Clip, Curator, Level, NoiseRng, Premises, Tab, Temper, sum_cost};
+use barkeep::curator::{Budget, Clip, Curator, Gate, Level, NoiseRng, PrivacyModel, Temper, sum_cost};
 use barkeep::data::{Schema, Table, TableBuilder};
 use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
 use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model};
-use barkeep::sampler::flow::{Asking, Flow, Integrator};
-use barkeep::sampler::frame::{Frame, Whitening};
-use barkeep::sampler::scoring::Scoring;
-use barkeep::sampler::{Kernel, State};
+use barkeep::samplers::kernels::flow::{Asking, Flow, Integrator};
+use barkeep::samplers::parts::scoring::Scoring;
+use barkeep::samplers::parts::whitening::{Whitening, WhiteningChoice};
+use barkeep::samplers::{Kernel, State};
 use std::sync::Arc;
 
 const RECORDS: usize = 40;
 const STEPS: usize = 60_000;
-const AUTO: Whitening = Whitening::Fisher { local: None, scale: 1.0 };
+const AUTO: WhiteningChoice = WhiteningChoice::Fisher { local: None, scale: 1.0 };
 
 /// Records of a model at θ with the mean of each column, which is public here.
 fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
@@ -40,7 +40,7 @@ struct Chain {
     model: Arc<dyn Model>,
     start: Vec<f64>,
     temper: f64,
-    whitening: Whitening,
+    whitening: WhiteningChoice,
     integrator: Integrator,
     midpoints: bool,
     batch: Sampling,
@@ -68,10 +68,10 @@ impl Chain {
 
     /// Each parameter's series.
     fn run(&self, table: Table) -> Vec<Vec<f64>> {
-        let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+        let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
         let records = table.records();
         let curator = Curator::new(table, Arc::clone(&self.model), premises, Budget::not_private()).unwrap();
-        let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed));
+        let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed));
         let asking = Asking {
             temper: Temper::new(self.temper).unwrap(),
             clip: Clip::new(self.clip).unwrap(),
@@ -86,7 +86,7 @@ impl Chain {
             asking,
             self.midpoints,
         );
-        let mut state = State { at: self.start.clone(), log_prior: self.model.log_prior(&self.start) };
+        let mut state = State { theta: self.start.clone(), log_prior: self.model.log_prior(&self.start) };
         let mut rng = PublicRng::new(self.seed, 0);
         let mut series = vec![Vec::with_capacity(STEPS); self.start.len()];
         for _ in 0..STEPS {
@@ -139,7 +139,7 @@ fn midpoints_have_a_gaussian_posterior_exactly_whatever_the_step() {
     let (_, data_mean) = records(&gaussian(), &[1.0, -1.0]);
     let (mean, covariance) = gaussian().posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
     let integrators = [overdamped(1.0), overdamped(0.4), underdamped(1.0, 2.0, 2), underdamped(0.7, 1.0, 2)];
-    let given = Whitening::Given(vec![0.2, 0.0, 0.05, 0.18]);
+    let given = WhiteningChoice::Given(vec![0.2, 0.0, 0.05, 0.18]);
     for (seed, integrator) in (1..).zip(integrators) {
         for whitening in [AUTO, given.clone()] {
             let mut chain = Chain::new(Arc::new(gaussian()), &mean, integrator.clone(), seed);
@@ -163,7 +163,7 @@ fn states_are_biased_by_the_step_which_is_free_to_shrink() {
         assert_moments(&format!("states at step {step}"), &series, &mean, &biased);
     }
     let epsilon = |step: f64, steps: u64| {
-        let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+        let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
         let clip = Clip::new(0.01).unwrap();
         let cost = sum_cost(Temper::NONE, clip, Sampling::Full, overdamped(step).noise(), premises).unwrap();
         let contract = Contract::new(vec![(cost, Steps(steps))]).unwrap();
@@ -177,7 +177,7 @@ fn a_frame_that_follows_the_position_straightens_a_banana() {
     let model = || Arc::new(Banana::new(Bend { a: 3.0, b: 0.1, m: 0.2 }, &[2.0, 1.0, 0.5], 25.0).unwrap());
     let (_, data_mean) = records(&*model(), &[0.4, 1.0, 0.0]);
     let (mean, covariance) = model().posterior(RECORDS as f64, 0.5, &data_mean).moments();
-    let frame = Frame::new(&AUTO, &(model() as Arc<dyn Model>), 20.0, &mean).unwrap();
+    let frame = Whitening::new(&AUTO, &(model() as Arc<dyn Model>), 20.0, &mean).unwrap();
     assert!(frame.is_local());
     for (seed, integrator) in (30..).zip([overdamped(1.0), underdamped(1.0, 2.0, 3)]) {
         let mut chain = Chain::new(model(), &mean, integrator, seed);
@@ -232,7 +232,7 @@ fn batches_add_the_variance_they_must_and_no_more() {
     let expected = covariance[0] * (1.0 + 0.5 * eta * batch_variance);
     assert!(expected > 1.3 * covariance[0], "or the test would not see the batch");
     let mut chain = Chain::new(model(), &mean, overdamped(2.0 * eta), 70);
-    chain.whitening = Whitening::Given(vec![1.0]);
+    chain.whitening = WhiteningChoice::Given(vec![1.0]);
     chain.batch = Sampling::WithoutReplacement { batch: 10, records: RECORDS as u64 };
     let series = chain.run(records(&*model(), &[1.0]).0);
     assert_moments("sgld", &series, &mean, &[expected]);
@@ -270,7 +270,7 @@ fn scoring_has_a_gaussian_posterior_whatever_the_step_the_batch_and_the_noise() 
     let (mean, covariance) = gaussian().posterior(records as f64, 1.0, &[1.0, -1.0]).unwrap();
     // A whitened gradient has norm √(2/n) here: far from being clipped.
     let bound = 5.0 / (records as f64).sqrt();
-    let none = Whitening::Given(vec![0.02, 0.0, 0.0, 0.02]);
+    let none = WhiteningChoice::Given(vec![0.02, 0.0, 0.0, 0.02]);
     let cases = [(2.0, 1.0, 200, AUTO), (0.5, 2.0, 400, AUTO), (1.0, 1.0, 400, none)];
     for (seed, (step, inflation, batch, whitening)) in (90..).zip(cases) {
         let integrator = Integrator::Scoring { step, scoring: Scoring::new(1.0 / (7.0 * bound), 2) };

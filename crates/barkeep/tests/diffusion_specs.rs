@@ -4,7 +4,7 @@
 
 use barkeep::accounting::{Cost, Mechanism, Neighbours, Sampling, Steps};
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Level, NoiseRng, Precondition, Premises, Sum, Tab, Temper, Term,
+    Ask, Budget, Clip, Curator, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
 use barkeep::data::TableBuilder;
 use barkeep::{Bill, Certificate, Plan, Spec};
@@ -55,8 +55,8 @@ fn nothing_need_be_said_of_the_sampler() {
     assert_eq!((plan.preset.name, plan.steps), ("langevin", 659));
     assert_eq!(
         plan.start,
-        barkeep::start::Start::Given(vec![barkeep::sampler::State {
-            at: vec![0.0, 0.0],
+        barkeep::plan::start::Start::Given(vec![barkeep::samplers::State {
+            theta: vec![0.0, 0.0],
             log_prior: plan.spec.model.log_prior(&[0.0, 0.0]),
         }])
     );
@@ -218,26 +218,26 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
     let mut builder = TableBuilder::new(stochastic.spec.data.schema().clone(), 6).unwrap();
     let rows = [[1.0, 2.0], [0.0, -2.0], [1.0, 2.0], [0.0, 2.0], [1.0, -2.0], [1.0, 2.0]];
     rows.iter().for_each(|row| builder.push_row(row).unwrap());
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
     let lipschitz = model.lipschitz(stochastic.spec.data.schema()).unwrap();
     let curator = Curator::new(builder.finish().unwrap(), model, premises, Budget::not_private()).unwrap();
-    let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
-    let mut sum = |at: &[f64], clip: f64| {
+    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
+    let mut sum = |theta: &[f64], clip: f64| {
         let mut out = [0.0; 2];
-        let term = Term::Gradient { at, precondition: Precondition::Identity };
+        let term = Term::Gradient { theta, precondition: Precondition::Identity };
         let clip = Clip::new(clip).unwrap();
         let question = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
         tab.sum(&question, &mut out).unwrap();
         out
     };
-    for at in [[-90.0, 0.0], [0.0, 0.0], [3.0, -40.0]] {
-        let probability = |x: f64| 1.0 / (1.0 + (-at[0] - at[1] * x).exp());
-        let bounded = sum(&at, lipschitz);
+    for theta in [[-90.0, 0.0], [0.0, 0.0], [3.0, -40.0]] {
+        let probability = |x: f64| 1.0 / (1.0 + (-theta[0] - theta[1] * x).exp());
+        let bounded = sum(&theta, lipschitz);
         for (j, found) in bounded.iter().enumerate() {
             let plain: f64 = rows.iter().map(|[y, x]| (y - probability(*x)) * [1.0, *x][j]).sum();
-            assert!((found - plain).abs() < room, "{at:?}: {found} {plain}");
+            assert!((found - plain).abs() < room, "{theta:?}: {found} {plain}");
         }
         // A clip a tenth shorter is felt where gradients are long.
-        assert!(at == [0.0, 0.0] || sum(&at, 0.9 * lipschitz) != bounded);
+        assert!(theta == [0.0, 0.0] || sum(&theta, 0.9 * lipschitz) != bounded);
     }
 }

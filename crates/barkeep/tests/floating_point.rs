@@ -8,7 +8,7 @@
 use barkeep::accounting::{Contract, Delta, Neighbours, Query, Ratio, Sampling, Steps};
 use barkeep::audit::{ALPHA, Claim, Each, Effort, Game, Source, World, attack};
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, LatticeSigma, Level, NoiseRng, Precondition, Premises, Sum, Tab, Temper,
+    Ask, Budget, Clip, Curator, Gate, LatticeSigma, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper,
     Term, discrete_gaussian, rounded_normal, sum_cost,
 };
 use barkeep::data::{Column, Schema, TableBuilder};
@@ -113,14 +113,14 @@ fn reachable_pairs_of_textbook_gaussians_tell_the_secret() {
 
 /// A noisy sum as the curator answers it: one record at either end of the clip, so that 0 and 1 are the secrets' places.
 fn answer(tables: &[Arc<barkeep::data::Table>; 2], world: World, rng: NoiseRng, count: u64) -> Vec<f64> {
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
     let (clip, sigma, batch) = (Clip::new(0.5).unwrap(), 1.0, Sampling::Full);
     let cost = sum_cost(Temper::NONE, clip, batch, sigma, premises).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(count))]).unwrap());
     let model = Arc::new(GaussianMean::independent(&[1.0], 1.0).unwrap());
     let table = Arc::clone(&tables[world.index()]);
-    let mut tab = Tab::open(&Arc::new(Curator::new(table, model, premises, budget).unwrap()), rng);
-    let term = Term::Gradient { at: &[0.0], precondition: Precondition::Identity };
+    let mut tab = Gate::open(&Arc::new(Curator::new(table, model, premises, budget).unwrap()), rng);
+    let term = Term::Gradient { theta: &[0.0], precondition: Precondition::Identity };
     let mut out = [0.0];
     (0..count)
         .map(|_| {

@@ -5,7 +5,7 @@
 mod written;
 
 use barkeep::accounting::{Neighbours, Sampling};
-use barkeep::curator::{Ask, Budget, Clip, Curator, Level, NoiseRng, Premises, Sum, Tab, Temper, Term};
+use barkeep::curator::{Ask, Budget, Clip, Curator, Gate, Level, NoiseRng, PrivacyModel, Sum, Temper, Term};
 use barkeep::data::{Column, Schema, TableBuilder};
 use barkeep::model::{Design, Family, GaussianMean, Model, Nuisance, Prior, Regression};
 use barkeep::{Bill, Certificate, PublicRng};
@@ -114,14 +114,14 @@ fn a_regression_without_noise_is_the_textbook_one() {
     rows.iter().for_each(|row| builder.push_row(row).unwrap());
     let model = Arc::new(model);
     let statistics = model.statistics(&schema).unwrap();
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
     let gate = Curator::new(
         builder.finish().unwrap(),
         Arc::clone(&model) as Arc<dyn Model>,
         premises,
         Budget::not_private(),
     );
-    let mut tab = Tab::open(&Arc::new(gate.unwrap()), NoiseRng::insecure_seed(1));
+    let mut tab = Gate::open(&Arc::new(gate.unwrap()), NoiseRng::insecure_seed(1));
     let mut sum = vec![0.0; statistics.width()];
     let clip = Clip::new(statistics.bound()).unwrap();
     let question =

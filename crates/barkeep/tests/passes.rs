@@ -29,9 +29,9 @@ impl Model for Counting {
         self.model.column_names()
     }
 
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.ratios.fetch_add(block.len() as u64, Ordering::Relaxed);
-        self.model.log_density(block, at, out, scratch);
+        self.model.log_density(block, theta, out, scratch);
     }
 
     fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
@@ -39,21 +39,21 @@ impl Model for Counting {
         self.model.log_ratio(block, from, to, out, scratch);
     }
 
-    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.gradients.fetch_add(block.len() as u64, Ordering::Relaxed);
-        self.model.gradient(block, at, out, scratch);
+        self.model.gradient(block, theta, out, scratch);
     }
 
-    fn log_prior(&self, at: &[f64]) -> f64 {
-        self.model.log_prior(at)
+    fn log_prior(&self, theta: &[f64]) -> f64 {
+        self.model.log_prior(theta)
     }
 
-    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
-        self.model.prior_gradient(at, out);
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
+        self.model.prior_gradient(theta, out);
     }
 
-    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        self.model.simulate(at, uniform, row);
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        self.model.simulate(theta, uniform, row);
     }
 }
 

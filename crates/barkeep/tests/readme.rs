@@ -1,7 +1,7 @@
 //! Holds the README to its promise that every key is there.
 
 use barkeep::models::{MODEL_KEYS, MODELS};
-use barkeep::sampler::{SAMPLER_KEYS, SAMPLERS};
+use barkeep::samplers::{SAMPLER_KEYS, SAMPLERS};
 use barkeep::spec::{COLUMN_KEYS, DATA_KEYS, PRIVACY_KEYS};
 
 #[test]

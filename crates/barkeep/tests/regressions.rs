@@ -7,8 +7,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::data::{CsvOptions, Table, read};
-use barkeep::model::cholesky::Cholesky;
 use barkeep::model::{Model, Scratch};
+use barkeep::num::linear::Cholesky;
 use barkeep::{Folder, Plan, Simulation, Spec, Unwatched};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -65,12 +65,12 @@ fn table(spec: &Spec) -> Table {
 }
 
 /// Σ ln p(x|θ) and its gradient.
-fn total(model: &dyn Model, table: &Table, at: &[f64]) -> (f64, Vec<f64>) {
-    let (mut value, mut sum, mut scratch) = (0.0, vec![0.0; at.len()], Scratch::new());
+fn total(model: &dyn Model, table: &Table, theta: &[f64]) -> (f64, Vec<f64>) {
+    let (mut value, mut sum, mut scratch) = (0.0, vec![0.0; theta.len()], Scratch::new());
     for block in table.blocks().iter() {
-        let (mut out, mut gradient) = (vec![0.0; block.len()], vec![0.0; block.len() * at.len()]);
-        model.log_density(block, at, &mut out, &mut scratch);
-        model.gradient(block, at, &mut gradient, &mut scratch);
+        let (mut out, mut gradient) = (vec![0.0; block.len()], vec![0.0; block.len() * theta.len()]);
+        model.log_density(block, theta, &mut out, &mut scratch);
+        model.gradient(block, theta, &mut gradient, &mut scratch);
         value += out.iter().sum::<f64>();
         let columns = gradient.chunks_exact(block.len());
         sum.iter_mut().zip(columns).for_each(|(sum, column)| *sum += column.iter().sum::<f64>());
@@ -79,12 +79,12 @@ fn total(model: &dyn Model, table: &Table, at: &[f64]) -> (f64, Vec<f64>) {
 }
 
 /// The information at a point, by central differences of gradients.
-fn information(model: &dyn Model, table: &Table, at: &[f64]) -> Vec<f64> {
-    let (d, step) = (at.len(), 1e-5);
+fn information(model: &dyn Model, table: &Table, theta: &[f64]) -> Vec<f64> {
+    let (d, step) = (theta.len(), 1e-5);
     let mut matrix = vec![0.0; d * d];
     for j in 0..d {
         let moved = |by: f64| {
-            let mut to = at.to_vec();
+            let mut to = theta.to_vec();
             to[j] += by;
             total(model, table, &to).1
         };
@@ -128,10 +128,10 @@ fn records_are_simulated_as_the_families_say() {
 
 /// Newton's method with halved steps.
 fn climb(model: &dyn Model, table: &Table, start: Vec<f64>) -> Vec<f64> {
-    let (d, mut at) = (start.len(), start);
+    let (d, mut theta) = (start.len(), start);
     for _ in 0..100 {
-        let (value, gradient) = total(model, table, &at);
-        let mut matrix = information(model, table, &at);
+        let (value, gradient) = total(model, table, &theta);
+        let mut matrix = information(model, table, &theta);
         // A ridge until the matrix is positive definite.
         let mut ridge = 1e-9;
         let inverse = loop {
@@ -145,19 +145,19 @@ fn climb(model: &dyn Model, table: &Table, start: Vec<f64>) -> Vec<f64> {
             inverse.chunks_exact(d).map(|row| row.iter().zip(&gradient).map(|(a, b)| a * b).sum()).collect();
         let mut share = 1.0;
         let next = loop {
-            let next: Vec<f64> = at.iter().zip(&step).map(|(at, step)| at + share * step).collect();
+            let next: Vec<f64> = theta.iter().zip(&step).map(|(theta, step)| theta + share * step).collect();
             if total(model, table, &next).0 >= value - 1e-9 || share < 1e-9 {
                 break next;
             }
             share *= 0.5;
         };
-        let moved = at.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        at = next;
+        let moved = theta.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        theta = next;
         if moved < 1e-9 {
-            return at;
+            return theta;
         }
     }
-    at
+    theta
 }
 
 #[test]

@@ -12,7 +12,7 @@
 
 mod written;
 
-use barkeep::sampler::SAMPLERS;
+use barkeep::samplers::SAMPLERS;
 use std::fmt::Write;
 use written::{plan, run, simulated};
 

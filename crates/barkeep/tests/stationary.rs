@@ -14,8 +14,8 @@ use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling, Variance};
 use barkeep::curator::Temper;
 use barkeep::data::Table;
 use barkeep::model::{Banana, Bend, GaussianMean, Model};
-use barkeep::sampler::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
-use barkeep::sampler::proposal::{Direction, Length, Scale, Walk};
+use barkeep::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
+use barkeep::samplers::parts::proposal::{Direction, Length, Scale, Walk};
 use closed_form::{RECORDS, assert_moments, follow, records};
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Figures 1c, 2 and 3: the tempered mixture, 10⁶ records counted as 100.
 
 use super::exact::{Posterior, moments};
+use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::{Published, mean_and_variance};
 use crate::replicate::{plan, runs, simulate};
 use crate::svg::{Axis, Figure, Grid, Mark, Panel, Shape, Style, contours};
-use crate::witness::{Clips, Witness};
 use barkeep::accounting::{BarkerBound, Delta, Query, Steps};
 use barkeep::data::Table;
 use barkeep::model::Mixture as Model;
@@ -148,12 +148,12 @@ fn clipped(shared: &Records, variance: f64, size: Size) -> Result<Values, String
     let mut plan = plan(&spec, BASELINE.epsilon)?;
     plan.steps = plan.steps.min(size.pick(2000, 20_000));
     let clips = Clips { log_ratio: Some(0.99 * 1000_f64.sqrt() / 100.0), by_distance: false, gradient: None };
-    let witness = Arc::new(Witness::new(Arc::clone(&plan.spec.model), clips));
-    plan.spec.model = Arc::<Witness>::clone(&witness);
+    let counter = Arc::new(ClipCounter::new(Arc::clone(&plan.spec.model), clips));
+    plan.spec.model = Arc::<ClipCounter>::clone(&counter);
     let draws = runs(&mut plan, &table, &[start(&spec)?], 77)?;
     let accepted = draws.first().and_then(|draws| draws.acceptance(0));
     Ok(values([
-        ("clipped", witness.clipped_log_ratios().into_iter().collect()),
+        ("clipped", counter.clipped_log_ratios().into_iter().collect()),
         ("accepted", accepted.into_iter().collect()),
     ]))
 }

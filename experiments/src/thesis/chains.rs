@@ -6,10 +6,10 @@
 
 use super::iterations::published_steps;
 use super::{Case, Setting, named};
+use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Size, Task, Values, values};
 use crate::replicate::{plan, runs};
 use crate::svg::{Shape, Style};
-use crate::witness::{Clips, Witness};
 use barkeep::diagnostics::{Points, mmd::mmd};
 use barkeep::{Plan, PublicRng};
 use std::sync::{Arc, OnceLock};
@@ -264,8 +264,8 @@ impl Chains {
             if diffusion {
                 rng = PublicRng::new(seed, 2);
             }
-            let witness = Arc::new(Witness::new(Arc::clone(&model), clips));
-            plan.spec.model = if ours { Arc::clone(&model) } else { Arc::<Witness>::clone(&witness) };
+            let counter = Arc::new(ClipCounter::new(Arc::clone(&model), clips));
+            plan.spec.model = if ours { Arc::clone(&model) } else { Arc::<ClipCounter>::clone(&counter) };
             let draws = runs(&mut plan, &case.table, std::slice::from_ref(start), seed)?;
             let kept = draws.first().map(|draws| draws.pooled(dropped)).unwrap_or_default();
             distances.extend(self.distance(&kept, case, &mut rng));
@@ -273,8 +273,8 @@ impl Chains {
                 squares.push(kept.iter().map(|x| x * x).sum::<f64>() / (kept.len() / 2) as f64);
             }
             accepted.extend(draws.first().and_then(|draws| draws.acceptance(0)));
-            ratios.extend(witness.clipped_log_ratios());
-            gradients.extend(witness.clipped_gradients());
+            ratios.extend(counter.clipped_log_ratios());
+            gradients.extend(counter.clipped_gradients());
         }
         let mut found = values([
             (if case.reference.is_empty() { "error" } else { "mmd" }, distances),

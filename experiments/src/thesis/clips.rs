@@ -4,11 +4,11 @@
 //! model's own information so that unclipped chains converge. The clip is constant per unit of distance, as in the private samplers.
 
 use super::named;
+use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::quartiles;
 use crate::replicate::runs;
 use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
-use crate::witness::{Clips, Witness};
 use barkeep::diagnostics::{Points, mmd::mmd};
 use barkeep::{Plan, PublicRng, Spec};
 use std::path::Path;
@@ -75,14 +75,14 @@ impl Cell {
         let clips = Clips { log_ratio: Some(self.clip), by_distance: false, gradient: None };
         let (mut distances, mut clipped, mut rng) = (Vec::new(), Vec::new(), PublicRng::new(1, 2));
         for (seed, start) in (1..).zip(&case.starts) {
-            let witness = Arc::new(Witness::new(Arc::clone(&model), clips));
-            plan.spec.model = Arc::<Witness>::clone(&witness);
+            let counter = Arc::new(ClipCounter::new(Arc::clone(&model), clips));
+            plan.spec.model = Arc::<ClipCounter>::clone(&counter);
             for draws in runs(&mut plan, &case.table, std::slice::from_ref(start), seed)? {
                 let kept = draws.pooled(half);
                 let kept = Points::new(&kept, setting.dimension).ok_or("a chain without draws")?;
                 distances.extend(mmd(&kept, &reference, &mut rng));
             }
-            clipped.extend(witness.clipped_log_ratios());
+            clipped.extend(counter.clipped_log_ratios());
         }
         Ok(values([("mmd", distances), ("clipped", clipped)]))
     }

@@ -12,7 +12,8 @@ use crate::published::Published;
 use crate::replicate::{simulate, simulated_means};
 use barkeep::PublicRng;
 use barkeep::data::Table;
-use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model, cholesky::Cholesky};
+use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model};
+use barkeep::num::linear::Cholesky;
 use rayon::prelude::*;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -250,24 +251,25 @@ impl Setting {
     }
 
     /// ln of the exact posterior up to a constant; two parameters.
-    pub(crate) fn log_posterior(&self, case: &Statistics, at: [f64; 2]) -> f64 {
+    pub(crate) fn log_posterior(&self, case: &Statistics, theta: [f64; 2]) -> f64 {
         let n = self.records as f64;
         let normal = |x: f64, mean: f64, variance: f64| -0.5 * n * (x - mean) * (x - mean) / variance;
         match self.family {
             Family::Banana { a, n0 } => {
-                let bent = at[1] + a * at[0] * at[0];
-                let prior = -0.5 * (at[0] * at[0] + bent * bent) / 1000.0;
-                n0.unwrap_or(n) / n * (normal(at[0], case.means[0], 20.0) + normal(bent, case.means[1], 2.5))
+                let bent = theta[1] + a * theta[0] * theta[0];
+                let prior = -0.5 * (theta[0] * theta[0] + bent * bent) / 1000.0;
+                n0.unwrap_or(n) / n
+                    * (normal(theta[0], case.means[0], 20.0) + normal(bent, case.means[1], 2.5))
                     + prior
             }
             Family::Gaussian { correlation, prior_variance } => {
                 // (x−m)ᵀΣ⁻¹(x−m) in the coordinates x ± y, which are independent with variances 2(1 ± correlation).
-                let (u, v) = (at[0] - case.means[0], at[1] - case.means[1]);
+                let (u, v) = (theta[0] - case.means[0], theta[1] - case.means[1]);
                 normal(u + v, 0.0, 2.0 * (1.0 + correlation)) + normal(u - v, 0.0, 2.0 * (1.0 - correlation))
-                    - 0.5 * (at[0] * at[0] + at[1] * at[1]) / prior_variance
+                    - 0.5 * (theta[0] * theta[0] + theta[1] * theta[1]) / prior_variance
             }
             Family::Circle => {
-                let squared = at[0] * at[0] + at[1] * at[1];
+                let squared = theta[0] * theta[0] + theta[1] * theta[1];
                 // Σ(s − r²)² = n(s − mean r²)² and a constant.
                 -1e-5 * n * (squared - case.squares) * (squared - case.squares)
             }

@@ -1,10 +1,10 @@
 //! Figures 4.1 and 5.1: a trajectory of DP HMC on the circle, and the posteriors of the two-parameter models with the starts.
 
 use super::{Case, Setting, Statistics, by_mmd, circle};
+use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, values};
 use crate::replicate::{plan, runs};
 use crate::svg::{Axis, Figure, Grid, Mark, Panel, Style, contours};
-use crate::witness::{Clips, Witness};
 use barkeep::PublicRng;
 use std::sync::Arc;
 
@@ -90,13 +90,13 @@ fn trajectory(section: &str) -> Result<crate::experiment::Values, String> {
     let radius = case.squares.sqrt();
     let mut plan = plan(&circle().spec(section), 1.0)?;
     plan.steps = 1;
-    let witness = Arc::new(Witness::new(Arc::clone(&plan.spec.model), Clips::default()));
-    plan.spec.model = Arc::<Witness>::clone(&witness);
+    let counter = Arc::new(ClipCounter::new(Arc::clone(&plan.spec.model), Clips::default()));
+    plan.spec.model = Arc::<ClipCounter>::clone(&counter);
     let angle = PublicRng::new(41, 0).open_uniform() * std::f64::consts::TAU;
     let start = vec![radius * angle.cos(), radius * angle.sin()];
     runs(&mut plan, &case.table, &[start], 41)?;
-    let path = witness.path();
-    let column = |j: usize| path.iter().map(|at| at[j]).collect::<Vec<_>>();
+    let path = counter.path();
+    let column = |j: usize| path.iter().map(|theta| theta[j]).collect::<Vec<_>>();
     Ok(values([("x", column(0)), ("y", column(1)), ("squares", vec![case.squares])]))
 }
 
@@ -110,8 +110,8 @@ fn show_trajectory(cells: &Cells) -> (Figure, Comparison) {
         let reached = count * part / 5;
         let axis = |label: &str| Axis::new(label).from(-4.5, 4.5);
         let mut panel = Panel::new(format!("leapfrog step j = {reached}"), axis("x"), axis("y"));
-        outline(&mut panel, &SHARES[1..2], 401, &|at| {
-            let apart = at[0] * at[0] + at[1] * at[1] - squares;
+        outline(&mut panel, &SHARES[1..2], 401, &|theta| {
+            let apart = theta[0] * theta[0] + theta[1] * theta[1] - squares;
             // n = 10⁵ records of −10⁻⁵·(x² + y² − r²)².
             -apart * apart
         });
@@ -189,7 +189,7 @@ fn show_contours(cells: &Cells) -> (Figure, Comparison) {
         let nodes = if setting.name == "hard-2d" { 1601 } else { 401 };
         let squares = cells.number(&setting.name, "squares").unwrap_or(0.0);
         let known = Statistics { means: numbers("means").to_vec(), squares };
-        outline(&mut panel, &SHARES, nodes, &|at| setting.log_posterior(&known, at));
+        outline(&mut panel, &SHARES, nodes, &|theta| setting.log_posterior(&known, theta));
         panel
             .marks
             .push(Mark::Line { points: starts.clone(), style: Style::cloud("the 20 starts", 1, 3.0, 1.0) });

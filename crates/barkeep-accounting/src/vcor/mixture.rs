@@ -1,7 +1,8 @@
 //! Fits the correction as a symmetric normal mixture, by least squares on the density or its logarithm.
 
-use super::{cholesky, quality::logistic_tail};
+use super::quality::logistic_tail;
 use crate::{Component, Correction, Error};
+use barkeep_num::linear;
 use std::f64::consts::PI;
 
 /// What is fitted: N(0, C) + V against the logistic law at points of [−10, 10].
@@ -249,6 +250,6 @@ impl System {
             *diagonal += damping * (*diagonal + 1e-6 * largest);
         }
         let mut step = self.right.clone();
-        cholesky::solve(&mut matrix, &mut step).then_some(step)
+        linear::solve(&mut matrix, &mut step).then_some(step)
     }
 }

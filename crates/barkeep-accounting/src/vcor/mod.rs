@@ -14,7 +14,6 @@
 //! The sup-CDF error bounds how far an acceptance probability is off; the logit error bounds how far the chain is from
 //! detailed balance, where small values near 0, where chains live, are worth more than the best sup-CDF error.
 
-mod cholesky;
 mod minimax;
 mod mixture;
 mod quality;

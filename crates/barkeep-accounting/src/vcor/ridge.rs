@@ -1,7 +1,8 @@
 //! Fits the correction by ridge regression, as Seita et al. do: fast, but masses come out negative and are cut off.
 
-use super::{cholesky, quality::logistic_tail};
+use super::quality::logistic_tail;
 use crate::{Component, Correction, Error};
+use barkeep_num::linear;
 
 /// Atoms lie in [−10, 10], the points of the regression in [−20, 20].
 const HALF_WIDTH: f64 = 10.0;
@@ -45,7 +46,7 @@ pub(super) fn fit(variance: f64) -> Result<Correction, Error> {
     }
     let target = |i: usize| logistic_tail((2.0 * SIDE as f64 - i as f64) * step);
     let mut masses: Vec<f64> = (0..atoms).map(|j| (0..points).map(|i| phi(i, j) * target(i)).sum()).collect();
-    if !cholesky::solve(&mut gram, &mut masses) {
+    if !linear::solve(&mut gram, &mut masses) {
         return Err(Error::Unresolved {
             what: "the ridge correction",
             reason: "the regression is singular in double precision",

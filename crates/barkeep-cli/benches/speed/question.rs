@@ -3,7 +3,7 @@
 use crate::setting::Setting;
 use barkeep::accounting::{Neighbours, Rule, Sampling};
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Decide, Level, NoiseRng, Precondition, Premises, Sum, Tab, Temper, Term,
+    Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
 use barkeep::data::Table;
 use std::hint::black_box;
@@ -23,7 +23,7 @@ pub(crate) enum Asked {
 
 /// A tab on a setting's records.
 pub(crate) struct Asker {
-    tab: Tab,
+    tab: Gate,
     theta: Vec<f64>,
     records: u64,
 }
@@ -31,10 +31,10 @@ pub(crate) struct Asker {
 impl Asker {
     /// Opens a tab that nothing limits: what is timed is the question.
     pub(crate) fn new(setting: &Setting, table: &Arc<Table>) -> Self {
-        let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+        let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
         let model = setting.parsed().model;
         let curator = Curator::new(Arc::clone(table), model, premises, Budget::not_private()).unwrap();
-        let tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
+        let tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
         Self { tab, theta: setting.theta.clone(), records: setting.records as u64 }
     }
 
@@ -66,7 +66,7 @@ impl Asker {
 
     fn gradient(&mut self) {
         let question = Sum {
-            term: Term::Gradient { at: &self.theta, precondition: Precondition::Identity },
+            term: Term::Gradient { theta: &self.theta, precondition: Precondition::Identity },
             temper: Temper::NONE,
             clip: Clip::new(3.0).unwrap(),
             batch: Sampling::Full,

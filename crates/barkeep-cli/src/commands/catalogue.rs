@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, print};
 use barkeep::models::{MODEL_KEYS, MODELS};
-use barkeep::sampler::{SAMPLER_KEYS, SAMPLERS};
+use barkeep::samplers::{SAMPLER_KEYS, SAMPLERS};
 use barkeep::spec::Key;
 use clap::Args;
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ mod sketch;
 use super::sample::report;
 use super::watch::Progress;
 use crate::exit::{Exit, say};
-use barkeep::{Error, Folder, files::write_atomically};
+use barkeep::{Error, Folder, run::files::write_atomically};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;

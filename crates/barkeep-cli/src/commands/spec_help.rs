@@ -3,7 +3,7 @@
 use super::catalogue::key_lines;
 use crate::exit::{Exit, print};
 use barkeep::models::{MODEL_KEYS, MODELS};
-use barkeep::sampler::{SAMPLER_KEYS, SAMPLERS};
+use barkeep::samplers::{SAMPLER_KEYS, SAMPLERS};
 use barkeep::spec::{COLUMN_KEYS, DATA_KEYS, Key, PRIVACY_KEYS};
 
 /// Runs it.

@@ -6,7 +6,7 @@ use barkeep_model::Affine;
 
 /// How many records are clipped at a time: eight of the widest registers. A machine that starts two products a cycle and has
 /// each after four is then never idle, and what is written stays in the first cache up to a few dozen coordinates.
-pub(crate) const LANES: usize = 64;
+pub(crate) const CHUNK: usize = 64;
 
 /// The gradients of some records.
 pub(crate) trait Gradients {
@@ -16,8 +16,8 @@ pub(crate) trait Gradients {
     /// The number of records, at most 2^17.
     fn records(&self) -> usize;
 
-    /// Coordinate `j` of the records from `start` on. They are `LANES` or more if `WHOLE`; else zeros follow the last.
-    fn coordinate<const WHOLE: bool>(&self, j: usize, start: usize) -> [f64; LANES];
+    /// Coordinate `j` of the records from `start` on. They are `CHUNK` or more if `WHOLE`; else zeros follow the last.
+    fn coordinate<const WHOLE: bool>(&self, j: usize, start: usize) -> [f64; CHUNK];
 }
 
 /// Gradients that a model wrote, coordinate-major.
@@ -43,7 +43,7 @@ impl Gradients for Written<'_> {
     }
 
     #[inline(always)]
-    fn coordinate<const WHOLE: bool>(&self, j: usize, start: usize) -> [f64; LANES] {
+    fn coordinate<const WHOLE: bool>(&self, j: usize, start: usize) -> [f64; CHUNK] {
         let left = self.records - start;
         chunk::<WHOLE>(self.terms.get(j * self.records + start..).unwrap_or(&[]), left)
     }
@@ -72,7 +72,7 @@ impl Gradients for Columns<'_> {
     }
 
     #[inline(always)]
-    fn coordinate<const WHOLE: bool>(&self, j: usize, start: usize) -> [f64; LANES] {
+    fn coordinate<const WHOLE: bool>(&self, j: usize, start: usize) -> [f64; CHUNK] {
         let Affine { weights, centres, lean } = self.affine;
         let left = self.block.len() - start;
         let column = |j: usize| chunk::<WHOLE>(self.block.column(j).get(start..).unwrap_or(&[]), left);
@@ -98,11 +98,11 @@ impl Gradients for Columns<'_> {
 
 /// The first values of a slice, or as many of them as are `left` and zeros.
 #[inline(always)]
-fn chunk<const WHOLE: bool>(values: &[f64], left: usize) -> [f64; LANES] {
+fn chunk<const WHOLE: bool>(values: &[f64], left: usize) -> [f64; CHUNK] {
     if WHOLE && let Some(chunk) = values.first_chunk() {
         return *chunk;
     }
-    let mut chunk = [0.0; LANES];
+    let mut chunk = [0.0; CHUNK];
     chunk.iter_mut().zip(values.iter().take(left)).for_each(|(slot, value)| *slot = *value);
     chunk
 }

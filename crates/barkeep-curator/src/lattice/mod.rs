@@ -10,7 +10,7 @@ mod vector;
 #[cfg(test)]
 mod vector_tests;
 
-pub(crate) use gradients::{Columns, LANES, Written};
+pub(crate) use gradients::{CHUNK, Columns, Written};
 pub(crate) use scalar::{BatchVariance, Moments, coin_input, noisy_log_ratio};
 pub use unit::{
     Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,

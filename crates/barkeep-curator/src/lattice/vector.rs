@@ -1,7 +1,7 @@
 //! Adds clipped gradients as integer vectors, each of Euclidean norm at most 2^30.
 
 use super::ROUNDER;
-use super::gradients::{Gradients, LANES};
+use super::gradients::{CHUNK, Gradients};
 use super::unit::RECORD;
 use crate::Clip;
 
@@ -15,7 +15,7 @@ fn bound(dimension: usize) -> f64 {
 
 /// Adds the contributions of some records to `partials`, from which [`total`] takes their sums.
 ///
-/// `chunk` is working memory; it and `partials` have [`LANES`] entries per coordinate. In f64, with s = fl(2^30/B) and S = fl(s²): N = Σ_j g_j², each
+/// `chunk` is working memory; it and `partials` have [`CHUNK`] entries per coordinate. In f64, with s = fl(2^30/B) and S = fl(s²): N = Σ_j g_j², each
 /// addition fused, in the order of the coordinates; x = fl(N·S); f = min(fl(R·s)·[`reciprocal_root`](x/2), s); z_j is
 /// g_j·f rounded to the nearest integer once (ties to even), or 0 for all j where x is infinite or not a number. The same
 /// IEEE operations on every machine; no branch depends on a record.
@@ -37,8 +37,8 @@ pub(crate) fn add_clipped(gradients: &impl Gradients, chunk: &mut [f64], partial
 /// A contribution z lies there as the bits of 1.5·2^52 + z or, where it does not count, as 0. Either way the low 48 bits are
 /// those of z, and so the low 48 bits of a sum modulo 2^64 are those of the sum of the z, which lies within 2^47.
 pub(crate) fn total(partials: &[i64], sums: &mut [i64]) {
-    for (sum, lanes) in sums.iter_mut().zip(partials.chunks_exact(LANES)) {
-        let bits = lanes.iter().fold(0_i64, |bits, lane| bits.wrapping_add(*lane));
+    for (sum, workers) in sums.iter_mut().zip(partials.chunks_exact(CHUNK)) {
+        let bits = workers.iter().fold(0_i64, |bits, worker| bits.wrapping_add(*worker));
         *sum += (bits << 16) >> 16;
     }
 }
@@ -46,8 +46,8 @@ pub(crate) fn total(partials: &[i64], sums: &mut [i64]) {
 /// The loop of [`add_clipped`], compiled once per instruction set.
 struct AddClipped<'a, G> {
     gradients: &'a G,
-    chunk: &'a mut [[f64; LANES]],
-    partials: &'a mut [[i64; LANES]],
+    chunk: &'a mut [[f64; CHUNK]],
+    partials: &'a mut [[i64; CHUNK]],
     steps: f64,
 }
 
@@ -58,8 +58,8 @@ impl<G: Gradients> pulp::WithSimd for AddClipped<'_, G> {
     fn with_simd<S: pulp::Simd>(self, _instructions: S) {
         let Self { gradients, chunk, partials, steps } = self;
         let (records, shrink) = (gradients.records(), Shrink::new(steps, gradients.dimension()));
-        let whole = records - records % LANES;
-        for start in (0..whole).step_by(LANES) {
+        let whole = records - records % CHUNK;
+        for start in (0..whole).step_by(CHUNK) {
             add_chunk::<true>(gradients, start, chunk, partials, &shrink);
         }
         if whole < records {
@@ -74,11 +74,11 @@ impl<G: Gradients> pulp::WithSimd for AddClipped<'_, G> {
 fn add_chunk<const WHOLE: bool>(
     gradients: &impl Gradients,
     start: usize,
-    chunk: &mut [[f64; LANES]],
-    partials: &mut [[i64; LANES]],
+    chunk: &mut [[f64; CHUNK]],
+    partials: &mut [[i64; CHUNK]],
     shrink: &Shrink,
 ) {
-    let mut squares = [0.0; LANES];
+    let mut squares = [0.0; CHUNK];
     for (j, coordinate) in chunk.iter_mut().enumerate() {
         let terms = gradients.coordinate::<WHOLE>(j, start);
         squares = each(
@@ -95,8 +95,8 @@ fn add_chunk<const WHOLE: bool>(
 
 /// One entry for each of the records of a chunk.
 #[inline(always)]
-pub(super) fn each(entry: impl Fn(usize) -> f64) -> [f64; LANES] {
-    let mut entries = [0.0; LANES];
+pub(super) fn each(entry: impl Fn(usize) -> f64) -> [f64; CHUNK] {
+    let mut entries = [0.0; CHUNK];
     for (i, slot) in entries.iter_mut().enumerate() {
         *slot = entry(i);
     }
@@ -106,13 +106,13 @@ pub(super) fn each(entry: impl Fn(usize) -> f64) -> [f64; LANES] {
 /// Adds the bits of round(term·factor), rounded once, or 0 for a record that does not count.
 #[inline(always)]
 fn add_products(
-    terms: &[f64; LANES],
-    factors: &[f64; LANES],
-    halves: &[f64; LANES],
-    partial: &mut [i64; LANES],
+    terms: &[f64; CHUNK],
+    factors: &[f64; CHUNK],
+    halves: &[f64; CHUNK],
+    partial: &mut [i64; CHUNK],
 ) {
     let mut sums = *partial;
-    for i in 0..LANES {
+    for i in 0..CHUNK {
         let bits = terms[i].mul_add(factors[i], ROUNDER).to_bits() as i64;
         sums[i] = sums[i].wrapping_add(if halves[i] <= 0.5 * f64::MAX { bits } else { 0 });
     }
@@ -140,7 +140,7 @@ impl Shrink {
     /// x/2 is formed at once: it is half of x exactly unless x < 2^-1021, where any root above 1 does, and at most half the
     /// largest f64 just where x is finite, since both are rounded alike.
     #[inline(always)]
-    fn of(&self, squares: &[f64; LANES]) -> ([f64; LANES], [f64; LANES]) {
+    fn of(&self, squares: &[f64; CHUNK]) -> ([f64; CHUNK], [f64; CHUNK]) {
         let halves = each(
             #[inline(always)]
             |i| squares[i] * self.half_square,
@@ -172,7 +172,7 @@ impl Shrink {
 /// within [1, 2^512]. Below 1 the same holds while x/2 is normal; where it is not, its bits stand for a number above it, so
 /// the start is smaller than it should be or right, about 2^511, and no step takes more than 4 % off.
 #[inline(always)]
-fn reciprocal_roots(halves: &[f64; LANES]) -> [f64; LANES] {
+fn reciprocal_roots(halves: &[f64; CHUNK]) -> [f64; CHUNK] {
     // That of the bits of x, less what halving x takes off the exponent.
     const START: u64 = 0x5fe6_ed21_0000_0000 - (1 << 51);
     let roots = each(
@@ -184,7 +184,7 @@ fn reciprocal_roots(halves: &[f64; LANES]) -> [f64; LANES] {
 
 /// y(a − hy²); Newton's step for a = 1.5.
 #[inline(always)]
-fn polish(roots: &[f64; LANES], halves: &[f64; LANES], a: f64) -> [f64; LANES] {
+fn polish(roots: &[f64; CHUNK], halves: &[f64; CHUNK], a: f64) -> [f64; CHUNK] {
     each(
         #[inline(always)]
         |i| roots[i] * (-(halves[i] * roots[i])).mul_add(roots[i], a),

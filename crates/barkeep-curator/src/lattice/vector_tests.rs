@@ -12,7 +12,7 @@ fn sums(rows: &[Vec<f64>], clip: Clip) -> Vec<i64> {
     let dimension = rows[0].len();
     let terms: Vec<f64> = (0..dimension).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
     let mut sums = vec![0; dimension];
-    let (mut chunk, mut partials) = (vec![0.0; dimension * LANES], vec![0; dimension * LANES]);
+    let (mut chunk, mut partials) = (vec![0.0; dimension * CHUNK], vec![0; dimension * CHUNK]);
     add_clipped(&Written::new(&terms, rows.len()), &mut chunk, &mut partials, clip);
     total(&partials, &mut sums);
     sums
@@ -164,7 +164,7 @@ fn affine_gradients_are_summed_as_if_they_were_written() {
             };
             let rows: Vec<Vec<f64>> = (0..records).map(row).collect();
             let clip = Clip::new(2.0).unwrap();
-            let (mut chunk, mut partials) = (vec![0.0; dimension * LANES], vec![0; dimension * LANES]);
+            let (mut chunk, mut partials) = (vec![0.0; dimension * CHUNK], vec![0; dimension * CHUNK]);
             let block = Block::over(&values, records, records);
             add_clipped(&Columns::new(block, &affine), &mut chunk, &mut partials, clip);
             let mut found = vec![0; dimension];

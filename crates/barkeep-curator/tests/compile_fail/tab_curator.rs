@@ -1,4 +1,4 @@
-fn step(tab: &mut barkeep_curator::Tab) -> &barkeep_curator::Curator {
+fn step(tab: &mut barkeep_curator::Gate) -> &barkeep_curator::Curator {
     &tab.curator
 }
 

@@ -1,4 +1,4 @@
-fn step(tab: &mut barkeep_curator::Tab) -> u64 {
+fn step(tab: &mut barkeep_curator::Gate) -> u64 {
     tab.rng.next_u64()
 }
 

@@ -71,8 +71,8 @@ impl Banana {
     }
 
     /// u_j(θ).
-    fn centre(&self, at: &[f64], j: usize) -> f64 {
-        if j == 1 { at[1] + self.bend.lift(at[0]) } else { at[j] }
+    fn centre(&self, theta: &[f64], j: usize) -> f64 {
+        if j == 1 { theta[1] + self.bend.lift(theta[0]) } else { theta[j] }
     }
 
     /// u_j(θ') − u_j(θ) without cancellation.
@@ -86,8 +86,8 @@ impl Banana {
     }
 
     /// Jᵀ·diag(`weight`)·J for the Jacobian J of u, which is the identity but for ∂u₂/∂θ₁.
-    fn pull_back(&self, at: &[f64], weight: impl Fn(usize) -> f64, out: &mut [f64]) {
-        let (d, slope) = (self.dimension(), self.bend.slope(at[0]));
+    fn pull_back(&self, theta: &[f64], weight: impl Fn(usize) -> f64, out: &mut [f64]) {
+        let (d, slope) = (self.dimension(), self.bend.slope(theta[0]));
         out.fill(0.0);
         for (j, entry) in out.iter_mut().step_by(d + 1).enumerate() {
             *entry = weight(j);
@@ -132,8 +132,8 @@ impl Model for Banana {
         &self.columns
     }
 
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let term = |j: usize| ([-0.5 * self.precisions[j]], self.centre(at, j));
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let term = |j: usize| ([-0.5 * self.precisions[j]], self.centre(theta, j));
         sum_columns(block, self.dimension(), [self.normaliser], [out], term, quadratic);
     }
 
@@ -146,14 +146,14 @@ impl Model for Banana {
         sum_columns(block, self.dimension(), [0.0], [out], term, linear);
     }
 
-    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let slope = self.bend.slope(at[0]);
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let slope = self.bend.slope(theta[0]);
         let pulls = [self.precisions[0], slope * self.precisions[1]];
         let coordinates = out.chunks_exact_mut(block.len().max(1)).enumerate().take(self.dimension());
         for (j, out) in coordinates {
-            let (weight, centre) = (self.precisions[j], self.centre(at, j));
+            let (weight, centre) = (self.precisions[j], self.centre(theta, j));
             match j {
-                0 => sum_columns(block, 2, [0.0], [out], |k| ([pulls[k]], self.centre(at, k)), linear),
+                0 => sum_columns(block, 2, [0.0], [out], |k| ([pulls[k]], self.centre(theta, k)), linear),
                 _ => map_column(
                     block.column(j),
                     out,
@@ -164,34 +164,34 @@ impl Model for Banana {
         }
     }
 
-    fn affine_gradient(&self, at: &[f64], out: &mut Affine) -> bool {
+    fn affine_gradient(&self, theta: &[f64], out: &mut Affine) -> bool {
         out.weights.clone_from(&self.precisions);
         out.centres.clear();
-        out.centres.extend((0..self.dimension()).map(|j| self.centre(at, j)));
-        out.lean = self.bend.slope(at[0]) * self.precisions[1];
+        out.centres.extend((0..self.dimension()).map(|j| self.centre(theta, j)));
+        out.lean = self.bend.slope(theta[0]) * self.precisions[1];
         true
     }
 
-    fn log_prior(&self, at: &[f64]) -> f64 {
-        let squares: f64 = (0..self.dimension()).map(|j| self.centre(at, j) * self.centre(at, j)).sum();
+    fn log_prior(&self, theta: &[f64]) -> f64 {
+        let squares: f64 = (0..self.dimension()).map(|j| self.centre(theta, j) * self.centre(theta, j)).sum();
         let log_scale = libm::log(std::f64::consts::TAU * self.prior_variance);
         -0.5 * (squares / self.prior_variance + self.dimension() as f64 * log_scale)
     }
 
-    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
         for (j, out) in out.iter_mut().enumerate().take(self.dimension()) {
-            *out = -self.centre(at, j) / self.prior_variance;
+            *out = -self.centre(theta, j) / self.prior_variance;
         }
-        out[0] -= self.bend.slope(at[0]) * self.centre(at, 1) / self.prior_variance;
+        out[0] -= self.bend.slope(theta[0]) * self.centre(theta, 1) / self.prior_variance;
     }
 
-    fn fisher(&self, at: &[f64], out: &mut [f64]) -> bool {
-        self.pull_back(at, |j| self.precisions[j], out);
+    fn fisher(&self, theta: &[f64], out: &mut [f64]) -> bool {
+        self.pull_back(theta, |j| self.precisions[j], out);
         true
     }
 
-    fn prior_precision(&self, at: &[f64], out: &mut [f64]) {
-        self.pull_back(at, |_| 1.0 / self.prior_variance, out);
+    fn prior_precision(&self, theta: &[f64], out: &mut [f64]) {
+        self.pull_back(theta, |_| 1.0 / self.prior_variance, out);
     }
 
     fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {
@@ -200,9 +200,9 @@ impl Model for Banana {
         true
     }
 
-    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         for (j, row) in row.iter_mut().enumerate().take(self.dimension()) {
-            *row = self.centre(at, j) + self.variances[j].sqrt() * normal(uniform);
+            *row = self.centre(theta, j) + self.variances[j].sqrt() * normal(uniform);
         }
     }
 }
@@ -285,10 +285,10 @@ mod tests {
 
     #[test]
     fn behaves_as_every_model_must() {
-        let at = [1.0, 3.0, 0.0, -1.0];
-        check::one_component_moves(&model(), &at);
-        check::scores(&model(), &at, true);
-        check::any_values(&model(), &at);
+        let theta = [1.0, 3.0, 0.0, -1.0];
+        check::one_component_moves(&model(), &theta);
+        check::scores(&model(), &theta, true);
+        check::any_values(&model(), &theta);
         check::prior_draws(&model());
     }
 
@@ -316,16 +316,16 @@ mod tests {
         let posterior = model.posterior(records as f64, temper, &means);
         let mut terms = vec![0.0; records];
         let scratch = &mut Scratch::new();
-        let mut constant = |at: &[f64]| {
-            model.log_density(Block::over(&values, records, records), at, &mut terms, scratch);
-            let u = [at[0], at[1] + BEND.a * (at[0] - BEND.m).powi(2) + BEND.b, at[2], at[3]];
+        let mut constant = |theta: &[f64]| {
+            model.log_density(Block::over(&values, records, records), theta, &mut terms, scratch);
+            let u = [theta[0], theta[1] + BEND.a * (theta[0] - BEND.m).powi(2) + BEND.b, theta[2], theta[3]];
             let closed: f64 =
                 (0..4).map(|j| -0.5 * (u[j] - posterior.centre[j]).powi(2) / posterior.variances[j]).sum();
-            closed - temper * terms.iter().sum::<f64>() - model.log_prior(at)
+            closed - temper * terms.iter().sum::<f64>() - model.log_prior(theta)
         };
         let reference = constant(&[0.0, 0.0, 0.0, 0.0]);
-        for at in [[0.3, 2.0, 0.0, 1.0], [-1.0, 4.0, 2.0, -2.0], [2.5, -6.0, 0.5, 0.1]] {
-            assert!((constant(&at) - reference).abs() < 1e-10 * reference.abs());
+        for theta in [[0.3, 2.0, 0.0, 1.0], [-1.0, 4.0, 2.0, -2.0], [2.5, -6.0, 0.5, 0.1]] {
+            assert!((constant(&theta) - reference).abs() < 1e-10 * reference.abs());
         }
     }
 

@@ -43,8 +43,8 @@ impl Model for Bernoulli {
         &self.columns
     }
 
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let (odds, normaliser) = (at[0], softplus(at[0]));
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let (odds, normaliser) = (theta[0], softplus(theta[0]));
         map_column(block.column(0), out, |x| x * odds - normaliser);
     }
 
@@ -53,28 +53,28 @@ impl Model for Bernoulli {
         map_column(block.column(0), out, |x| x * shift - normaliser);
     }
 
-    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let rate = sigmoid(at[0]);
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let rate = sigmoid(theta[0]);
         map_column(block.column(0), out, |x| x - rate);
     }
 
     /// ln r^a(1 − r)^b/B(a, b): the Beta density times dr/du = r(1 − r).
-    fn log_prior(&self, at: &[f64]) -> f64 {
+    fn log_prior(&self, theta: &[f64]) -> f64 {
         let beta = ln_gamma(self.ones) + ln_gamma(self.zeros) - ln_gamma(self.ones + self.zeros);
-        -self.ones * softplus(-at[0]) - self.zeros * softplus(at[0]) - beta
+        -self.ones * softplus(-theta[0]) - self.zeros * softplus(theta[0]) - beta
     }
 
-    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
-        out[0] = self.ones * sigmoid(-at[0]) - self.zeros * sigmoid(at[0]);
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
+        out[0] = self.ones * sigmoid(-theta[0]) - self.zeros * sigmoid(theta[0]);
     }
 
-    fn fisher(&self, at: &[f64], out: &mut [f64]) -> bool {
-        out[0] = sigmoid(at[0]) * sigmoid(-at[0]);
+    fn fisher(&self, theta: &[f64], out: &mut [f64]) -> bool {
+        out[0] = sigmoid(theta[0]) * sigmoid(-theta[0]);
         true
     }
 
-    fn prior_precision(&self, at: &[f64], out: &mut [f64]) {
-        out[0] = (self.ones + self.zeros) * sigmoid(at[0]) * sigmoid(-at[0]);
+    fn prior_precision(&self, theta: &[f64], out: &mut [f64]) {
+        out[0] = (self.ones + self.zeros) * sigmoid(theta[0]) * sigmoid(-theta[0]);
     }
 
     fn lipschitz(&self, schema: &Schema) -> Option<f64> {
@@ -96,8 +96,8 @@ impl Model for Bernoulli {
         out[0].is_finite()
     }
 
-    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        row[0] = f64::from(u8::from(uniform() < sigmoid(at[0])));
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        row[0] = f64::from(u8::from(uniform() < sigmoid(theta[0])));
     }
 }
 

@@ -26,8 +26,8 @@ impl Circle {
 }
 
 /// x² + y².
-fn squared_radius(at: &[f64]) -> f64 {
-    at[0] * at[0] + at[1] * at[1]
+fn squared_radius(theta: &[f64]) -> f64 {
+    theta[0] * theta[0] + theta[1] * theta[1]
 }
 
 impl Model for Circle {
@@ -43,8 +43,8 @@ impl Model for Circle {
         &self.columns
     }
 
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let (a, centre) = (self.a, squared_radius(at));
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let (a, centre) = (self.a, squared_radius(theta));
         map_column(block.column(0), out, |r| {
             let miss = centre - r * r;
             -a * miss * miss
@@ -59,10 +59,10 @@ impl Model for Circle {
         map_column(block.column(0), out, |r| weight * (r * r - middle));
     }
 
-    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let centre = squared_radius(at);
-        for (out, at) in out.chunks_exact_mut(block.len().max(1)).zip(at) {
-            let weight = 4.0 * self.a * at;
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        let centre = squared_radius(theta);
+        for (out, theta) in out.chunks_exact_mut(block.len().max(1)).zip(theta) {
+            let weight = 4.0 * self.a * theta;
             map_column(block.column(0), out, |r| weight * (r * r - centre));
         }
     }
@@ -76,16 +76,16 @@ impl Model for Circle {
     }
 
     /// 8a·θθᵀ, for r² Gaussian around x² + y²: of rank one, since records say nothing of the angle.
-    fn fisher(&self, at: &[f64], out: &mut [f64]) -> bool {
+    fn fisher(&self, theta: &[f64], out: &mut [f64]) -> bool {
         for (k, out) in out.iter_mut().enumerate().take(4) {
-            *out = 8.0 * self.a * at[k / 2] * at[k % 2];
+            *out = 8.0 * self.a * theta[k / 2] * theta[k % 2];
         }
         true
     }
 
     /// r ~ N(√(x²+y²), 1), the thesis' choice at radius 3: the likelihood itself is no density of r.
-    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        row[0] = squared_radius(at).sqrt() + normal(uniform);
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        row[0] = squared_radius(theta).sqrt() + normal(uniform);
     }
 }
 
@@ -117,15 +117,15 @@ mod tests {
     #[test]
     fn information_is_the_second_moment_of_the_score() {
         // E over q = r² ~ N(s, 1/(2a)) by the trapezoid rule; a is large enough that q stays positive.
-        let (a, at) = (2.0, [3.0, -4.0]);
+        let (a, theta) = (2.0, [3.0, -4.0]);
         let model = Circle::new(a).unwrap();
         let nodes: Vec<f64> = (-400..=400).map(|k| f64::from(k) / 40.0).collect();
         let radii: Vec<f64> = nodes.iter().map(|z| (25.0 + z / (2.0 * a).sqrt()).sqrt()).collect();
         let mut gradient = vec![0.0; 2 * nodes.len()];
         let block = Block::over(&radii, radii.len(), radii.len());
-        model.gradient(block, &at, &mut gradient, &mut Scratch::new());
+        model.gradient(block, &theta, &mut gradient, &mut Scratch::new());
         let mut fisher = [0.0; 4];
-        assert!(model.fisher(&at, &mut fisher));
+        assert!(model.fisher(&theta, &mut fisher));
         for k in 0..4 {
             let (first, second) = (&gradient[k / 2 * nodes.len()..], &gradient[k % 2 * nodes.len()..]);
             let total: f64 = (0..nodes.len())

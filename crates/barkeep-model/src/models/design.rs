@@ -3,11 +3,11 @@
 use barkeep_data::{Block, Schema};
 use barkeep_num::up_by;
 
-use crate::cholesky::{Cholesky, dot};
 use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, sum_columns};
 use crate::variates::normal;
 use crate::{Belief, Error, Prior, Transform};
+use barkeep_num::linear::{Cholesky, dot};
 
 /// How many trials a binomial response had.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -183,11 +183,12 @@ impl Design {
     }
 
     /// The logarithm of E[e^η] if η were normal with the declared moments, but for the offset; and E[η].
-    pub(crate) fn typical_predictor(&self, at: &[f64]) -> (f64, f64) {
+    pub(crate) fn typical_predictor(&self, theta: &[f64]) -> (f64, f64) {
         let k = self.coefficients();
-        let at = &at[..k];
-        let mean = dot(at, &self.means);
-        let square: f64 = at.iter().zip(self.moments.chunks_exact(k)).map(|(b, row)| b * dot(row, at)).sum();
+        let theta = &theta[..k];
+        let mean = dot(theta, &self.means);
+        let square: f64 =
+            theta.iter().zip(self.moments.chunks_exact(k)).map(|(b, row)| b * dot(row, theta)).sum();
         let (offset, log_offset) = self.typical_offset;
         (log_offset + mean + 0.5 * (square - mean * mean).max(0.0), offset + mean)
     }
@@ -262,8 +263,8 @@ impl Design {
     }
 
     /// Σ ln p of the coefficients.
-    pub(crate) fn log_prior(&self, at: &[f64]) -> f64 {
-        self.priors.iter().zip(at).map(|(prior, at)| prior.log_density(*at)).sum()
+    pub(crate) fn log_prior(&self, theta: &[f64]) -> f64 {
+        self.priors.iter().zip(theta).map(|(prior, theta)| prior.log_density(*theta)).sum()
     }
 
     /// Mean and precision of each coefficient, if all priors are normal or flat.
@@ -272,9 +273,9 @@ impl Design {
     }
 
     /// Its gradient.
-    pub(crate) fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
-        for ((out, prior), at) in out.iter_mut().zip(&self.priors).zip(at) {
-            *out = prior.derivative(*at);
+    pub(crate) fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
+        for ((out, prior), theta) in out.iter_mut().zip(&self.priors).zip(theta) {
+            *out = prior.derivative(*theta);
         }
     }
 
@@ -304,15 +305,15 @@ impl Design {
     }
 
     /// η and the trials of one record.
-    pub(crate) fn predictor(&self, at: &[f64], row: &[f64]) -> (f64, f64) {
+    pub(crate) fn predictor(&self, theta: &[f64], row: &[f64]) -> (f64, f64) {
         let (skip, lead) = (usize::from(self.intercept), self.lead());
-        let start = if self.intercept { at[0] } else { 0.0 };
+        let start = if self.intercept { theta[0] } else { 0.0 };
         let offset = if self.offset { row[lead - 1] } else { 0.0 };
         let trials = match self.trials {
             Trials::Fixed(trials) => trials.floor(),
             Trials::Column(_) => row[1],
         };
-        let terms = row[lead..].iter().zip(&at[skip..]).map(|(x, coefficient)| coefficient * x);
+        let terms = row[lead..].iter().zip(&theta[skip..]).map(|(x, coefficient)| coefficient * x);
         (terms.fold(start + offset, |sum, term| sum + term), trials)
     }
 }

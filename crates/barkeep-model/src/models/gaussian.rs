@@ -4,11 +4,11 @@
 
 use barkeep_data::{Block, Column, Schema};
 
-use crate::cholesky::{Cholesky, dot};
 use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, map_column, quadratic, sum_columns};
 use crate::variates::normal;
 use crate::{Affine, Error, Model, Scratch, Statistics, numbered};
+use barkeep_num::linear::{Cholesky, dot};
 
 /// x ~ N(θ, Σ) with Σ known, θ ~ N(μ₀, Σ₀).
 pub struct GaussianMean {
@@ -164,10 +164,10 @@ impl Model for GaussianMean {
         &self.columns
     }
 
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let d = self.dimension();
         if self.diagonal {
-            let half = |j: usize| ([-0.5 * self.precision[j * d + j]], at[j]);
+            let half = |j: usize| ([-0.5 * self.precision[j * d + j]], theta[j]);
             sum_columns(block, d, [self.normaliser], [out], half, quadratic);
             return;
         }
@@ -175,7 +175,7 @@ impl Model for GaussianMean {
         out.fill(self.normaliser);
         let [whitened] = scratch.buffers(out.len());
         for row in self.covariance.inverse_lower().chunks_exact(d) {
-            sum_columns(block, d, [0.0], [whitened], |j| ([row[j]], at[j]), linear);
+            sum_columns(block, d, [0.0], [whitened], |j| ([row[j]], theta[j]), linear);
             fold_column(whitened, out, |out, z| out - 0.5 * z * z);
         }
     }
@@ -195,11 +195,11 @@ impl Model for GaussianMean {
         sum_columns(block, d, [0.0], [out], term, linear);
     }
 
-    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let d = self.dimension();
         let coordinates = out.chunks_exact_mut(block.len().max(1));
         for (j, (row, out)) in self.precision.chunks_exact(d).zip(coordinates).enumerate() {
-            let (weight, centre) = (row[j], at[j]);
+            let (weight, centre) = (row[j], theta[j]);
             match self.diagonal {
                 true => map_column(
                     block.column(j),
@@ -207,38 +207,38 @@ impl Model for GaussianMean {
                     #[inline(always)]
                     |x| weight * (x - centre),
                 ),
-                false => sum_columns(block, d, [0.0], [out], |k| ([row[k]], at[k]), linear),
+                false => sum_columns(block, d, [0.0], [out], |k| ([row[k]], theta[k]), linear),
             }
         }
     }
 
-    fn affine_gradient(&self, at: &[f64], out: &mut Affine) -> bool {
+    fn affine_gradient(&self, theta: &[f64], out: &mut Affine) -> bool {
         out.weights.clear();
         out.weights.extend(self.precision.iter().step_by(self.dimension() + 1));
         out.centres.clear();
-        out.centres.extend_from_slice(at);
+        out.centres.extend_from_slice(theta);
         out.lean = 0.0;
         self.diagonal
     }
 
-    fn log_prior(&self, at: &[f64]) -> f64 {
+    fn log_prior(&self, theta: &[f64]) -> f64 {
         let d = self.dimension();
         let square: f64 = self
             .prior
             .inverse_lower()
             .chunks_exact(d)
             .map(|row| {
-                let z: f64 = (0..d).map(|j| row[j] * (at[j] - self.prior_mean[j])).sum();
+                let z: f64 = (0..d).map(|j| row[j] * (theta[j] - self.prior_mean[j])).sum();
                 z * z
             })
             .sum();
         -0.5 * (square + self.prior.log_determinant() + d as f64 * std::f64::consts::TAU.ln())
     }
 
-    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
         let d = self.dimension();
         for (row, out) in self.prior_precision.chunks_exact(d).zip(out) {
-            *out = -(0..d).map(|k| row[k] * (at[k] - self.prior_mean[k])).sum::<f64>();
+            *out = -(0..d).map(|k| row[k] * (theta[k] - self.prior_mean[k])).sum::<f64>();
         }
     }
 
@@ -278,10 +278,10 @@ impl Model for GaussianMean {
         true
     }
 
-    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         let standard: Vec<f64> = row.iter().map(|_| normal(uniform)).collect();
         self.covariance.correlate(&standard, row);
-        row.iter_mut().zip(at).for_each(|(row, at)| *row += at);
+        row.iter_mut().zip(theta).for_each(|(row, theta)| *row += theta);
     }
 }
 

@@ -40,8 +40,8 @@ impl Mixture {
 
     /// The second component's log odds t as a function of x: slope·(x − middle).
     #[inline(always)]
-    fn log_odds(&self, at: &[f64]) -> impl Fn(f64) -> f64 + Copy + use<> {
-        let (slope, middle) = (at[1] / self.variance, at[0] + 0.5 * at[1]);
+    fn log_odds(&self, theta: &[f64]) -> impl Fn(f64) -> f64 + Copy + use<> {
+        let (slope, middle) = (theta[1] / self.variance, theta[0] + 0.5 * theta[1]);
         move |x| slope * (x - middle)
     }
 }
@@ -65,9 +65,9 @@ impl Model for Mixture {
         &self.columns
     }
 
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let start = -std::f64::consts::LN_2 - 0.5 * libm::log(std::f64::consts::TAU * self.variance);
-        let (weight, centre, odds) = (-0.5 / self.variance, at[0], self.log_odds(at));
+        let (weight, centre, odds) = (-0.5 / self.variance, theta[0], self.log_odds(theta));
         map_column(
             block.column(0),
             out,
@@ -91,16 +91,16 @@ impl Model for Mixture {
         );
     }
 
-    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [share] = scratch.buffers(block.len());
-        let odds = self.log_odds(at);
+        let odds = self.log_odds(theta);
         map_column(
             block.column(0),
             share,
             #[inline(always)]
             |x| sigmoid(odds(x)),
         );
-        let (precision, centre, distance) = (1.0 / self.variance, at[0], at[1]);
+        let (precision, centre, distance) = (1.0 / self.variance, theta[0], theta[1]);
         let (first, second) = out.split_at_mut(block.len());
         fold_columns([block.column(0), share], first, |_, [x, w]| {
             score(x - centre, w, distance, precision)[0]
@@ -110,31 +110,32 @@ impl Model for Mixture {
         });
     }
 
-    fn log_prior(&self, at: &[f64]) -> f64 {
-        let term = |(at, v): (&f64, &f64)| -0.5 * (at * at / v + libm::log(std::f64::consts::TAU * v));
-        at.iter().zip(&self.prior_variances).map(term).sum()
+    fn log_prior(&self, theta: &[f64]) -> f64 {
+        let term =
+            |(theta, v): (&f64, &f64)| -0.5 * (theta * theta / v + libm::log(std::f64::consts::TAU * v));
+        theta.iter().zip(&self.prior_variances).map(term).sum()
     }
 
-    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
-        for ((out, at), variance) in out.iter_mut().zip(at).zip(&self.prior_variances) {
-            *out = -at / variance;
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
+        for ((out, theta), variance) in out.iter_mut().zip(theta).zip(&self.prior_variances) {
+            *out = -theta / variance;
         }
     }
 
     /// By the trapezoid rule over the density, which depends on θ₂ alone.
-    fn fisher(&self, at: &[f64], out: &mut [f64]) -> bool {
+    fn fisher(&self, theta: &[f64], out: &mut [f64]) -> bool {
         let sd = self.variance.sqrt();
         let step = sd / NODES;
         let mut total = [0.0; 4];
         // Around each component in turn: between far components there is nothing to add.
-        for component in [0.0, at[1]] {
+        for component in [0.0, theta[1]] {
             for k in 0..=(2.0 * WIDTH * NODES) as i32 {
                 let deviation = (f64::from(k) - WIDTH * NODES) * step;
                 let z = component + deviation;
                 let density = 0.5 * libm::exp(-0.5 * deviation * deviation / self.variance)
                     / (std::f64::consts::TAU * self.variance).sqrt();
-                let share = sigmoid(at[1] / self.variance * (z - 0.5 * at[1]));
-                let score = score(z, share, at[1], 1.0 / self.variance);
+                let share = sigmoid(theta[1] / self.variance * (z - 0.5 * theta[1]));
+                let score = score(z, share, theta[1], 1.0 / self.variance);
                 for (entry, total) in total.iter_mut().enumerate() {
                     *total += density * step * score[entry / 2] * score[entry % 2];
                 }
@@ -155,8 +156,8 @@ impl Model for Mixture {
         true
     }
 
-    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        let centre = if uniform() < 0.5 { at[0] } else { at[0] + at[1] };
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        let centre = if uniform() < 0.5 { theta[0] } else { theta[0] + theta[1] };
         row[0] = centre + self.variance.sqrt() * normal(uniform);
     }
 }

@@ -2,9 +2,8 @@
 
 use barkeep_data::{Block, Column, Schema};
 
-use crate::cholesky::{Cholesky, dot};
-use crate::spectrum::Spectrum;
 use crate::{Design, Statistics};
+use barkeep_num::linear::{Cholesky, Spectrum, dot};
 
 /// How often the coefficients that scale the noise are fitted again.
 const ROUNDS: usize = 8;

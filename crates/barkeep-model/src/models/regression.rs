@@ -50,8 +50,8 @@ impl Regression {
     }
 
     /// The logarithm of the nuisance, known or not.
-    fn log_nuisance(&self, at: &[f64]) -> f64 {
-        if self.belief.is_some() { at[self.design.coefficients()] } else { self.known }
+    fn log_nuisance(&self, theta: &[f64]) -> f64 {
+        if self.belief.is_some() { theta[self.design.coefficients()] } else { self.known }
     }
 
     /// Each record's number of trials.
@@ -66,19 +66,19 @@ impl Regression {
     }
 
     /// Writes η.
-    fn predict(&self, block: Block<'_>, at: &[f64], out: &mut [f64]) {
-        self.line(block, at, (0.0, 1.0), out);
+    fn predict(&self, block: Block<'_>, theta: &[f64], out: &mut [f64]) {
+        self.line(block, theta, (0.0, 1.0), out);
     }
 
     /// Writes y − η.
-    fn residuals(&self, block: Block<'_>, at: &[f64], out: &mut [f64]) {
-        self.line(block, at, (1.0, -1.0), out);
+    fn residuals(&self, block: Block<'_>, theta: &[f64], out: &mut [f64]) {
+        self.line(block, theta, (1.0, -1.0), out);
     }
 
     /// Writes r·y + q·η. One function for all families: each copy of the loop is compiled for every instruction set.
     #[inline(never)]
-    fn line(&self, block: Block<'_>, at: &[f64], (response, sign): (f64, f64), out: &mut [f64]) {
-        self.design.combine(block, ([response], [sign]), |j| [sign * at[j]], [out]);
+    fn line(&self, block: Block<'_>, theta: &[f64], (response, sign): (f64, f64), out: &mut [f64]) {
+        self.design.combine(block, ([response], [sign]), |j| [sign * theta[j]], [out]);
     }
 
     /// Writes η' − η, and η or, for a response on η's own scale, y − ½(η + η').
@@ -107,20 +107,20 @@ impl Model for Regression {
         self.design.columns()
     }
 
-    fn log_density(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let y = block.column(0);
-        let log_nuisance = self.log_nuisance(at);
+        let log_nuisance = self.log_nuisance(theta);
         let nuisance = libm::exp(log_nuisance);
         let [trials] = scratch.buffers(out.len());
         match self.family {
             Family::Gaussian { .. } => {
-                self.residuals(block, at, out);
+                self.residuals(block, theta, out);
                 let weight = -0.5 * libm::exp(-2.0 * log_nuisance);
                 let start = -log_nuisance - 0.5 * libm::log(std::f64::consts::TAU);
                 map_in_place(out, |residual| weight * residual * residual + start);
             }
             Family::StudentT { degrees, .. } => {
-                self.residuals(block, at, out);
+                self.residuals(block, theta, out);
                 let start = barkeep_num::ln_gamma(0.5 * (degrees + 1.0))
                     - barkeep_num::ln_gamma(0.5 * degrees)
                     - 0.5 * libm::log(degrees * std::f64::consts::PI)
@@ -133,7 +133,7 @@ impl Model for Regression {
                 );
             }
             Family::Bernoulli(Link::Logit) => {
-                self.predict(block, at, out);
+                self.predict(block, theta, out);
                 fold_column(
                     y,
                     out,
@@ -142,11 +142,11 @@ impl Model for Regression {
                 );
             }
             Family::Bernoulli(Link::Probit) => {
-                self.predict(block, at, out);
+                self.predict(block, theta, out);
                 out.iter_mut().zip(y).for_each(|(out, y)| *out = probit(*out, *y));
             }
             Family::Binomial => {
-                self.predict(block, at, out);
+                self.predict(block, theta, out);
                 let trials = self.trials(block, trials);
                 fold_columns(
                     [y, trials],
@@ -158,7 +158,7 @@ impl Model for Regression {
                 each.for_each(|((out, y), trials)| *out += self.family.base(*y, *trials));
             }
             Family::Poisson => {
-                self.predict(block, at, out);
+                self.predict(block, theta, out);
                 fold_column(
                     y,
                     out,
@@ -168,7 +168,7 @@ impl Model for Regression {
                 out.iter_mut().zip(y).for_each(|(out, y)| *out += self.family.base(*y, 1.0));
             }
             Family::NegativeBinomial { .. } => {
-                self.predict(block, at, out);
+                self.predict(block, theta, out);
                 let at_size = ln_gamma(nuisance);
                 fold_column(
                     y,
@@ -182,7 +182,7 @@ impl Model for Regression {
                 out.iter_mut().zip(y).for_each(|(out, y)| *out += self.family.base(*y, 1.0));
             }
             Family::Gamma { .. } => {
-                self.predict(block, at, out);
+                self.predict(block, theta, out);
                 let start = nuisance * log_nuisance - barkeep_num::ln_gamma(nuisance);
                 fold_column(
                     y,
@@ -295,9 +295,9 @@ impl Model for Regression {
         }
     }
 
-    fn gradient(&self, block: Block<'_>, at: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let y = block.column(0);
-        let log_nuisance = self.log_nuisance(at);
+        let log_nuisance = self.log_nuisance(theta);
         let nuisance = libm::exp(log_nuisance);
         let [score, trials] = scratch.buffers(block.len());
         // The nuisance's share of the gradient comes last, and only if it is a parameter.
@@ -305,13 +305,13 @@ impl Model for Regression {
         let nuisance_score = out.get_mut(last..).unwrap_or_default();
         match self.family {
             Family::Gaussian { .. } => {
-                self.residuals(block, at, score);
+                self.residuals(block, theta, score);
                 let precision = libm::exp(-2.0 * log_nuisance);
                 map_column(score, nuisance_score, |residual| precision * residual * residual - 1.0);
                 map_in_place(score, |residual| precision * residual);
             }
             Family::StudentT { degrees, .. } => {
-                self.residuals(block, at, score);
+                self.residuals(block, theta, score);
                 let (weight, spread) = (degrees + 1.0, degrees * nuisance * nuisance);
                 map_column(score, nuisance_score, |residual| {
                     weight * (residual * residual / (spread + residual * residual)) - 1.0
@@ -319,7 +319,7 @@ impl Model for Regression {
                 map_in_place(score, |residual| weight * residual / (spread + residual * residual));
             }
             Family::Bernoulli(Link::Logit) => {
-                self.predict(block, at, score);
+                self.predict(block, theta, score);
                 fold_column(
                     y,
                     score,
@@ -328,14 +328,14 @@ impl Model for Regression {
                 );
             }
             Family::Bernoulli(Link::Probit) => {
-                self.predict(block, at, score);
+                self.predict(block, theta, score);
                 for (score, y) in score.iter_mut().zip(y) {
                     let sign = 2.0 * y - 1.0;
                     *score = sign * hazard(sign * *score);
                 }
             }
             Family::Binomial => {
-                self.predict(block, at, score);
+                self.predict(block, theta, score);
                 fold_columns(
                     [y, self.trials(block, trials)],
                     score,
@@ -344,7 +344,7 @@ impl Model for Regression {
                 );
             }
             Family::Poisson => {
-                self.predict(block, at, score);
+                self.predict(block, theta, score);
                 fold_column(
                     y,
                     score,
@@ -353,7 +353,7 @@ impl Model for Regression {
                 );
             }
             Family::NegativeBinomial { .. } => {
-                self.predict(block, at, score);
+                self.predict(block, theta, score);
                 if self.belief.is_some() {
                     let at_size = digamma(nuisance);
                     nuisance_score.copy_from_slice(score);
@@ -372,7 +372,7 @@ impl Model for Regression {
                 );
             }
             Family::Gamma { .. } => {
-                self.predict(block, at, score);
+                self.predict(block, theta, score);
                 if self.belief.is_some() {
                     let start = log_nuisance + 1.0 - digamma(nuisance);
                     nuisance_score.copy_from_slice(score);
@@ -397,15 +397,15 @@ impl Model for Regression {
         self.design.scores(block, score, out);
     }
 
-    fn log_prior(&self, at: &[f64]) -> f64 {
-        let belief = self.belief.as_ref().map_or(0.0, |belief| belief.log_density(self.log_nuisance(at)));
-        self.design.log_prior(at) + belief
+    fn log_prior(&self, theta: &[f64]) -> f64 {
+        let belief = self.belief.as_ref().map_or(0.0, |belief| belief.log_density(self.log_nuisance(theta)));
+        self.design.log_prior(theta) + belief
     }
 
-    fn prior_gradient(&self, at: &[f64], out: &mut [f64]) {
-        self.design.prior_gradient(at, out);
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
+        self.design.prior_gradient(theta, out);
         if let (Some(belief), Some(out)) = (&self.belief, out.last_mut()) {
-            *out = belief.derivative(self.log_nuisance(at));
+            *out = belief.derivative(self.log_nuisance(theta));
         }
     }
 
@@ -414,10 +414,10 @@ impl Model for Regression {
     ///
     /// Exact where η does not vary between records; for probabilities the largest it can be. The guess of the features'
     /// moments is public: from bounds and levels, see [`Design::with_moments`].
-    fn fisher(&self, at: &[f64], out: &mut [f64]) -> bool {
+    fn fisher(&self, theta: &[f64], out: &mut [f64]) -> bool {
         let (d, k) = (self.dimension(), self.design.coefficients());
-        let nuisance = libm::exp(self.log_nuisance(at));
-        let (log_mean, middle) = self.design.typical_predictor(at);
+        let nuisance = libm::exp(self.log_nuisance(theta));
+        let (log_mean, middle) = self.design.typical_predictor(theta);
         let trials = match self.design.trials() {
             Trials::Fixed(trials) | Trials::Column(trials) => trials,
         };
@@ -432,12 +432,12 @@ impl Model for Regression {
         out.iter().all(|entry| entry.is_finite())
     }
 
-    fn prior_precision(&self, at: &[f64], out: &mut [f64]) {
+    fn prior_precision(&self, theta: &[f64], out: &mut [f64]) {
         let d = self.dimension();
         out.fill(0.0);
         self.design.prior_precision(d, out);
         if let (Some(belief), Some(out)) = (&self.belief, out.last_mut()) {
-            *out = belief.precision(self.log_nuisance(at));
+            *out = belief.precision(self.log_nuisance(theta));
         }
     }
 
@@ -488,14 +488,14 @@ impl Model for Regression {
     }
 
     /// Features are standard normal, trials the typical ones, and there is no offset.
-    fn simulate(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         self.design.simulate_features(uniform, row);
-        self.respond(at, uniform, row);
+        self.respond(theta, uniform, row);
     }
 
-    fn respond(&self, at: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) -> bool {
-        let (predictor, trials) = self.design.predictor(at, row);
-        row[0] = self.family.simulate(predictor, libm::exp(self.log_nuisance(at)), trials, uniform);
+    fn respond(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) -> bool {
+        let (predictor, trials) = self.design.predictor(theta, row);
+        row[0] = self.family.simulate(predictor, libm::exp(self.log_nuisance(theta)), trials, uniform);
         true
     }
 }

@@ -219,9 +219,11 @@ pub(super) fn term(
     let block = Block::over(record, 1, 1);
     let mut out = vec![0.0; dimension];
     match asked.term {
-        Term::Gradient { at, precondition } => gradient(model, block, (at, precondition), &mut out, scratch),
-        Term::Score { at, precondition, weight } => {
-            gradient(model, block, (at, precondition), &mut out, scratch);
+        Term::Gradient { theta, precondition } => {
+            gradient(model, block, (theta, precondition), &mut out, scratch)
+        }
+        Term::Score { theta, precondition, weight } => {
+            gradient(model, block, (theta, precondition), &mut out, scratch);
             for j in 0..dimension {
                 for k in j..dimension {
                     // Both of a symmetric pair in one entry.
@@ -246,11 +248,11 @@ pub(super) fn term(
 fn gradient(
     model: &dyn Model,
     block: Block<'_>,
-    (at, precondition): (&[f64], Precondition<'_>),
+    (theta, precondition): (&[f64], Precondition<'_>),
     out: &mut Vec<f64>,
     scratch: &mut Scratch,
 ) {
-    model.gradient(block, at, out, scratch);
+    model.gradient(block, theta, out, scratch);
     match precondition {
         Precondition::Identity => {}
         Precondition::Diagonal(entries) => {

@@ -13,7 +13,7 @@ use barkeep_accounting::{
     Contract, Cost, Delta, Mechanism, Neighbours, Rate, Rule, Sampling, Steps, Variance,
 };
 use barkeep_curator::{
-    Ask, Budget, Clip, Decide, LatticeSigma, Level, Precondition, Premises, Refused, Sum, Temper, Term,
+    Ask, Budget, Clip, Decide, LatticeSigma, Level, Precondition, PrivacyModel, Refused, Sum, Temper, Term,
     barker_minibatch_clip, decide_cost, discrete_gaussian, sum_cost, sum_sensitivity,
 };
 use barkeep_data::{Column, Schema};
@@ -130,7 +130,7 @@ struct Terms {
     steps: u64,
     delta: f64,
     batch: Sampling,
-    premises: Premises,
+    premises: PrivacyModel,
 }
 
 /// A mechanism and the terms it is asked under.
@@ -149,7 +149,7 @@ impl Attack {
     }
 
     fn new(name: &'static str, question: Question, delta: f64) -> Self {
-        let premises = Premises { neighbours: SUBSTITUTE, level: Level::Decision };
+        let premises = PrivacyModel { neighbours: SUBSTITUTE, level: Level::Decision };
         Self { question, terms: Terms { name, steps: 1, delta, batch: FULL, premises } }
     }
 
@@ -194,8 +194,8 @@ impl Attack {
                 let cost = sum_cost(temper, clip, batch, sigma, premises)?;
                 let pair = terms.pair(vec![FAR; dimension], vec![0.0; dimension])?;
                 terms.staged(cost, pair, Claim { delta, gaussian: batch == FULL }, effort, move |tab| {
-                    let (at, mut out) = (vec![0.0; dimension], vec![0.0; dimension]);
-                    let term = Term::Gradient { at: &at, precondition: Precondition::Identity };
+                    let (theta, mut out) = (vec![0.0; dimension], vec![0.0; dimension]);
+                    let term = Term::Gradient { theta: &theta, precondition: Precondition::Identity };
                     tab.sum(&Sum { term, temper, clip, batch, sigma }, &mut out)
                 })
             }

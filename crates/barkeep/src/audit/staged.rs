@@ -5,7 +5,7 @@ use super::pair::Pair;
 use super::probe::{Aim, Probe, Steered};
 use crate::Error;
 use crate::public_rng::PublicRng;
-use barkeep_curator::{Ask, Budget, Curator, Premises, Tab};
+use barkeep_curator::{Ask, Budget, Curator, Gate, PrivacyModel};
 use barkeep_data::Table;
 use barkeep_model::Model;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub(super) struct Staged<'a> {
     pub(super) pair: Pair,
     pub(super) tables: [Arc<Table>; 2],
     pub(super) model: Arc<dyn Model>,
-    pub(super) premises: Premises,
+    pub(super) premises: PrivacyModel,
     pub(super) buy: Buy<'a>,
     pub(super) perform: Perform<'a>,
     pub(super) aim: Aim,
@@ -36,7 +36,7 @@ impl<'a> Staged<'a> {
     pub(super) fn new(
         pair: Pair,
         model: Arc<dyn Model>,
-        premises: Premises,
+        premises: PrivacyModel,
         aim: Aim,
         (buy, perform): (Buy<'a>, Perform<'a>),
     ) -> Result<Self, Error> {
@@ -51,7 +51,7 @@ impl<'a> Staged<'a> {
         for ((chain, budget), noise) in budgets.into_iter().enumerate().zip(noise) {
             let table = Arc::clone(&self.tables[world.index()]);
             let curator = Curator::new(table, Arc::clone(&self.model), self.premises, budget)?;
-            let mut tab = Tab::open(&Arc::new(curator), noise);
+            let mut tab = Gate::open(&Arc::new(curator), noise);
             let mut probe = Probe::new(&mut tab, &*self.model, &self.pair, self.aim, steered);
             (self.perform)(chain, &mut probe, &mut public)?;
             score += probe.score;

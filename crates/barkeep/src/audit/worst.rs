@@ -2,9 +2,9 @@
 
 use super::pair::{Pair, log_ratio, shares, term};
 use crate::Error;
-use crate::draws::Draws;
 use crate::plan::Plan;
 use crate::public_rng::PublicRng;
+use crate::run::draws::Draws;
 use crate::run::{Unwatched, chain, starting};
 use crate::spec::Privacy;
 use barkeep_accounting::{Neighbours, Sampling};

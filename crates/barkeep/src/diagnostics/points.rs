@@ -2,8 +2,8 @@
 
 use super::moments::Moments;
 
-/// A sample of points in R^d, borrowed row after row as [`Draws::pooled`](crate::draws::Draws::pooled) and
-/// [`Chain::values`](crate::draws::Chain::values) give it.
+/// A sample of points in R^d, borrowed row after row as [`Draws::pooled`](crate::run::draws::Draws::pooled) and
+/// [`Chain::values`](crate::run::draws::Chain::values) give it.
 #[derive(Debug, Clone, Copy)]
 pub struct Points<'a> {
     dimension: usize,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::convergence::{ess_bulk, ess_tail, mcse_mean, r_hat};
 use super::moments::{Moments, quantile, sorted};
-use crate::draws::{Draws, NOT_PRIVATE};
+use crate::run::draws::{Draws, NOT_PRIVATE};
 
 #[cfg(test)]
 mod tests;

@@ -6,11 +6,11 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use barkeep::accounting::Neighbours;
-use barkeep::curator::{Budget, Curator, Level, NoiseRng, Premises, Tab};
+use barkeep::curator::{Budget, Curator, Gate, Level, NoiseRng, PrivacyModel};
 use barkeep::data::{Schema, Table, TableBuilder};
 use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
 use barkeep::model::Model;
-use barkeep::sampler::{Kernel, State};
+use barkeep::samplers::{Kernel, State};
 use barkeep::{Outcome, PublicRng};
 use std::sync::Arc;
 
@@ -41,12 +41,12 @@ pub(crate) fn follow(
     seed: u64,
     kernel: impl FnOnce(&mut PublicRng) -> Box<dyn Kernel>,
 ) -> Vec<Vec<f64>> {
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
     let curator = Curator::new(table, Arc::clone(&model), premises, Budget::not_private()).unwrap();
-    let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(seed));
+    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(seed));
     let mut rng = PublicRng::new(seed, 0);
     let mut kernel = kernel(&mut rng);
-    let mut state = State { at: start.to_vec(), log_prior: model.log_prior(start) };
+    let mut state = State { theta: start.to_vec(), log_prior: model.log_prior(start) };
     let mut series = vec![Vec::with_capacity(steps); start.len()];
     let mut moved = 0;
     for _ in 0..steps {

@@ -3,9 +3,9 @@
 use crate::exit::Exit;
 use barkeep::accounting::{Neighbours, Sampling};
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Level, NoiseRng, Precondition, Premises, Sum, Tab, Temper, Term,
+    Ask, Budget, Clip, Curator, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
-use barkeep::model::cholesky::Cholesky;
+use barkeep::num::linear::Cholesky;
 use barkeep::{Error, Plan};
 use std::sync::Arc;
 
@@ -19,46 +19,46 @@ pub(super) struct Exact {
 pub(super) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
     let model = &plan.spec.model;
     let table = plan.read_records(&mut |_| {})?;
-    let premises = Premises { neighbours: Neighbours::Substitute, level: Level::Release };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
     let curator =
         Curator::new(table, Arc::clone(model), premises, Budget::not_private()).map_err(Error::from)?;
-    let mut tab = Tab::open(&Arc::new(curator), NoiseRng::insecure_seed(0));
+    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0));
     let bound = model.lipschitz(plan.spec.data.schema()).unwrap_or(f64::NAN);
     let clip = Clip::new(bound).map_err(Error::from)?;
     let temper = Temper::new(1.0).map_err(Error::from)?;
     let d = model.dimension();
-    let mut slope = |at: &[f64]| -> Result<Vec<f64>, Exit> {
+    let mut slope = |theta: &[f64]| -> Result<Vec<f64>, Exit> {
         let (mut sum, mut prior) = (vec![0.0; d], vec![0.0; d]);
-        let term = Term::Gradient { at, precondition: Precondition::Identity };
+        let term = Term::Gradient { theta, precondition: Precondition::Identity };
         tab.sum(&Sum { term, temper, clip, batch: Sampling::Full, sigma: 0.0 }, &mut sum)
             .map_err(Error::from)?;
-        model.prior_gradient(at, &mut prior);
+        model.prior_gradient(theta, &mut prior);
         Ok(sum.iter().zip(prior).map(|(sum, prior)| sum + prior).collect())
     };
     let singular = || Exit::Input("the posterior without privacy has no curvature".to_owned());
-    let mut at = vec![0.0; d];
+    let mut theta = vec![0.0; d];
     let mut covariance = Vec::new();
     // Newton's method doubles the digits at each step; eight steps leave none to gain.
     for _ in 0..8 {
-        let here = slope(&at)?;
+        let here = slope(&theta)?;
         let mut information = vec![0.0; d * d];
         for j in 0..d {
             // Far above the lattice of the sums, far below the scale on which a logit bends.
             let width = 1e-3;
-            let mut to = at.clone();
-            to[j] = at[j] + width;
+            let mut to = theta.clone();
+            to[j] = theta[j] + width;
             let up = slope(&to)?;
-            to[j] = at[j] - width;
+            to[j] = theta[j] - width;
             let down = slope(&to)?;
             (0..d).for_each(|i| information[i * d + j] = (down[i] - up[i]) / (2.0 * width));
         }
         let symmetric: Vec<f64> =
             (0..d * d).map(|k| 0.5 * (information[k] + information[(k % d) * d + k / d])).collect();
         covariance = Cholesky::new(&symmetric, d).ok_or_else(singular)?.inverse();
-        for (at, row) in at.iter_mut().zip(covariance.chunks_exact(d)) {
-            *at += row.iter().zip(&here).map(|(entry, slope)| entry * slope).sum::<f64>();
+        for (theta, row) in theta.iter_mut().zip(covariance.chunks_exact(d)) {
+            *theta += row.iter().zip(&here).map(|(entry, slope)| entry * slope).sum::<f64>();
         }
     }
     let variances = covariance.iter().step_by(d + 1);
-    Ok(at.into_iter().zip(variances).map(|(mean, variance)| Exact { mean, sd: variance.sqrt() }).collect())
+    Ok(theta.into_iter().zip(variances).map(|(mean, variance)| Exact { mean, sd: variance.sqrt() }).collect())
 }

@@ -138,8 +138,8 @@ fn trials_and_offsets_enter_as_declared() {
         Regression::new(design(true).with_offset("o", (0.0, 0.0)).unwrap(), Family::Poisson).unwrap();
     let (mut one, mut other) = ([0.0], [0.0]);
     let scratch = &mut Scratch::new();
-    let at = [0.7, -0.4, 0.0, 0.5, 0.1, 0.3];
-    plain.log_density(Block::over(&[3.0, 1.0, 2.0, 3.0, 4.0, 5.0], 1, 1), &at, &mut one, scratch);
+    let theta = [0.7, -0.4, 0.0, 0.5, 0.1, 0.3];
+    plain.log_density(Block::over(&[3.0, 1.0, 2.0, 3.0, 4.0, 5.0], 1, 1), &theta, &mut one, scratch);
     shifted.log_density(Block::over(&[3.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0], 1, 1), &near, &mut other, scratch);
     assert!((one[0] - other[0]).abs() < 1e-12);
     // More successes than trials count as so many as trials.
@@ -172,11 +172,11 @@ fn densities_and_derivatives_agree_with_the_table() {
         let design =
             Design::new("y", vec![], true, Prior::Flat).unwrap().with_fixed_trials(nuisance).unwrap();
         let model = Regression::new(design, family).unwrap();
-        let at = [eta, nuisance.ln()];
-        let at = &at[..model.dimension()];
+        let theta = [eta, nuisance.ln()];
+        let theta = &theta[..model.dimension()];
         let (mut value, mut gradient) = ([f64::NAN], [f64::NAN; 2]);
-        model.log_density(Block::over(&[y], 1, 1), at, &mut value, scratch);
-        model.gradient(Block::over(&[y], 1, 1), at, &mut gradient[..at.len()], scratch);
+        model.log_density(Block::over(&[y], 1, 1), theta, &mut value, scratch);
+        model.gradient(Block::over(&[y], 1, 1), theta, &mut gradient[..theta.len()], scratch);
         let close = |found: f64, expected: f64| (found - expected).abs() <= 2e-13 * (1.0 + expected.abs());
         // Terms of the size of μ and of y ln y cancel.
         let size = 1e-15 * (eta.exp() + y.abs() * (y.abs() + 2.0).ln());
@@ -186,7 +186,7 @@ fn densities_and_derivatives_agree_with_the_table() {
             value[0]
         );
         assert!(close(gradient[0], by_eta), "{line}: {}", gradient[0]);
-        if at.len() == 2 {
+        if theta.len() == 2 {
             assert!(
                 close(gradient[1], by_log) || (gradient[1] - by_log).abs() < size,
                 "{line}: {}",
@@ -202,16 +202,16 @@ fn densities_and_derivatives_agree_with_the_table() {
 fn behaves_as_every_model_must() {
     for (family, _) in families() {
         let model = Regression::new(design(true), family).unwrap();
-        let mut at = vec![0.5, -0.3, 0.0, 0.6, 0.1, 0.2];
+        let mut theta = vec![0.5, -0.3, 0.0, 0.6, 0.1, 0.2];
         // The stated information is exact where η does not vary, and for probabilities at η = 0.
         let start = if matches!(family, Family::Bernoulli(_)) { 0.0 } else { 0.5 };
         let mut level = vec![start, 0.0, 0.0, 0.0, 0.0, 0.0];
         if is_unknown(family) {
-            at.push(0.3);
+            theta.push(0.3);
             level.push(0.3);
         }
-        check::one_component_moves(&model, &at);
-        check::any_values(&model, &at);
+        check::one_component_moves(&model, &theta);
+        check::any_values(&model, &theta);
         check::prior_draws(&model);
         check::scores(&model, &level, true);
     }
@@ -255,8 +255,8 @@ fn no_gradient_is_longer_than_the_lipschitz_bound() {
                 let eta = f64::from(step) * 0.125;
                 let record = [y, 3.0, 3.0, 3.0, -4.0, -5.0];
                 let mut gradient = [0.0; 6];
-                let at = [eta, 0.0, 0.0, 0.0, 0.0, 0.0];
-                model.gradient(Block::over(&record, 1, 1), &at, &mut gradient, &mut Scratch::new());
+                let theta = [eta, 0.0, 0.0, 0.0, 0.0, 0.0];
+                model.gradient(Block::over(&record, 1, 1), &theta, &mut gradient, &mut Scratch::new());
                 longest = longest.max(gradient.iter().map(|entry| entry * entry).sum::<f64>().sqrt());
             }
         }

@@ -1,8 +1,8 @@
 //! Checks the summary's JSON, its table, and what it says when nothing can be said.
 
 use super::*;
-use crate::draws::Outcome;
 use crate::public_rng::PublicRng;
+use crate::run::draws::Outcome;
 
 fn run(names: &[&str], chains: &[Vec<Vec<f64>>]) -> Draws {
     let mut draws = Draws::new(names.iter().map(|name| (*name).to_owned()).collect()).unwrap();

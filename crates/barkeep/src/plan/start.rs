@@ -1,0 +1,207 @@
+//! Chooses where chains start: from public numbers, or from answers that are paid for.
+
+use crate::Error;
+use crate::public_rng::PublicRng;
+use crate::samplers::State;
+use crate::samplers::entries::dpvi::{Approximation, FIT_KEYS, Fit, START_KEYS};
+use crate::samplers::entry::{Price, Questions, Setting};
+use crate::spec::section::{Key, Section, key};
+use crate::spec::{Privacy, SpecError};
+use barkeep_accounting::Epsilon;
+use barkeep_model::Model;
+use barkeep_num::linear::Cholesky;
+
+/// Where the chains of a run start.
+///
+/// **Privacy.** Points and priors are chosen without the records. A fit asks its questions before the first step of any
+/// chain, on the same budget.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// At these states, one for each chain.
+    Given(Vec<State>),
+    /// At draws from the prior, one for each chain, made with its proposals' randomness.
+    Prior,
+    /// At draws from a normal that is to be fitted.
+    Fit(Box<Fit>),
+    /// At draws from this normal, one for each chain, made with its proposals' randomness.
+    Near(Approximation),
+}
+
+impl Start {
+    /// Reads `start`: one point for all chains, one for each, `"prior"`, or a fit to pay for. Where draws are independent,
+    /// and for diffusions under a proper prior, it may be absent, and the prior's mode stands in.
+    ///
+    /// # Errors
+    /// A point that is not of the model's dimension or outside the prior's support, another number of points than
+    /// chains, a prior that cannot be drawn from, or a fit that cannot be had.
+    pub(crate) fn parse(
+        section: &Section<'_>,
+        setting: &Setting<'_>,
+        chains: u64,
+        price: &Price,
+    ) -> Result<Self, Error> {
+        let model = &**setting.model;
+        // A diffusion forgets its start by half in every two units of time.
+        let forgets = matches!(section.text("name")?, Some("langevin" | "underdamped"))
+            && from_prior(model, &mut PublicRng::new(0, 0)).is_some();
+        if (price.independent() || forgets) && !section.has("start") {
+            let theta = prior_mode(model);
+            let log_prior = model.log_prior(&theta);
+            return Ok(Self::Given((0..chains).map(|_| State { theta: theta.clone(), log_prior }).collect()));
+        }
+        match section.require("start", section.value("start"))? {
+            toml::Value::String(word) if word == "prior" => {
+                let proper = from_prior(model, &mut PublicRng::new(0, 0)).is_some();
+                let why = || section.error("start", "needs a point: the model's prior has no draws");
+                if proper { Ok(Self::Prior) } else { Err(why().into()) }
+            }
+            toml::Value::Array(rows) if rows.iter().any(toml::Value::is_array) => {
+                if rows.len() as u64 != chains {
+                    let reason = format!("must hold one list for each of the {chains} chains");
+                    return Err(section.error("start", reason).into());
+                }
+                let row = |row: &toml::Value| {
+                    let one = toml::Table::from_iter([("start".to_owned(), row.clone())]);
+                    state(section, model, Section::open("sampler", &one).numbers("start")?)
+                };
+                Ok(Self::Given(rows.iter().map(row).collect::<Result<_, SpecError>>()?))
+            }
+            toml::Value::Array(_) => {
+                let state = state(section, model, section.numbers("start")?)?;
+                Ok(Self::Given((0..chains).map(|_| state.clone()).collect()))
+            }
+            toml::Value::Table(table) => {
+                let known = [key("dpvi", "", "a fit by the sampler dpvi")];
+                let start = Section::new(&section.name("start"), table, known.iter())?;
+                let table = start.require("dpvi", start.table("dpvi")?)?;
+                fit(&Section::new(&start.name("dpvi"), table, fit_keys())?, setting, price)
+            }
+            _ => {
+                let reason = "must be a list of numbers, a list of such lists, \"prior\", or { dpvi = { epsilon = … } }";
+                Err(section.error("start", reason).into())
+            }
+        }
+    }
+
+    /// What is asked before any chain starts.
+    pub(crate) fn questions(&self) -> Questions {
+        match self {
+            Self::Fit(fit) => fit.questions(),
+            Self::Given(_) | Self::Prior | Self::Near(_) => Vec::new(),
+        }
+    }
+
+    /// The start of one chain, by its position.
+    pub(crate) fn of_chain(&self, chain: usize, model: &dyn Model, rng: &mut PublicRng) -> Option<State> {
+        match self {
+            Self::Given(states) => states.get(chain).cloned(),
+            Self::Prior => from_prior(model, rng),
+            Self::Near(found) => {
+                let draw = found.draw(rng);
+                let outside = !model.log_prior(&draw).is_finite();
+                let theta = if outside { found.mean.clone() } else { draw };
+                Some(State { log_prior: model.log_prior(&theta), theta })
+            }
+            Self::Fit(_) => None,
+        }
+    }
+}
+
+/// A public point to plan with: the first start that is given, or else the prior's mode.
+pub(crate) fn reference(section: &Section<'_>, model: &dyn Model) -> Vec<f64> {
+    let given = match section.value("start") {
+        Some(toml::Value::Array(rows)) if rows.iter().any(toml::Value::is_array) => {
+            let first = toml::Table::from_iter(rows.first().map(|row| ("start".to_owned(), row.clone())));
+            Section::open("sampler", &first).numbers("start").ok().flatten()
+        }
+        _ => section.numbers("start").ok().flatten(),
+    };
+    // What is wrong with a start is said where it is read to be used.
+    given.filter(|theta| theta.len() == model.dimension()).unwrap_or_else(|| prior_mode(model))
+}
+
+/// The keys of a fit that chains start from.
+fn fit_keys() -> impl Iterator<Item = &'static Key> + Clone {
+    START_KEYS.iter().chain(&FIT_KEYS)
+}
+
+/// A fit that is paid for from the run's budget.
+fn fit(section: &Section<'_>, setting: &Setting<'_>, price: &Price) -> Result<Start, Error> {
+    let refuse = |reason: &str| Err(SpecError::new(section.path(), reason).into());
+    let Privacy::Budget { epsilon: whole, delta, .. } = setting.privacy else {
+        return refuse("is paid for from a budget; a baseline has none, so give it a point");
+    };
+    match price {
+        Price::PerStep(..) | Price::PerStepAfter { .. } | Price::Planned(..) => {}
+        Price::Varying(..) => {
+            return refuse(
+                "cannot be composed with steps whose price varies; use a capped proposal, a constant clip or the \
+                 level at which steps cost the same",
+            );
+        }
+        Price::Once(..) | Price::PerDraw(..) | Price::NotPrivate => {
+            return refuse("has no meaning for draws that do not depend on a start");
+        }
+    }
+    let epsilon = section.require("epsilon", section.positive("epsilon")?)?;
+    if epsilon >= whole.get() {
+        return Err(section.error("epsilon", "must be below privacy.epsilon, of which it is a part").into());
+    }
+    let from = match section.numbers("from")? {
+        None => prior_mode(&**setting.model),
+        Some(from) if from.len() == setting.model.dimension() => from,
+        Some(_) => {
+            let reason = format!("must hold {} numbers, one per parameter", setting.model.dimension());
+            return Err(section.error("from", reason).into());
+        }
+    };
+    Ok(Start::Fit(Box::new(Fit::parse(section, setting, from, Epsilon::new(epsilon)?, delta)?)))
+}
+
+/// A state of the model's dimension with a positive prior density.
+fn state(section: &Section<'_>, model: &dyn Model, theta: Option<Vec<f64>>) -> Result<State, SpecError> {
+    let theta = section.require("start", theta)?;
+    let dimension = model.dimension();
+    if theta.len() != dimension {
+        return Err(section.error("start", format!("must hold {dimension} numbers, one per parameter")));
+    }
+    let log_prior = model.log_prior(&theta);
+    if log_prior.is_finite() {
+        Ok(State { theta, log_prior })
+    } else {
+        Err(section.error("start", "must have a positive prior density"))
+    }
+}
+
+/// The prior's mode, or what Newton's method finds on the way there from the origin: exact after one step for
+/// normal priors, and the origin itself where the prior is flat.
+pub(crate) fn prior_mode(model: &dyn Model) -> Vec<f64> {
+    const STEPS: usize = 50;
+    let d = model.dimension();
+    let (mut theta, mut slope, mut precision) = (vec![0.0; d], vec![0.0; d], vec![0.0; d * d]);
+    let mut height = model.log_prior(&theta);
+    for _ in 0..STEPS {
+        model.prior_gradient(&theta, &mut slope);
+        model.prior_precision(&theta, &mut precision);
+        let Some(factor) = Cholesky::new(&precision, d) else { break };
+        let inverse = factor.inverse();
+        let leap = inverse.chunks_exact(d).map(|row| row.iter().zip(&slope).map(|(a, b)| a * b).sum::<f64>());
+        let next: Vec<f64> = leap.zip(&theta).map(|(leap, x)| x + leap).collect();
+        let higher = model.log_prior(&next);
+        // Not a number is no gain.
+        if higher > height {
+            (theta, height) = (next, higher);
+        } else {
+            break;
+        }
+    }
+    theta
+}
+
+/// A draw from the prior, if it is proper.
+fn from_prior(model: &dyn Model, rng: &mut PublicRng) -> Option<State> {
+    let mut theta = vec![0.0; model.dimension()];
+    let drawn = model.sample_prior(&mut || rng.open_uniform(), &mut theta);
+    let log_prior = model.log_prior(&theta);
+    (drawn && log_prior.is_finite()).then_some(State { theta, log_prior })
+}

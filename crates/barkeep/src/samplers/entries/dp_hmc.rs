@@ -1,0 +1,163 @@
+//! `dp-hmc`: Hamiltonian Monte Carlo along noisy gradients (thesis, Algorithm 4, corrected), every question paid for.
+//!
+//! A proposal asks L + 1 gradients, each a Gaussian mechanism of ratio τ_g√n, and one decision. With the penalty rule its
+//! noise is τ_l√n times the sensitivity, and at release level a proposal costs ρ = 1/(2τ_l²n) + (L+1)/(2τ_g²n) (Theorem 4.3).
+
+use crate::Error;
+use crate::samplers::entries::hmc::{PATH_KEYS, clip, kernels, path, path_facts};
+use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting};
+use crate::samplers::kernels::leapfrog::Path;
+use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
+use crate::samplers::prepare::correction_keys::{CORRECTION_KEYS, corrected};
+use crate::samplers::prepare::judged::{needs_budget, price, uses_records};
+use crate::spec::section::{Key, Section, key};
+use barkeep_accounting::theorems::thesis::VarianceSensitivity;
+use barkeep_accounting::{Ratio, Rule, Sampling, Steps};
+use barkeep_curator::{Level, PrivacyModel, sigma_for, sum_cost, sum_sensitivity};
+
+const KEYS: [Key; 10] = [
+    key(
+        "tau",
+        "",
+        "τ_l, for rule = \"penalty\": noise of the test over its sensitivity, divided by √records",
+    ),
+    key("tau_gradient", "", "τ_g: noise of a gradient over its sensitivity, divided by √records"),
+    key(
+        "clip",
+        "",
+        "b_l, bound on one record's log-ratio: its slope per unit of distance, or the bound itself",
+    ),
+    key(
+        "clip_scale",
+        "\"distance\" at release level, \"constant\" at decision level",
+        "\"distance\": the bound is clip times the length of the move; \"constant\": it is clip",
+    ),
+    key("clip_gradient", "", "b_g, bound on one record's gradient, in Euclidean norm"),
+    key(
+        "rule",
+        "\"penalty\"",
+        "\"penalty\" (as published), \"barker\", \"lazy-barker\" or \"barker-corrected\"",
+    ),
+    key(
+        "level",
+        "\"release\" with rule = \"penalty\", else \"decision\"",
+        "\"decision\": of a test only the bit is paid for; \"release\": as if its noisy log-ratio were published",
+    ),
+    key("keep", "0.5", "κ of rule = \"lazy-barker\": the probability is multiplied by it"),
+    key("variance", "2", "C of rule = \"barker-corrected\""),
+    key(
+        "reuse_gradient",
+        "false",
+        "true: a path starts with the gradient the last one ended with, so a proposal asks L instead of L + 1",
+    ),
+];
+
+/// The sampler.
+pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
+    name: "dp-hmc",
+    summary: "Hamiltonian Monte Carlo with noisy gradients (thesis, Algorithm 4, corrected)",
+    keys: &[&PATH_KEYS, &KEYS, &CORRECTION_KEYS],
+    prepare,
+};
+
+fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Error> {
+    let neighbours = needs_budget(section, setting)?;
+    uses_records(section, setting, "scales its noise by the number of records")?;
+    let (mass, step, leapfrog) = path(section, setting.model.dimension())?;
+    let (acceptance, mut errors) = acceptance(section, setting)?;
+    let level = level(section, &acceptance)?;
+    let judgement = Judgement {
+        clip: clip_bound(section, level)?,
+        acceptance,
+        temper: setting.temper,
+        batch: Sampling::Full,
+        neighbours,
+    };
+    let Some(test) = price(&judgement, level)? else {
+        let reason = "must be \"constant\" here: how far a path leads is known only after its gradients, so no one \
+                      sensitivity holds for all moves";
+        return Err(section.error("clip_scale", reason).into());
+    };
+
+    let tau = section.require("tau_gradient", section.positive("tau_gradient")?)?;
+    let ratio = Ratio::new(tau * setting.records.sqrt())?;
+    let bound = section.require("clip_gradient", section.positive("clip_gradient")?)?;
+    let bound = clip(section, "clip_gradient", bound)?;
+    let sigma = sigma_for(ratio, sum_sensitivity(setting.temper, bound, neighbours)?);
+    let gradient =
+        sum_cost(setting.temper, bound, Sampling::Full, sigma, PrivacyModel { neighbours, level })?;
+    let reuse = section.flag("reuse_gradient")?.unwrap_or(false);
+    let path = Path { mass, step, leapfrog, temper: setting.temper, clip: bound, sigma, reuse };
+
+    let mut facts = path_facts(&path);
+    facts.push(("noise sd of a gradient", format!("{sigma:.6}")));
+    facts.push(("noise sd over sensitivity of a gradient", format!("{:.6}", ratio.get())));
+    facts.append(&mut errors);
+    let step = |test| vec![(test, Steps(1)), (gradient.clone(), Steps(leapfrog + u64::from(!reuse)))];
+    let other = if level == Level::Decision { Level::Release } else { Level::Decision };
+    // A level that does not exist for this rule and clip is not shown.
+    let alternative = price(&judgement, other).ok().flatten().map(|test| (other, step(test)));
+    let price = match reuse {
+        true => Price::PerStepAfter { level, first: vec![(gradient.clone(), Steps(1))], step: step(test) },
+        false => Price::PerStep(level, step(test)),
+    };
+    let kernel = kernels(setting, path, judgement);
+    Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast: None })
+}
+
+/// The rule of the test, and what is to be said of it.
+fn acceptance(section: &Section<'_>, setting: &Setting<'_>) -> Result<(Acceptance, Facts), Error> {
+    let names = ["penalty", "barker", "lazy-barker", "barker-corrected"].map(|name| (name, name));
+    let rule = section.choice("rule", &names)?.unwrap_or("penalty");
+    for (key, only) in [
+        ("tau", "penalty"),
+        ("keep", "lazy-barker"),
+        ("variance", "barker-corrected"),
+        ("correction", "barker-corrected"),
+    ] {
+        if section.has(key) && rule != only {
+            return Err(section.error(key, format!("has a meaning for rule = \"{only}\" only")).into());
+        }
+    }
+    Ok(match rule {
+        "barker" => (Acceptance::Fixed(Rule::Barker), Vec::new()),
+        "lazy-barker" => {
+            let keep = section.positive("keep")?.unwrap_or(0.5);
+            let rule = Rule::Lazy { keep, rule: Box::new(Rule::Barker) };
+            rule.validate().map_err(|error| section.error("keep", error.to_string()))?;
+            (Acceptance::Fixed(rule), Vec::new())
+        }
+        "barker-corrected" => {
+            let (rule, errors) = corrected(section, section.positive("variance")?.unwrap_or(2.0))?;
+            (Acceptance::Fixed(rule), errors)
+        }
+        _ => {
+            let tau = section.require("tau", section.positive("tau")?)?;
+            let ratio = Ratio::new(tau * setting.records.sqrt())?;
+            (Acceptance::PenaltyRatio { ratio, variance: VarianceSensitivity::Tight }, Vec::new())
+        }
+    })
+}
+
+/// The level: that of the papers for their rule, the bit's for others.
+fn level(section: &Section<'_>, acceptance: &Acceptance) -> Result<Level, Error> {
+    let (usual, noisy) = match acceptance {
+        Acceptance::PenaltyRatio { .. } => (Level::Release, true),
+        Acceptance::Fixed(rule) => (Level::Decision, matches!(rule, Rule::Corrected { .. })),
+    };
+    let chosen = section.choice("level", &[("decision", Level::Decision), ("release", Level::Release)])?;
+    if chosen == Some(Level::Release) && !noisy {
+        let reason = "must be \"decision\" for a rule without noise, of which there is nothing to release";
+        return Err(section.error("level", reason).into());
+    }
+    Ok(chosen.unwrap_or(usual))
+}
+
+fn clip_bound(section: &Section<'_>, level: Level) -> Result<ClipBound, Error> {
+    let written = section.require("clip", section.positive("clip")?)?;
+    let scaled = section.choice("clip_scale", &[("distance", true), ("constant", false)])?;
+    Ok(match scaled.unwrap_or(level == Level::Release) {
+        true => ClipBound::PerDistance(written),
+        false => ClipBound::Constant(clip(section, "clip", written)?.get()),
+    })
+}

@@ -1,0 +1,181 @@
+//! `ops`: single draws from the posterior on a public grid, the likelihood's power lowered until they are private with δ = 0
+//! (Wang, Fienberg and Smola 2015).
+//!
+//! With log-ratios of admissible records within a range of length R over the grid, a draw at power c costs ε = 2cR under
+//! substitution. The paper has 4cB, |ln p| ≤ B; R ≤ 2B, and is half of it where the ends mirror each other.
+
+use crate::Error;
+use crate::public_rng::PublicRng;
+use crate::run::draws::Outcome;
+use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting};
+use crate::samplers::prepare::judged::needs_budget;
+use crate::samplers::{Kernel, State};
+use crate::spec::section::{Key, Section, key};
+use crate::spec::{Privacy, SpecError};
+use barkeep_accounting::{Neighbours, Steps};
+use barkeep_curator::{
+    Ask, Choose, LARGEST_CHOICE, Level, MOST_CANDIDATES, PrivacyModel, Refused, choose_cost, choose_epsilon,
+};
+use barkeep_model::Model;
+use std::sync::Arc;
+
+const KEYS: [Key; 3] = [
+    key("low", "", "lower end of the box that holds the grid: a number, or one per parameter"),
+    key("high", "", "upper end of the box"),
+    key(
+        "grid",
+        "the largest that makes 65536 points, at most 1000",
+        "points along each parameter, the ends included",
+    ),
+];
+
+/// The sampler.
+pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
+    name: "ops",
+    summary: "single posterior draws on a public grid, tempered to be private with delta = 0; gaussian and bernoulli only",
+    keys: &[&KEYS],
+    prepare,
+};
+
+fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Error> {
+    let neighbours = needs_budget(section, setting)?;
+    let Privacy::Budget { epsilon, .. } = setting.privacy else {
+        return Err(section.error("name", "needs a budget").into());
+    };
+    let grid = Grid::parse(section, &**setting.model)?;
+    let range = grid.range(setting).ok_or_else(|| {
+        let reason = "is for models whose log-ratios have a proven bound on a grid: \"gaussian\" and \"bernoulli\", with \
+                      bounded columns; elsewhere a single draw has no known price";
+        section.error("name", reason)
+    })?;
+    // Several draws share the budget equally.
+    let draws = section.count("steps")?.unwrap_or(1).saturating_mul(section.count("chains")?.unwrap_or(1));
+    #[expect(clippy::cast_precision_loss, reason = "a count of draws is small")]
+    let share = (epsilon.get() / draws as f64).min(LARGEST_CHOICE) * (1.0 - 1e-9);
+    let factor = if neighbours == Neighbours::Substitute { 2.0 } else { 1.0 };
+    let power = setting.temper.get().min(share / (factor * (range.1 - range.0)));
+    let premises = PrivacyModel { neighbours, level: Level::Release };
+    let priced = |error: Refused| section.error("name", format!("has no price here: {error}"));
+    let pure = choose_epsilon(range, power, premises).map_err(priced)?;
+    let cost = choose_cost(range, power, premises).map_err(priced)?;
+
+    let facts: Facts = vec![
+        ("points of the grid", grid.offsets.len().to_string()),
+        ("range of a log-ratio", format!("{:.6} to {:.6}", range.0, range.1)),
+        ("power of the likelihood", format!("{power:.6e}")),
+        ("epsilon of a draw with delta = 0", format!("{pure:.9}")),
+    ];
+    let model = Arc::clone(setting.model);
+    let grid = Arc::new(grid);
+    let kernel = Box::new(move |_: &mut PublicRng| {
+        Box::new(Draw { model: Arc::clone(&model), grid: Arc::clone(&grid), range, power }) as Box<dyn Kernel>
+    });
+    let price = Price::PerDraw(Level::Release, vec![(cost, Steps(1))]);
+    Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None })
+}
+
+/// A public grid, its prior and its middle.
+struct Grid {
+    points: Vec<f64>,
+    offsets: Vec<f64>,
+    middle: Vec<f64>,
+}
+
+impl Grid {
+    fn parse(section: &Section<'_>, model: &dyn Model) -> Result<Self, SpecError> {
+        let d = model.dimension();
+        let (low, high) = (ends(section, "low", d)?, ends(section, "high", d)?);
+        if low.iter().zip(&high).any(|(low, high)| low >= high) {
+            return Err(section.error("high", "must be above low"));
+        }
+        let usual = (2..=1000).rev().find(|n| size(*n, d).is_some());
+        let along = match section.count("grid")? {
+            Some(along) => along,
+            None => usual.ok_or_else(|| {
+                section.error("name", "is for few parameters: a grid over so many would have too many points")
+            })?,
+        };
+        let count = size(along, d).filter(|_| along >= 2).ok_or_else(|| {
+            section.error("grid", format!("must be at least 2 and make at most {MOST_CANDIDATES} points"))
+        })?;
+        let mut points = Vec::with_capacity(count * d);
+        for index in 0..count as u64 {
+            let mut rest = index;
+            for (low, high) in low.iter().zip(&high) {
+                #[expect(clippy::cast_precision_loss, reason = "a grid has few points")]
+                let share = (rest % along) as f64 / (along - 1) as f64;
+                points.push(low + share * (high - low));
+                rest /= along;
+            }
+        }
+        let offsets: Vec<f64> = points.chunks_exact(d).map(|point| model.log_prior(point)).collect();
+        if offsets.iter().any(|offset| !offset.is_finite()) {
+            return Err(section.error("low", "and high must span points of positive prior density"));
+        }
+        let middle = low.iter().zip(&high).map(|(low, high)| 0.5 * (low + high)).collect();
+        Ok(Self { points, offsets, middle })
+    }
+
+    /// The range of log-ratios between grid and middle, over all admissible records.
+    fn range(&self, setting: &Setting<'_>) -> Option<(f64, f64)> {
+        let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for point in self.points.chunks_exact(self.middle.len()) {
+            let (low, high) = setting.model.log_ratio_range(setting.schema, &self.middle, point)?;
+            (least, largest) = (least.min(low), largest.max(high));
+        }
+        // Roundings of a record's ratio stay inside.
+        let hair = 1e-9 * (largest - least);
+        let range = (least - hair, largest + hair);
+        (range.1 - range.0).is_finite().then_some(range)
+    }
+}
+
+/// The number of points of a grid, if it is not too large.
+fn size(along: u64, dimension: usize) -> Option<usize> {
+    let points = along.checked_pow(u32::try_from(dimension).ok()?)?;
+    usize::try_from(points).ok().filter(|points| *points <= MOST_CANDIDATES)
+}
+
+/// One end of the box: a number for all parameters, or one each.
+fn ends(section: &Section<'_>, key: &str, dimension: usize) -> Result<Vec<f64>, SpecError> {
+    let ends = match section.require(key, section.value(key))? {
+        toml::Value::Array(_) => section.numbers(key)?.unwrap_or_default(),
+        _ => vec![section.number(key)?.unwrap_or(f64::NAN); dimension],
+    };
+    if ends.len() == dimension && ends.iter().all(|end| end.is_finite()) {
+        Ok(ends)
+    } else {
+        Err(section.error(key, format!("must be a finite number, or {dimension} of them")))
+    }
+}
+
+/// Draws anew at every step.
+struct Draw {
+    model: Arc<dyn Model>,
+    grid: Arc<Grid>,
+    range: (f64, f64),
+    power: f64,
+}
+
+impl Kernel for Draw {
+    fn step(
+        &mut self,
+        state: &mut State,
+        ask: &mut dyn Ask,
+        _rng: &mut PublicRng,
+    ) -> Result<Outcome, Refused> {
+        let Grid { points, offsets, middle } = &*self.grid;
+        let chosen = ask.choose(&Choose {
+            reference: middle,
+            candidates: points,
+            offsets,
+            range: self.range,
+            power: self.power,
+        })?;
+        if let Some(point) = points.chunks_exact(self.model.dimension()).nth(chosen) {
+            state.theta.copy_from_slice(point);
+            state.log_prior = self.model.log_prior(point);
+        }
+        Ok(Outcome::Moved)
+    }
+}

@@ -1,0 +1,54 @@
+//! `rwmh`: random-walk Metropolis–Hastings, a baseline that protects nothing and says so.
+
+use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry};
+use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
+use crate::samplers::parts::proposal::Walk;
+use crate::samplers::prepare::walk_keys::{WALK_KEYS, WalkShape};
+use crate::spec::Privacy;
+use crate::spec::section::{Key, key};
+use barkeep_accounting::{Neighbours, Rule, Sampling};
+use std::sync::Arc;
+
+const KEYS: [Key; 1] = [key(
+    "clip",
+    "1000",
+    "bound on one record's log-ratio; it also sets how finely log-ratios are rounded, clip·2^-30",
+)];
+
+/// The baseline.
+pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
+    name: "rwmh",
+    summary: "random-walk Metropolis-Hastings; NOT PRIVATE, a baseline",
+    keys: &[&WALK_KEYS, &KEYS],
+    prepare: |section, setting| {
+        if setting.privacy != Privacy::NotPrivate {
+            return Err(section
+                .error(
+                    "name",
+                    "\"rwmh\" protects nothing; say so with [privacy] private = false, or use \"barker\"",
+                )
+                .into());
+        }
+        let shape = WalkShape::parse(section, setting.model.dimension(), false)?;
+        let judgement = Judgement {
+            clip: ClipBound::Constant(section.positive("clip")?.unwrap_or(1000.0)),
+            acceptance: Acceptance::Fixed(Rule::Metropolis),
+            temper: setting.temper,
+            batch: Sampling::Full,
+            neighbours: Neighbours::Substitute,
+        };
+        let model = Arc::clone(setting.model);
+        let kernel: MakeKernel = Box::new(move |rng| {
+            let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
+            Box::new(Metropolis::new(Arc::clone(&model), walk, judgement.clone()))
+        });
+        Ok(Prepared {
+            kernel,
+            price: Price::NotPrivate,
+            alternative: None,
+            facts: Vec::new(),
+            burn_in: None,
+            forecast: None,
+        })
+    },
+};

@@ -1,0 +1,143 @@
+//! Describes a sampler a spec can name: its keys, its kernel and the price of its steps.
+
+use crate::Error;
+use crate::public_rng::PublicRng;
+use crate::samplers::Kernel;
+use crate::spec::Privacy;
+use crate::spec::section::{Key, Section, key};
+use barkeep_accounting::{Cost, Steps};
+use barkeep_curator::{Level, Temper};
+use barkeep_data::Schema;
+use barkeep_model::Model;
+use std::sync::Arc;
+
+/// The keys every sampler takes.
+pub const SAMPLER_KEYS: [Key; 6] = [
+    key("name", "\"langevin\"", "which sampler; `barkeep samplers` lists them"),
+    key(
+        "start",
+        "",
+        "public starting point: a number per parameter, a list of such lists, one per chain, \"prior\" to draw one, or \
+         { dpvi = { epsilon = 0.2 } } to pay for a fit and draw from it (also from, and dpvi's own keys)",
+    ),
+    key("chains", "1", "independent chains; they share the budget equally"),
+    key("steps", "all the budget buys", "most steps of a chain; fewer steps cost less"),
+    key(
+        "burn_in",
+        "half of the steps, or fewer where the sampler says",
+        "draws the summary leaves out; all draws are written and paid for",
+    ),
+    key("seed", "from the operating system", "seeds proposals, which are public; the run stays private"),
+];
+
+/// A sampler a spec can name.
+pub struct SamplerEntry {
+    /// As written in `sampler.name`.
+    pub name: &'static str,
+    /// One line of meaning.
+    pub summary: &'static str,
+    /// The groups of keys it takes beside the common ones.
+    pub keys: &'static [&'static [Key]],
+    /// Reads the keys and prices a step.
+    pub(crate) prepare: fn(&Section<'_>, &Setting<'_>) -> Result<Prepared, Error>,
+}
+
+impl SamplerEntry {
+    /// Every key the sampler takes.
+    pub fn all_keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
+        SAMPLER_KEYS.iter().chain(self.keys.iter().copied().flatten())
+    }
+}
+
+/// The public facts a preset plans with.
+pub(crate) struct Setting<'a> {
+    pub(crate) model: &'a Arc<dyn Model>,
+    pub(crate) temper: Temper,
+    pub(crate) privacy: Privacy,
+    /// Public under substitution; presets that use it refuse other neighbours.
+    pub(crate) records: f64,
+    /// What is declared of the columns.
+    pub(crate) schema: &'a Schema,
+    /// A public point to plan with: the first start that is given, or else the prior's mode.
+    pub(crate) reference: &'a [f64],
+}
+
+/// Makes one chain's kernel.
+pub(crate) type MakeKernel = Box<dyn Fn(&mut PublicRng) -> Box<dyn Kernel> + Send + Sync>;
+
+/// A sampler ready to be priced and run.
+pub(crate) struct Prepared {
+    /// Makes a chain's kernel.
+    pub(crate) kernel: MakeKernel,
+    /// What a step asks, and at which level that is accounted.
+    pub(crate) price: Price,
+    /// The price of a step at the other level, where there is one, for the plan to show.
+    pub(crate) alternative: Option<(Level, Questions)>,
+    /// Public constants worth showing: name and value.
+    pub(crate) facts: Facts,
+    /// Draws to leave out of the summary, if the sampler knows better than half of them; never more than half.
+    pub(crate) burn_in: Option<u64>,
+    /// What a chain of so many steps can be expected to achieve, from public facts alone.
+    pub(crate) forecast: Option<MakeForecast>,
+}
+
+/// Named values to show.
+pub(crate) type Facts = Vec<(&'static str, String)>;
+
+/// Questions and how often each is asked.
+pub(crate) type Questions = Vec<(Cost, Steps)>;
+
+/// Looks ahead for a chain of so many steps.
+pub(crate) type MakeForecast = Box<dyn Fn(u64) -> Forecast + Send + Sync>;
+
+/// What a chain can be expected to achieve.
+#[derive(Debug, Default)]
+pub(crate) struct Forecast {
+    /// Expectations worth showing: name and value.
+    pub(crate) facts: Facts,
+    /// What is likely to disappoint.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What steps cost.
+pub(crate) enum Price {
+    /// The same questions at every step: composed exactly before the run.
+    PerStep(Level, Questions),
+    /// The same questions at every step, and others that each chain asks before its first.
+    PerStepAfter {
+        /// The level.
+        level: Level,
+        /// Before the first step.
+        first: Questions,
+        /// At every step.
+        step: Questions,
+    },
+    /// Independent draws, each paid for: like steps, but starting nowhere.
+    PerDraw(Level, Questions),
+    /// So many steps of each chain, their prices differing by a schedule made beforehand: composed exactly before the run.
+    Planned(Level, Questions),
+    /// Differs from step to step: charged to a filter as the run goes. The cost is one example.
+    Varying(Level, Cost),
+    /// Asked once, before the first draw; draws are free after that.
+    Once(Level, Questions),
+    /// Nothing is paid and nothing is private.
+    NotPrivate,
+}
+
+impl Price {
+    /// Whether draws do not depend on each other, so that chains need no start.
+    pub(crate) fn independent(&self) -> bool {
+        matches!(self, Self::PerDraw(..) | Self::Once(..))
+    }
+
+    /// The level, what a chain asks before its first step, and at every step; nothing for a price that is not fixed.
+    pub(crate) fn parts(self) -> (Level, Questions, Questions) {
+        match self {
+            Self::PerStep(level, step) | Self::PerDraw(level, step) => (level, Vec::new(), step),
+            Self::PerStepAfter { level, first, step } => (level, first, step),
+            Self::Once(level, first) | Self::Planned(level, first) => (level, first, Vec::new()),
+            Self::Varying(level, _) => (level, Vec::new(), Vec::new()),
+            Self::NotPrivate => (Level::Decision, Vec::new(), Vec::new()),
+        }
+    }
+}

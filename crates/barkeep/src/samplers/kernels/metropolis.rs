@@ -1,0 +1,159 @@
+//! Proposes, asks one question, moves: every propose-and-test sampler of the papers is this loop.
+//!
+//! A preset chooses the walk, the clip, the batch and the acceptance rule; nothing else differs.
+
+use crate::public_rng::PublicRng;
+use crate::run::draws::Outcome;
+use crate::samplers::parts::proposal::{Walk, distance};
+use crate::samplers::{Kernel, State};
+use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
+use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
+use barkeep_curator::{Ask, Clip, Decide, Refused, Temper, decide_sensitivity, sigma_for};
+use barkeep_model::Model;
+use std::sync::Arc;
+
+/// How the clip bound of a record's log-ratio is chosen, from public facts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ClipBound {
+    /// The same for every step.
+    Constant(f64),
+    /// This slope times the length of the step.
+    PerDistance(f64),
+}
+
+/// How a proposal is judged.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Acceptance {
+    /// By one rule at every step.
+    Fixed(Rule),
+    /// By the penalty rule whose noise is `ratio` times the sensitivity of the step.
+    PenaltyRatio {
+        /// Noise standard deviation over sensitivity: what is paid for.
+        ratio: Ratio,
+        /// How far the variance of a batch is taken to move. The thesis' larger constant makes the noise larger; what
+        /// is paid for stays the same. Without a batch both are one.
+        variance: VarianceSensitivity,
+    },
+}
+
+/// What a propose-and-test sampler does at every step; all of it public.
+#[derive(Debug, Clone)]
+pub struct Judgement {
+    /// The clip bound.
+    pub clip: ClipBound,
+    /// The acceptance rule.
+    pub acceptance: Acceptance,
+    /// Tempering of the likelihood.
+    pub temper: Temper,
+    /// Which records are asked.
+    pub batch: Sampling,
+    /// Under which relation the sensitivity is taken.
+    pub neighbours: Neighbours,
+}
+
+impl Judgement {
+    /// The clip bound and the rule for a step of the given length.
+    ///
+    /// A bound out of the lattice's range is moved into it, and a penalty too small for an exact coin is raised to
+    /// the smallest one; both depend on the length only, so detailed balance holds, and neither costs more.
+    ///
+    /// **Errors** as [`decide_sensitivity`].
+    pub fn at(&self, distance: f64) -> Result<(Clip, Rule), Refused> {
+        let clip = Clip::new(match self.clip {
+            ClipBound::Constant(bound) => bound,
+            ClipBound::PerDistance(slope) => {
+                (slope * distance).clamp(Clip::SMALLEST.get(), Clip::LARGEST.get())
+            }
+        })?;
+        let rule = match &self.acceptance {
+            Acceptance::Fixed(rule) => rule.clone(),
+            Acceptance::PenaltyRatio { ratio, variance } => {
+                let sigma = sigma_for(*ratio, self.noise_scale(clip, *variance)?);
+                Rule::Penalty { sigma: sigma.max(SMALLEST_SIGMA) }
+            }
+        };
+        Ok((clip, rule))
+    }
+
+    /// Asks whether a chain may move; `offset` is what the question does not touch records for.
+    ///
+    /// **Privacy.** The cases without a question are decided by public numbers alone, so they cost nothing.
+    ///
+    /// **Errors** as [`Ask::decide`].
+    pub(crate) fn accepts(
+        &self,
+        ask: &mut dyn Ask,
+        from: &[f64],
+        to: &[f64],
+        offset: f64,
+    ) -> Result<bool, Refused> {
+        let distance = distance(from, to);
+        if distance == 0.0 {
+            return Ok(true);
+        }
+        if !(offset.is_finite() && distance.is_finite()) {
+            return Ok(false);
+        }
+        let (clip, rule) = self.at(distance)?;
+        match rule {
+            // Log-ratios are clamped to 64, and such a penalty accepts none of them: below 1e-200.
+            Rule::Penalty { sigma } if sigma > LARGEST_SIGMA => Ok(false),
+            rule => ask.decide(&Decide {
+                from,
+                to,
+                offset,
+                temper: self.temper,
+                clip,
+                batch: self.batch,
+                rule: &rule,
+            }),
+        }
+    }
+
+    /// What the noise is in proportion to: the sensitivity that is paid for, or the thesis' larger one.
+    fn noise_scale(&self, clip: Clip, variance: VarianceSensitivity) -> Result<Sensitivity, Refused> {
+        let sensitivity = decide_sensitivity(self.temper, clip, self.batch, self.neighbours)?;
+        let Sampling::WithoutReplacement { batch, records } = self.batch else { return Ok(sensitivity) };
+        #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
+        let tempered = records as f64 * self.temper.get();
+        let asked = minibatch_sensitivity(tempered, batch, clip.get(), variance);
+        Ok(Sensitivity::new(asked.max(sensitivity.get()))?)
+    }
+}
+
+/// The loop.
+pub struct Metropolis {
+    model: Arc<dyn Model>,
+    walk: Walk,
+    judgement: Judgement,
+    proposed: Vec<f64>,
+}
+
+impl Metropolis {
+    /// A loop over a model.
+    #[must_use]
+    pub fn new(model: Arc<dyn Model>, walk: Walk, judgement: Judgement) -> Self {
+        let proposed = vec![0.0; model.dimension()];
+        Self { model, walk, judgement, proposed }
+    }
+}
+
+impl Kernel for Metropolis {
+    fn step(
+        &mut self,
+        state: &mut State,
+        ask: &mut dyn Ask,
+        rng: &mut PublicRng,
+    ) -> Result<Outcome, Refused> {
+        self.walk.propose(&state.theta, &mut self.proposed, rng);
+        let log_prior = self.model.log_prior(&self.proposed);
+        let offset = log_prior - state.log_prior;
+        let accepted = self.judgement.accepts(ask, &state.theta, &self.proposed, offset)?;
+        self.walk.observe(accepted);
+        if accepted {
+            state.theta.copy_from_slice(&self.proposed);
+            state.log_prior = log_prior;
+        }
+        Ok(if accepted { Outcome::Accepted } else { Outcome::Rejected })
+    }
+}

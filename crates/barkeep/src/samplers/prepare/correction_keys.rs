@@ -1,0 +1,59 @@
+//! Reads which correction V_cor makes normal noise nearly logistic, and tells how nearly.
+
+use crate::samplers::entry::Facts;
+use crate::spec::SpecError;
+use crate::spec::section::{Key, Section, key};
+use barkeep_accounting::vcor::{Fit, Fitted, Quality};
+use barkeep_accounting::{Rule, Variance};
+
+/// The key of the correction.
+pub(crate) const CORRECTION_KEYS: [Key; 1] = [key(
+    "correction",
+    "\"mixture\"",
+    "how V_cor is fitted; at C = 2 off the logistic law by at most: \"mixture\" 0.0020 (logit 0.010), \
+     \"mixture-density\" 0.00075 (0.050), \"minimax\" 0.00059 (0.16), \"ridge\" 0.052 (refused, as all above 0.01)",
+)];
+
+/// The corrected rule for noise of variance C, and its errors as the plan shows them.
+///
+/// # Errors
+/// A correction that is not known, or none that is good enough for this variance.
+pub(crate) fn corrected(section: &Section<'_>, variance: f64) -> Result<(Rule, Facts), SpecError> {
+    let fit = section
+        .choice(
+            "correction",
+            &[
+                ("mixture", Fit::Mixture),
+                ("mixture-density", Fit::MixtureDensity),
+                ("ridge", Fit::Ridge),
+                ("minimax", Fit::Minimax),
+            ],
+        )?
+        .unwrap_or(Fit::Mixture);
+    // A preset that fixes C has no such key; what can be changed then is the fit.
+    let key = if section.has("variance") { "variance" } else { "correction" };
+    let fail = |error: barkeep_accounting::Error| section.error(key, error.to_string());
+    let fitted = Variance::new(variance).and_then(|variance| fit.correction(variance)).map_err(fail)?;
+    let Fitted { correction, quality, least } = fitted;
+    let rule = Rule::Corrected { variance, correction };
+    rule.validate().map_err(fail)?;
+    Ok((rule, facts(variance, quality, least)))
+}
+
+fn facts(variance: f64, quality: Quality, least: Option<f64>) -> Facts {
+    let mut facts = vec![
+        ("noise variance C", format!("{variance}")),
+        ("V_cor: error of a probability", format!("at most {:.3e}", quality.cdf_error.upper)),
+        (
+            "V_cor: error of a log-odds",
+            format!(
+                "at most {:.3e} up to |λ| = 3, {:.3e} up to 6",
+                quality.logit_error_3.upper, quality.logit_error_6.upper
+            ),
+        ),
+    ];
+    if let Some(least) = least {
+        facts.push(("V_cor: best possible error", format!("{least:.3e}")));
+    }
+    facts
+}

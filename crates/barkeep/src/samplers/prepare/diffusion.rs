@@ -1,0 +1,266 @@
+//! Prepares a full-batch diffusion from its spec keys by the default rules: whitening, clip, step, burn-in, forecast.
+//!
+//! The rules use public facts alone: the number of records n, the tempering T, the budget, the model's expected
+//! information and prior, and the starting point. With B = w/√(nT) the clip of a whitened gradient, so that
+//! u = √(nT)·Sᵀ∇ln p(x|θ) is clipped at w, a budget of μ buys diffusion time τ with τ·w² = μ²n/T.
+//!
+//! * **Clip** w = max(√d + 1.5, √(μ²n/(2000·T))). Under the model ‖u‖² has mean at most d; a clip too small is bias no budget
+//!   cures, so time beyond 2000 is spent on a wider clip. The mean of what a clip cuts off moves the posterior by √(nT) times as much
+//!   in its own standard deviations; a regression whose gradients are skewed and have no bound therefore spends all time beyond 50
+//!   on a clip of 10, and then time beyond 200 on a wider one. Where the model bounds its gradients under the schema and the
+//!   information does not depend on θ, w is that bound: nothing is clipped.
+//! * **Step** h = 1, half a relaxation time: published midpoints have the right variance for a Gaussian at any h.
+//! * **Burn-in** by time, t < 10: about 2·ln(distance of the start in posterior sd / 0.2).
+//! * **Forecast** of the error of a posterior mean in posterior sd: √(2γ/τ) with γ = 2 for overdamped dynamics, which is
+//!   2w√(T/n)/μ, the Monte Carlo error of so much time.
+
+use crate::Error;
+use crate::models::matrix;
+use crate::samplers::entry::{Facts, Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
+use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
+use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
+use crate::samplers::prepare::judged::clipping;
+use crate::spec::section::{Key, Section, key};
+use crate::spec::{Privacy, SpecError};
+use barkeep_accounting::{Mu, Neighbours, Sampling, Steps};
+use barkeep_curator::{Clip, Level, PrivacyModel, sum_cost};
+use barkeep_num::linear::{Cholesky, Spectrum};
+use std::sync::Arc;
+
+/// The keys of a diffusion.
+pub(crate) const DIFFUSION_KEYS: [Key; 7] = [
+    key(
+        "precondition",
+        "\"auto\"",
+        "what whitens the posterior: \"fisher\" (the model's expected information at the start), \"fisher-local\" \
+         (wherever the chain is), \"auto\" (local where the information varies), \"none\", guesses of the posterior's \
+         standard deviations, or of its covariance as a list of rows",
+    ),
+    key("fisher_scale", "1", "multiplies the information; 0.5 if records tell half of what the model says"),
+    key(
+        "step",
+        "1",
+        "time of a step in whitened units, where the posterior relaxes in time 2; below 4, with momentum below 2",
+    ),
+    key(
+        "clip",
+        "the larger of √parameters + 1.5 and √(μ²·records/(time·temper)), or the model's own bound",
+        "bound on the norm of a record's whitened gradient, in units of one record's share of the posterior",
+    ),
+    key(
+        "time",
+        "2000; for a regression whose gradients have no bound what a clip of 10 leaves, from 50 to 200",
+        "diffusion time beyond which the budget goes into a wider clip",
+    ),
+    key(
+        "burn_in_time",
+        "10",
+        "diffusion time the summary leaves out, unless burn_in says; at most half the run",
+    ),
+    key(
+        "publish",
+        "\"midpoint\"",
+        "\"midpoint\" of each step, without the step's bias, or \"state\" after it",
+    ),
+];
+
+/// Margin of the clip over √d.
+const CLIP_MARGIN: f64 = 1.5;
+/// Diffusion time that leaves an error of 0.045 posterior sd: more of it is hardly worth anything.
+const ENOUGH_TIME: f64 = 2000.0;
+/// The same where the bias of a narrow clip is the larger danger: errors of 0.28 and 0.14 posterior sd.
+const ENOUGH_TIME_BESIDE_BIAS: std::ops::RangeInclusive<f64> = 50.0..=200.0;
+/// The clip that is bought first there.
+const CLIP_BESIDE_BIAS: f64 = 10.0;
+/// Above this expected error, in posterior sd, a plan warns.
+const LARGE_ERROR: f64 = 0.5;
+
+/// Reads the keys, prices a step and makes the kernel; `integrator` makes one of a given step.
+pub(crate) fn prepare(
+    section: &Section<'_>,
+    setting: &Setting<'_>,
+    friction: f64,
+    integrator: impl Fn(f64) -> Integrator,
+) -> Result<Prepared, Error> {
+    let Privacy::Budget { epsilon, delta, neighbours } = setting.privacy else {
+        return Err(section
+            .error(
+                "name",
+                "is a private sampler; give [privacy] epsilon and delta, or use rwmh as a baseline",
+            )
+            .into());
+    };
+    if neighbours == Neighbours::AddRemove {
+        return Err(section
+            .error(
+                "name",
+                "whitens by the number of records, which is secret under add-remove; use \"barker\"",
+            )
+            .into());
+    }
+    let model = setting.model;
+    let whitening = whitening(section, model.dimension())?;
+    let step = section.positive("step")?;
+    let longest = integrator(1.0).longest_step();
+    if step.is_some_and(|step| step >= longest) {
+        return Err(section.error("step", format!("must be below {longest}: longer steps diverge")).into());
+    }
+    let step = match (step, section.text("precondition").ok().flatten()) {
+        (None, Some("none")) => {
+            return Err(section.error("step", "is required with precondition = \"none\"").into());
+        }
+        (step, _) => step.unwrap_or(1.0),
+    };
+    let weight = setting.records * setting.temper.get();
+    let frame = Whitening::new(&whitening, model, weight, setting.reference).ok_or_else(|| {
+        section.error(
+            "precondition",
+            "is required: the model does not know its Fisher information at the start; give guesses of the posterior's \
+             standard deviations, or \"none\"",
+        )
+    })?;
+    let chains = section.count("chains")?.unwrap_or(1);
+    // Chains share the budget: each has μ/√chains.
+    let mu = Mu::largest_within(epsilon, delta).get() / (chains as f64).sqrt();
+    let enough = match model.has_long_gradients() {
+        true => (mu * mu * setting.records / (CLIP_BESIDE_BIAS.powi(2) * setting.temper.get()))
+            .clamp(*ENOUGH_TIME_BESIDE_BIAS.start(), *ENOUGH_TIME_BESIDE_BIAS.end()),
+        false => ENOUGH_TIME,
+    };
+    let time = section.positive("time")?.unwrap_or(enough);
+    let bound = hard_bound(setting, &frame, weight);
+    let width = match (section.positive("clip")?, bound) {
+        (Some(clip), _) => clip,
+        (None, Some(bound)) => bound,
+        (None, None) => {
+            let usual = (model.dimension() as f64).sqrt() + CLIP_MARGIN;
+            usual.max((mu * mu * setting.records / (time * setting.temper.get())).sqrt())
+        }
+    };
+    let clip = Clip::new(width / weight.sqrt()).map_err(|error| section.error("clip", error.to_string()))?;
+    let integrator = integrator(step);
+    let asking = Asking {
+        temper: setting.temper,
+        clip,
+        records: setting.records,
+        batch: Sampling::Full,
+        inflation: 1.0,
+    };
+    let premises = PrivacyModel { neighbours, level: Level::Release };
+    let cost = sum_cost(asking.temper, clip, Sampling::Full, integrator.noise(), premises)?;
+    let midpoints = section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true);
+    let mut facts = facts(&frame, width, clip, &integrator, step);
+    facts.push(clipping(bound.is_some_and(|bound| width >= bound)));
+    let burn_in_time = section.positive("burn_in_time")?.unwrap_or(10.0);
+    let model = Arc::clone(model);
+    let kernel: MakeKernel = Box::new(move |_| {
+        Box::new(Flow::new(Arc::clone(&model), whitening.clone(), integrator.clone(), asking, midpoints))
+    });
+    Ok(Prepared {
+        kernel,
+        price: Price::PerStep(Level::Release, vec![(cost, Steps(1))]),
+        alternative: None,
+        facts,
+        burn_in: Some((burn_in_time / step).ceil() as u64),
+        forecast: Some(forecast(step, friction, setting.records)),
+    })
+}
+
+/// Reads `precondition` and `fisher_scale`.
+pub(crate) fn whitening(section: &Section<'_>, dimension: usize) -> Result<WhiteningChoice, SpecError> {
+    let scale = section.positive("fisher_scale")?;
+    let given = |factor: Vec<f64>| match scale {
+        Some(_) => Err(section.error("fisher_scale", "has no meaning where the preconditioner is given")),
+        None => Ok(WhiteningChoice::Given(factor)),
+    };
+    let diagonal = |entries: &[f64]| {
+        let mut factor = vec![0.0; dimension * dimension];
+        factor.iter_mut().step_by(dimension + 1).zip(entries).for_each(|(entry, given)| *entry = *given);
+        factor
+    };
+    match section.value("precondition") {
+        Some(toml::Value::Array(rows)) if rows.iter().any(toml::Value::is_array) => {
+            let covariance = matrix(section, "precondition", dimension)?.unwrap_or_default();
+            let factor = Cholesky::new(&covariance, dimension)
+                .ok_or_else(|| section.error("precondition", "must be symmetric and positive definite"))?;
+            given(factor.lower().to_vec())
+        }
+        Some(toml::Value::Array(_)) => {
+            let entries = section.numbers("precondition")?.unwrap_or_default();
+            if entries.len() != dimension || entries.iter().any(|entry| *entry <= 0.0) {
+                return Err(section.error("precondition", format!("must hold {dimension} numbers above 0")));
+            }
+            given(diagonal(&entries))
+        }
+        _ => {
+            let kinds = [("auto", None), ("fisher", Some(Some(false))), ("fisher-local", Some(Some(true)))];
+            let choices = [kinds[0], kinds[1], kinds[2], ("none", Some(None))];
+            match section.choice("precondition", &choices)? {
+                Some(Some(None)) => given(diagonal(&vec![1.0; dimension])),
+                local => Ok(WhiteningChoice::Fisher {
+                    local: local.flatten().flatten(),
+                    scale: scale.unwrap_or(1.0),
+                }),
+            }
+        }
+    }
+}
+
+/// √(nT)·‖S‖·L: a bound on every whitened gradient, where the frame is the same everywhere and the model has one.
+fn hard_bound(setting: &Setting<'_>, frame: &Whitening, weight: f64) -> Option<f64> {
+    if frame.is_local() {
+        return None;
+    }
+    // A hair wider than the bound, so that neither rounding nor the clip's own hair touches anything.
+    const HAIR: f64 = 1.0 + 1e-6;
+    if let Some(bound) = setting.model.lipschitz_through(setting.schema, frame.transposed()) {
+        let bound = weight.sqrt() * bound * HAIR;
+        return (bound.is_finite() && bound > 0.0).then_some(bound);
+    }
+    let lipschitz = setting.model.lipschitz(setting.schema)?;
+    let (factor, d) = (frame.factor(), setting.model.dimension());
+    let gram: Vec<f64> =
+        (0..d * d).map(|k| (0..d).map(|i| factor[i * d + k / d] * factor[i * d + k % d]).sum()).collect();
+    let (_, square) = Spectrum::new(&gram, d)?.range();
+    let bound = (weight * square).sqrt() * lipschitz * HAIR;
+    (bound.is_finite() && bound > 0.0).then_some(bound)
+}
+
+/// The constants of a step, as the plan shows them.
+fn facts(frame: &Whitening, width: f64, clip: Clip, integrator: &Integrator, step: f64) -> Facts {
+    let kind =
+        if frame.is_local() { "Fisher information wherever the chain is" } else { "the same everywhere" };
+    vec![
+        ("preconditioner", kind.to_owned()),
+        ("time of a step", format!("{step}")),
+        (
+            "clip of a whitened gradient",
+            format!("{width:.6} for one record's share, {:.6e} itself", clip.get()),
+        ),
+        ("noise sd of a gradient", format!("{:.6}", integrator.noise())),
+    ]
+}
+
+/// What a run of so many steps can be expected to achieve.
+fn forecast(step: f64, friction: f64, records: f64) -> MakeForecast {
+    Box::new(move |steps| {
+        let time = steps as f64 * step;
+        let error = (2.0 * friction / time).sqrt();
+        let mut warnings = Vec::new();
+        if error > LARGE_ERROR {
+            let enough = records * (error / LARGE_ERROR).powi(2);
+            warnings.push(format!(
+                "the posterior mean is expected to be off by {error:.2} posterior standard deviations; it takes about \
+                 {enough:.0} records, a larger epsilon, or a smaller temper to halve a standard deviation"
+            ));
+        }
+        Forecast {
+            facts: vec![
+                ("diffusion time", format!("{time:.1}")),
+                ("relaxation times", format!("{:.1}", time / friction)),
+                ("expected error of a mean", format!("{error:.3} posterior sd")),
+            ],
+            warnings,
+        }
+    })
+}

@@ -1,0 +1,193 @@
+//! Looks ahead from public facts alone: how often a test will accept, how much it will clip and what the draws are worth.
+//!
+//! Near its mode a posterior is about normal with precision P = nT·F(θ) + the prior's, F the model's expected information
+//! of one record. At stationarity a step d then has λ ~ N(−q/2, q) with q = dᵀPd, and one record's log-ratio about
+//! N(0, dᵀFd). Averages are taken over proposals drawn as the sampler will draw them, with a fixed seed.
+
+use crate::public_rng::PublicRng;
+use crate::samplers::entry::{Facts, Forecast, MakeForecast, Setting};
+use crate::samplers::kernels::metropolis::Judgement;
+use crate::samplers::parts::proposal::Walk;
+use crate::samplers::parts::whitening::public_precision;
+use crate::samplers::prepare::walk_keys::WalkShape;
+use barkeep_accounting::{LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Sampling};
+use barkeep_model::Model;
+use barkeep_num::linear::Cholesky;
+use barkeep_num::normal_cdf;
+
+/// Proposals averaged over: errors of about a percent.
+const PROPOSALS: u32 = 4096;
+/// Effective draws below which a mean is off by more than a tenth of a posterior standard deviation.
+const FEW_EFFECTIVE: f64 = 100.0;
+
+/// What can be said of a judged walk before it starts.
+pub(crate) fn forecast(setting: &Setting<'_>, shape: &WalkShape, judgement: &Judgement) -> MakeForecast {
+    let silent = |reason: &'static str| -> MakeForecast {
+        Box::new(move |_| Forecast {
+            facts: vec![("expected acceptance", reason.to_owned())],
+            warnings: Vec::new(),
+        })
+    };
+    let model = &**setting.model;
+    let Some(normal) = Normal::at(model, setting.reference, setting.records * setting.temper.get()) else {
+        return silent(
+            "not known: the model states no information, or too little to look normal at the start",
+        );
+    };
+    match normal.outlook(shape, judgement) {
+        Some(outlook) => Box::new(move |steps| outlook.after(steps)),
+        None => silent("not known: every proposal is refused or asks what the rule cannot answer"),
+    }
+}
+
+/// The posterior as a normal law.
+struct Normal {
+    /// F, the information of one record, row-major.
+    information: Vec<f64>,
+    /// L with L·Lᵀ = P.
+    precision: Cholesky,
+    /// nT.
+    counted: f64,
+}
+
+/// Averages over proposals.
+struct Outlook {
+    acceptance: f64,
+    clipped: f64,
+    /// Steps for one effective draw of the slowest direction.
+    steps_per_draw: f64,
+}
+
+impl Normal {
+    fn at(model: &dyn Model, theta: &[f64], counted: f64) -> Option<Self> {
+        let mut information = vec![0.0; theta.len() * theta.len()];
+        model.fisher(theta, &mut information);
+        let precision = Cholesky::new(&public_precision(model, counted, theta)?, theta.len())?;
+        Some(Self { information, precision, counted })
+    }
+
+    /// dᵀFd.
+    fn record_variance(&self, step: &[f64]) -> f64 {
+        let row = |(row, d): (&[f64], &f64)| d * row.iter().zip(step).map(|(f, d)| f * d).sum::<f64>();
+        self.information.chunks_exact(step.len()).zip(step).map(row).sum()
+    }
+
+    /// Lᵀd: the step in units of posterior standard deviations.
+    fn whitened(&self, step: &[f64]) -> Vec<f64> {
+        let (d, lower) = (step.len(), self.precision.lower());
+        (0..d).map(|k| (k..d).map(|i| lower[i * d + k] * step[i]).sum()).collect()
+    }
+
+    fn outlook(&self, shape: &WalkShape, judgement: &Judgement) -> Option<Outlook> {
+        let dimension = self.precision.dimension();
+        let mut rng = PublicRng::new(0, 0);
+        let mut walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, &mut rng);
+        let (from, mut step) = (vec![0.0; dimension], vec![0.0; dimension]);
+        let (mut acceptance, mut clipped, mut jumps) = (0.0, 0.0, vec![0.0; dimension * dimension]);
+        for _ in 0..PROPOSALS {
+            let distance = walk.propose(&from, &mut step, &mut rng);
+            let (clip, rule) = judgement.at(distance).ok()?;
+            let variance = self.record_variance(&step);
+            let step = self.whitened(&step);
+            let q: f64 = step.iter().map(|z| z * z).sum();
+            let accept =
+                self.rule(rule, judgement.batch, variance)?.accept(-0.5 * q + q.sqrt() * rng.normal());
+            acceptance += accept / f64::from(PROPOSALS);
+            clipped += 2.0 * normal_cdf(-clip.get() / variance.sqrt()) / f64::from(PROPOSALS);
+            for (k, jump) in jumps.iter_mut().enumerate() {
+                *jump += accept * step[k / dimension] * step[k % dimension] / f64::from(PROPOSALS);
+            }
+        }
+        // An autoregression whose squared jumps have this mean: 1 − ρ is half of it, in the slowest direction.
+        let gap = (0.5 * smallest_eigenvalue(&jumps, dimension)?).min(1.0);
+        Some(Outlook { acceptance, clipped, steps_per_draw: (2.0 - gap) / gap })
+    }
+
+    /// The rule on the whole data's λ that does what the batch's does: a batch adds its variance to the noise.
+    fn rule(&self, rule: Rule, batch: Sampling, variance: f64) -> Option<Rule> {
+        match (rule, batch) {
+            (Rule::Penalty { sigma }, Sampling::WithoutReplacement { batch, .. }) => {
+                #[expect(clippy::cast_precision_loss, reason = "a batch is at most 2^32")]
+                let own = self.counted * self.counted / batch as f64 * variance;
+                let sigma = (sigma * sigma + own).sqrt().clamp(SMALLEST_SIGMA, LARGEST_SIGMA);
+                Some(Rule::Penalty { sigma })
+            }
+            (Rule::Penalty { sigma }, _) => Some(Rule::Penalty { sigma: sigma.min(LARGEST_SIGMA) }),
+            (rule, _) => rule.validate().is_ok().then_some(rule),
+        }
+    }
+}
+
+impl Outlook {
+    fn after(&self, steps: u64) -> Forecast {
+        let Self { acceptance, clipped, steps_per_draw } = self;
+        #[expect(clippy::cast_precision_loss, reason = "a forecast")]
+        let effective = 0.5 * steps as f64 / steps_per_draw;
+        let facts: Facts = vec![
+            (
+                "expected acceptance",
+                format!("{acceptance:.2} at stationarity, if the posterior is about normal near the start"),
+            ),
+            (
+                "expected share clipped",
+                format!("{:.2} % of log-ratios, if the model is right", 100.0 * clipped),
+            ),
+            (
+                "expected effective draws",
+                format!("{effective:.0} of a chain's second half: one in {steps_per_draw:.0} steps"),
+            ),
+        ];
+        let mut warnings = Vec::new();
+        if effective < FEW_EFFECTIVE {
+            warnings.push(format!(
+                "expect about {effective:.0} effective draws of a chain: its means will be off by about {:.2} posterior \
+                 standard deviations",
+                1.0 / effective.max(1.0).sqrt()
+            ));
+        }
+        if *clipped > MUCH_CLIPPED {
+            warnings.push(format!(
+                "about {:.0} % of log-ratios would be clipped if the model is right, which biases the draws; raise \
+                 clip or shorten the steps",
+                100.0 * clipped
+            ));
+        }
+        Forecast { facts, warnings }
+    }
+}
+
+/// A share of clipped log-ratios above this is worth a word.
+const MUCH_CLIPPED: f64 = 0.05;
+
+/// The smallest eigenvalue of a symmetric positive definite matrix, by inverse iteration; `None` if it is not one.
+fn smallest_eigenvalue(matrix: &[f64], dimension: usize) -> Option<f64> {
+    let inverse = Cholesky::new(matrix, dimension)?.inverse();
+    // Uneven, so that it is not orthogonal to an eigenvector for reasons of symmetry.
+    let mut vector: Vec<f64> = (0..dimension).map(|k| 1.0 / (k as f64 + 1.0)).collect();
+    let mut largest = 0.0;
+    for _ in 0..100 {
+        let image: Vec<f64> = inverse
+            .chunks_exact(dimension)
+            .map(|row| row.iter().zip(&vector).map(|(a, v)| a * v).sum())
+            .collect();
+        let length = image.iter().map(|x: &f64| x * x).sum::<f64>().sqrt();
+        largest = length / vector.iter().map(|x| x * x).sum::<f64>().sqrt();
+        vector = image.iter().map(|x| x / length).collect();
+    }
+    (largest > 0.0 && f64::is_finite(largest)).then_some(1.0 / largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_eigenvalue_is_found() {
+        // Eigenvalues 1.1 and 2.9, eigenvectors (1, ∓1).
+        for correlation in [0.9, -0.9] {
+            let found = smallest_eigenvalue(&[2.0, correlation, correlation, 2.0], 2).unwrap();
+            assert!((found - 1.1).abs() < 1e-12, "{found}");
+        }
+        assert!(smallest_eigenvalue(&[1.0, 2.0, 2.0, 1.0], 2).is_none());
+    }
+}

@@ -1,0 +1,314 @@
+//! Prepares a propose-and-test sampler from its spec keys: what the presets have in common.
+
+use crate::Error;
+use crate::samplers::entry::{Facts, MakeKernel, Prepared, Price, Questions, Setting};
+use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
+use crate::samplers::parts::proposal::{Direction, Walk};
+use crate::samplers::prepare::forecast::forecast;
+use crate::samplers::prepare::walk_keys::WalkShape;
+use crate::spec::section::{Key, Section, key};
+use crate::spec::{Privacy, SpecError};
+use barkeep_accounting::{
+    Cost, Mechanism, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity, Steps,
+};
+use barkeep_curator::{LARGEST_DRAWN_RATIO, Level, PrivacyModel, decide_cost, decide_sensitivity};
+use std::sync::Arc;
+
+/// The keys of a clipped test.
+pub(crate) const CLIP_KEYS: [Key; 2] = [
+    key(
+        "clip",
+        "the model's own bound, so that nothing is clipped, where it has one",
+        "bound on one record's log-ratio: its slope per unit of distance, or the bound itself",
+    ),
+    key(
+        "clip_scale",
+        "\"distance\"",
+        "\"distance\": the bound is clip times the length of the step; \"constant\": it is clip",
+    ),
+];
+
+/// The key of the level, for samplers that have both.
+pub(crate) const LEVEL_KEYS: [Key; 1] = [key(
+    "level",
+    "\"decision\"",
+    "\"decision\": only the accept/reject bit is paid for; \"release\": as if the noisy log-ratio were published",
+)];
+
+/// The key of the level, for samplers without noise.
+pub(crate) const DECISION_KEYS: [Key; 1] =
+    [key("level", "\"decision\"", "\"decision\" alone: there is no noisy log-ratio that could be published")];
+
+/// The keys of a sampler that asks a batch.
+pub(crate) const BATCH_KEYS: [Key; 2] = [
+    key("batch", "", "records asked at every step, drawn without replacement"),
+    key(
+        "level",
+        "\"release\"",
+        "\"release\" alone: what a batch hides is proved for the noisy log-ratio, not for the bit",
+    ),
+];
+
+/// The level of a sampler without noise, and why it is the only one.
+pub(crate) const NO_NOISE: (Level, &str) =
+    (Level::Decision, "must be \"decision\": this sampler adds no noise, so there is nothing to release");
+
+/// The level of a sampler that asks a batch, and why it is the only one.
+pub(crate) const ON_A_BATCH: (Level, &str) = (
+    Level::Release,
+    "must be \"release\": amplification by sampling is proved for the noisy log-ratio, not for the bit alone",
+);
+
+/// What a preset decides before the common part is prepared.
+pub(crate) struct Test {
+    /// How a proposal is judged.
+    pub(crate) acceptance: Acceptance,
+    /// Which records are asked.
+    pub(crate) batch: Sampling,
+    /// The level that is paid for.
+    pub(crate) level: Level,
+    /// Whether the other level exists too.
+    pub(crate) both_levels: bool,
+    /// The clip bound.
+    pub(crate) clip: WrittenClip,
+}
+
+/// Where the clip bound of a test comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum WrittenClip {
+    /// The keys of [`CLIP_KEYS`].
+    Key,
+    /// The preset.
+    Fixed(f64),
+}
+
+/// The level the spec chooses; `only` is the one a sampler has, with the reason, if it has not both.
+pub(crate) fn level(section: &Section<'_>, only: Option<(Level, &str)>) -> Result<Level, SpecError> {
+    let chosen = section.choice("level", &[("decision", Level::Decision), ("release", Level::Release)])?;
+    match (chosen, only) {
+        (Some(chosen), Some((level, reason))) if chosen != level => Err(section.error("level", reason)),
+        (_, Some((level, _))) => Ok(level),
+        (chosen, None) => Ok(chosen.unwrap_or(Level::Decision)),
+    }
+}
+
+/// The batch the spec asks at every step.
+pub(crate) fn batch(section: &Section<'_>, setting: &Setting<'_>) -> Result<Sampling, SpecError> {
+    uses_records(section, setting, "scales a batch up to the number of records")?;
+    let batch = section.require("batch", section.count("batch")?)?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of at most 2^32")]
+    let records = setting.records as u64;
+    if batch > records {
+        return Err(section.error("batch", format!("must be at most data.records, {records}")));
+    }
+    Ok(Sampling::WithoutReplacement { batch, records })
+}
+
+/// Refuses neighbours under which the number of records is secret.
+pub(crate) fn uses_records(section: &Section<'_>, setting: &Setting<'_>, how: &str) -> Result<(), SpecError> {
+    match setting.privacy {
+        Privacy::Budget { neighbours: Neighbours::AddRemove, .. } => Err(section.error(
+            "name",
+            format!("{how}, which is secret where neighbours = \"add-remove\"; use \"barker\""),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The neighbours of the budget, without which a private sampler is refused.
+pub(crate) fn needs_budget(section: &Section<'_>, setting: &Setting<'_>) -> Result<Neighbours, SpecError> {
+    match setting.privacy {
+        Privacy::Budget { neighbours, .. } => Ok(neighbours),
+        Privacy::NotPrivate => Err(section.error(
+            "name",
+            "is a private sampler; give [privacy] epsilon and delta, or use rwmh as a baseline",
+        )),
+    }
+}
+
+/// A slope that no admitted record's log-ratio exceeds, a hair above the model's own bound so that rounding never clips.
+fn lipschitz(setting: &Setting<'_>) -> Option<f64> {
+    setting.model.lipschitz(setting.schema).map(|bound| bound * (1.0 + 1e-6))
+}
+
+/// Whether a clip can touch a record, as a plan says it.
+pub(crate) fn clipping(never: bool) -> (&'static str, String) {
+    let meaning = if never {
+        "none: bounds and levels keep every record within the bound"
+    } else {
+        "records beyond the bound are shortened to it; no expected error counts the bias of that"
+    };
+    ("clipping", meaning.to_owned())
+}
+
+/// Reads walk and clip, prices a step and makes the kernel.
+pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) -> Result<Prepared, Error> {
+    let neighbours = needs_budget(section, setting)?;
+    // Noise that follows the length of a step makes all steps cost the same; otherwise a longest step does.
+    let noise_follows =
+        test.level == Level::Release && matches!(test.acceptance, Acceptance::PenaltyRatio { .. });
+    let shape = WalkShape::parse(
+        section,
+        setting.model.dimension(),
+        !noise_follows && test.clip == WrittenClip::Key,
+    )?;
+    let longest = Walk::longest(shape.length);
+    let clip = match test.clip {
+        WrittenClip::Fixed(bound) => ClipBound::Constant(bound),
+        WrittenClip::Key => {
+            let scaled =
+                section.choice("clip_scale", &[("distance", true), ("constant", false)])?.unwrap_or(true);
+            let bound = match section.positive("clip")? {
+                None if scaled => section.require("clip", lipschitz(setting))?,
+                written => section.require("clip", written)?,
+            };
+            match (scaled, longest) {
+                (false, _) => ClipBound::Constant(bound),
+                // One sensitivity is paid for at every step, so every step may use all of it.
+                (true, Some(longest)) if !noise_follows => ClipBound::Constant(bound * longest),
+                (true, _) => ClipBound::PerDistance(bound),
+            }
+        }
+    };
+    let judgement = Judgement {
+        clip,
+        acceptance: test.acceptance,
+        temper: setting.temper,
+        batch: test.batch,
+        neighbours,
+    };
+    let price = match price(&judgement, test.level)? {
+        Some(cost) => Price::PerStep(test.level, vec![(cost, Steps(1))]),
+        None => Price::Varying(test.level, example(&judgement, test.level)?),
+    };
+    let other = if test.level == Level::Decision { Level::Release } else { Level::Decision };
+    // What the other level would cap steps at, unless the spec insists on steps without a cap.
+    let capped = (!section.has("proposal")).then(|| shape.scale.root_mean_square(shape.direction));
+    let alternative =
+        if test.both_levels { price_at_other_level(&judgement, longest.or(capped), other) } else { None };
+    let mut facts = facts(&shape, &judgement, longest)?;
+    let never =
+        setting.model.lipschitz(setting.schema).is_some_and(|slope| match (judgement.clip, longest) {
+            (ClipBound::PerDistance(clip), _) => clip > slope,
+            (ClipBound::Constant(clip), Some(longest)) => clip > slope * longest,
+            (ClipBound::Constant(_), None) => false,
+        });
+    facts.push(clipping(never));
+    let forecast = Some(forecast(setting, &shape, &judgement));
+    let model = Arc::clone(setting.model);
+    let kernel: MakeKernel = Box::new(move |rng| {
+        let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
+        Box::new(Metropolis::new(Arc::clone(&model), walk, judgement.clone()))
+    });
+    Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast })
+}
+
+/// The price every step has in common, if there is one.
+pub(crate) fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>, Error> {
+    let Judgement { temper, batch, neighbours, .. } = *judgement;
+    match (level, &judgement.acceptance, judgement.clip) {
+        // The noise follows the sensitivity, so the ratio is the same whatever the clip.
+        (Level::Release, Acceptance::PenaltyRatio { ratio, .. }, _) => {
+            if ratio.get() > LARGEST_DRAWN_RATIO {
+                let reason = format!(
+                    "makes the noise {:e} times the sensitivity; at release level at most {LARGEST_DRAWN_RATIO} \
+                     can be drawn",
+                    ratio.get()
+                );
+                return Err(SpecError::new("sampler.tau", reason).into());
+            }
+            Ok(Some(Cost::new(Mechanism::NoisyDecision { ratio: *ratio }, batch, neighbours)?))
+        }
+        (_, _, ClipBound::Constant(_)) => {
+            let (clip, rule) = judgement.at(0.0)?;
+            Ok(Some(decide_cost(temper, clip, batch, &rule, PrivacyModel { neighbours, level })?))
+        }
+        (_, _, ClipBound::PerDistance(_)) => Ok(None),
+    }
+}
+
+/// A decision whose coin is as rounded as that of any step: the rule's own, or the worst of all with noise where the
+/// noise varies.
+fn example(judgement: &Judgement, level: Level) -> Result<Cost, Error> {
+    let mechanism = match (&judgement.acceptance, level) {
+        (Acceptance::Fixed(rule), Level::Decision) => {
+            Mechanism::Decision { rule: rule.clone(), sensitivity: Sensitivity::new(1.0)? }
+        }
+        (Acceptance::Fixed(_), Level::Release) => Mechanism::NoisyDecision { ratio: Ratio::new(1.0)? },
+        (Acceptance::PenaltyRatio { ratio, .. }, Level::Release) => {
+            Mechanism::NoisyDecision { ratio: *ratio }
+        }
+        (Acceptance::PenaltyRatio { .. }, Level::Decision) => Mechanism::Decision {
+            rule: Rule::Penalty { sigma: SMALLEST_SIGMA },
+            sensitivity: Sensitivity::new(1.0)?,
+        },
+    };
+    Ok(Cost::new(mechanism, judgement.batch, judgement.neighbours)?)
+}
+
+/// The price at the level that is not paid for, with every step at its longest; for comparison only.
+fn price_at_other_level(
+    judgement: &Judgement,
+    longest: Option<f64>,
+    level: Level,
+) -> Option<(Level, Questions)> {
+    let mut judgement = judgement.clone();
+    if let (ClipBound::PerDistance(slope), Some(longest)) = (judgement.clip, longest) {
+        judgement.clip = ClipBound::Constant(slope * longest);
+    }
+    price(&judgement, level).ok().flatten().map(|cost| (level, vec![(cost, Steps(1))]))
+}
+
+/// The constants of a step, as the plan and the certificate show them.
+fn facts(shape: &WalkShape, judgement: &Judgement, longest: Option<f64>) -> Result<Facts, Error> {
+    let mut facts = Vec::new();
+    facts.push((
+        "longest step",
+        longest.map_or_else(|| "none (Gaussian)".to_owned(), |longest| format!("{longest:.6}")),
+    ));
+    facts.push((
+        "moves",
+        match shape.direction {
+            Direction::Full => "all parameters",
+            Direction::One => "one parameter at random",
+            Direction::Guided => "one parameter, along a remembered direction",
+        }
+        .to_owned(),
+    ));
+    match judgement.clip {
+        ClipBound::Constant(bound) => {
+            let (clip, rule) = judgement.at(0.0)?;
+            facts.push(("clip bound of a log-ratio", format!("{bound:.6}")));
+            // On a batch the corrected test is priced as a whole, its variance moving with its mean.
+            if !matches!(
+                (&rule, judgement.batch),
+                (Rule::Corrected { .. }, Sampling::WithoutReplacement { .. })
+            ) {
+                let sensitivity =
+                    decide_sensitivity(judgement.temper, clip, judgement.batch, judgement.neighbours)?;
+                facts.push(("sensitivity of a log-ratio", format!("{:.6}", sensitivity.get())));
+            }
+            match rule {
+                Rule::Penalty { sigma } => facts.push(("noise sd of a log-ratio", format!("{sigma:.6}"))),
+                Rule::Corrected { variance, .. } => {
+                    facts.push(("noise sd of a log-ratio", format!("{:.6}", variance.sqrt())));
+                }
+                _ => facts.push(("noise sd of a log-ratio", "0: the coin itself protects".to_owned())),
+            }
+        }
+        ClipBound::PerDistance(slope) => {
+            facts.push(("clip bound of a log-ratio", format!("{slope:.6} times the length of the step")));
+            if let Acceptance::PenaltyRatio { ratio, .. } = judgement.acceptance {
+                facts.push(("noise sd over sensitivity", format!("{:.6}", ratio.get())));
+            }
+            let typical = shape.scale.root_mean_square(shape.direction);
+            if let (_, Rule::Penalty { sigma }) = judgement.at(typical)? {
+                facts.push((
+                    "noise sd of a log-ratio",
+                    format!("{sigma:.6} at a step of length {typical:.6}, the root mean square"),
+                ));
+            }
+        }
+    }
+    Ok(facts)
+}

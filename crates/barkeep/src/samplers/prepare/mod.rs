@@ -1,0 +1,8 @@
+//! Turns spec keys shared by several samplers into kernels, prices and forecasts.
+
+pub(crate) mod correction_keys;
+pub(crate) mod diffusion;
+pub(crate) mod forecast;
+pub(crate) mod judged;
+pub(crate) mod stochastic;
+pub(crate) mod walk_keys;

@@ -1,0 +1,135 @@
+//! Reads the spec keys that shape a random walk: its scale, its length and the coordinates it moves.
+
+use crate::models::matrix;
+use crate::samplers::parts::proposal::{Direction, Length, Scale};
+use crate::spec::SpecError;
+use crate::spec::section::{Key, Section, key};
+use barkeep_num::linear::Cholesky;
+
+/// The keys of a random walk.
+pub(crate) const WALK_KEYS: [Key; 5] = [
+    key(
+        "proposal",
+        "\"capped\" where the price of a step depends on its length, else \"gaussian\"",
+        "\"gaussian\", \"capped\" (a Gaussian of bounded length) or \"uniform\" (in the ball of that radius)",
+    ),
+    key("proposal_sd", "", "standard deviation of the step: a number, or one per parameter"),
+    key(
+        "proposal_covariance",
+        "",
+        "instead of proposal_sd: the covariance of a full step, as a list of rows",
+    ),
+    key(
+        "proposal_cap",
+        "root mean square length of a Gaussian step",
+        "longest step of a capped or uniform proposal",
+    ),
+    key(
+        "move",
+        "\"full\"",
+        "\"full\": all parameters; \"one\": one at random; \"guided\": one, along a sign that flips on rejection",
+    ),
+];
+
+/// A walk as the spec describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WalkShape {
+    /// Scale of a step.
+    pub(crate) scale: Scale,
+    /// Its length.
+    pub(crate) length: Length,
+    /// The coordinates it moves.
+    pub(crate) direction: Direction,
+}
+
+impl WalkShape {
+    /// Reads the keys; `capped` says whether steps are capped when the spec does not.
+    ///
+    /// # Errors
+    /// A key that is missing, out of range, or contradicts another.
+    pub(crate) fn parse(section: &Section<'_>, dimension: usize, capped: bool) -> Result<Self, SpecError> {
+        let direction = section
+            .choice(
+                "move",
+                &[("full", Direction::Full), ("one", Direction::One), ("guided", Direction::Guided)],
+            )?
+            .unwrap_or(Direction::Full);
+        let kind = section
+            .choice("proposal", &[("gaussian", "gaussian"), ("capped", "capped"), ("uniform", "uniform")])?
+            .unwrap_or(if capped { "capped" } else { "gaussian" });
+        let scale = scale(section, dimension, direction, kind)?;
+        // The cap sets the price of every step: no longer than what a typical step needs.
+        let usual = scale.root_mean_square(direction);
+        let cap = section.positive("proposal_cap")?;
+        let length = match (kind, cap) {
+            ("gaussian", Some(_)) => {
+                return Err(section.error(
+                    "proposal_cap",
+                    "has no meaning for proposal = \"gaussian\", which has no longest step",
+                ));
+            }
+            ("gaussian", None) => Length::Gaussian,
+            ("uniform", Some(_)) if section.has("proposal_sd") => {
+                return Err(section.error(
+                    "proposal_sd",
+                    "has no meaning for proposal = \"uniform\", whose length is proposal_cap",
+                ));
+            }
+            ("uniform", Some(cap)) => Length::Uniform { cap },
+            ("uniform", None) => {
+                return Err(section.error("proposal_cap", "is required for proposal = \"uniform\""));
+            }
+            (_, cap) => {
+                let cap = cap.unwrap_or(usual);
+                // Below this a draw would be refused too often to be worth waiting for.
+                if cap < 0.8 * usual {
+                    return Err(section.error(
+                        "proposal_cap",
+                        format!(
+                            "is shorter than 0.8 times the root mean square step ({usual:.6}); \
+                             lower proposal_sd or use proposal = \"uniform\""
+                        ),
+                    ));
+                }
+                Length::Capped { cap }
+            }
+        };
+        Ok(Self { scale, length, direction })
+    }
+}
+
+fn scale(
+    section: &Section<'_>,
+    dimension: usize,
+    direction: Direction,
+    kind: &str,
+) -> Result<Scale, SpecError> {
+    if let Some(covariance) = matrix(section, "proposal_covariance", dimension)? {
+        if section.has("proposal_sd") {
+            return Err(
+                section.error("proposal_covariance", "and proposal_sd say the same thing; give one of them")
+            );
+        }
+        if direction != Direction::Full || kind == "uniform" {
+            return Err(section
+                .error("proposal_covariance", "needs move = \"full\" and a Gaussian or capped proposal"));
+        }
+        let factor = Cholesky::new(&covariance, dimension)
+            .ok_or_else(|| section.error("proposal_covariance", "must be symmetric and positive definite"))?;
+        return Ok(Scale::Cholesky(factor.lower().to_vec()));
+    }
+    let sd = match section.value("proposal_sd") {
+        Some(toml::Value::Array(_)) => {
+            let sd = section.numbers("proposal_sd")?.unwrap_or_default();
+            if sd.len() != dimension || sd.iter().any(|s| *s <= 0.0) {
+                return Err(section.error("proposal_sd", format!("must hold {dimension} numbers above 0")));
+            }
+            sd
+        }
+        Some(_) => vec![section.positive("proposal_sd")?.unwrap_or(1.0); dimension],
+        // A uniform step has its cap for a scale.
+        None if kind == "uniform" => vec![1.0; dimension],
+        None => return Err(section.error("proposal_sd", "is required")),
+    };
+    Ok(Scale::Diagonal(sd))
+}

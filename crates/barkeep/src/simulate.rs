@@ -1,0 +1,130 @@
+//! Simulates records of a model as cells of a file. They are public: nobody's.
+
+use crate::models;
+use crate::public_rng::PublicRng;
+use crate::run::files::{WriteError, write_atomically};
+use crate::spec::{Spec, SpecError};
+use barkeep_data::{Column, Kind, Scale, View};
+use barkeep_model::Model;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A model whose records can be simulated.
+///
+/// A model of whole records draws them itself. Of a regression, the other columns are spread evenly over their bounds or
+/// levels, independently, and the response is drawn by its family, unclamped: reading clamps it as the schema says.
+pub struct Simulation {
+    model: Arc<dyn Model>,
+    /// What the model sees of a file's columns; absent where the file has the model's own.
+    view: Option<View>,
+}
+
+impl Simulation {
+    /// Of a spec's model and columns: files that the spec can read.
+    #[must_use]
+    pub fn of_spec(spec: &Spec) -> Self {
+        Self { model: Arc::clone(&spec.model), view: Some(spec.data.view.clone()) }
+    }
+
+    /// Of a `[model]` section alone, for parameters of a given number. A regression's columns then lie in [−1, 1], or, where
+    /// its formula takes their logarithm or root, in [1, 2].
+    ///
+    /// # Errors
+    /// An unknown name or key, or parameters the model refuses.
+    pub fn of_model(table: &toml::Table, dimension: usize) -> Result<Self, SpecError> {
+        models::for_simulation(table, dimension).map(|(model, view)| Self { model, view })
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &dyn Model {
+        &*self.model
+    }
+
+    /// The names of the file's columns.
+    fn header(&self) -> Vec<String> {
+        match &self.view {
+            Some(view) => view.source().columns().iter().map(|column| column.name().to_owned()).collect(),
+            None => self.model.column_names().to_vec(),
+        }
+    }
+
+    /// Writes a CSV file of simulated records at θ: the names, then one line per record.
+    ///
+    /// # Errors
+    /// [`WriteError`]; the file is then as it was before.
+    pub fn write_csv(
+        &self,
+        path: &Path,
+        delimiter: u8,
+        theta: &[f64],
+        records: u64,
+        seed: u64,
+    ) -> Result<(), WriteError> {
+        let mut rng = PublicRng::new(seed, 0);
+        write_atomically(path, |file| {
+            let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(file);
+            writer.write_record(self.header())?;
+            for _ in 0..records {
+                writer.write_record(self.record(theta, &mut rng))?;
+            }
+            writer.flush()
+        })
+    }
+
+    /// The cells of one record at θ.
+    fn record(&self, theta: &[f64], rng: &mut PublicRng) -> Vec<String> {
+        let mut row = vec![0.0; self.model.columns()];
+        let Some(view) = &self.view else {
+            self.model.simulate(theta, &mut || rng.open_uniform(), &mut row);
+            return row.iter().map(f64::to_string).collect();
+        };
+        let columns = view.source().columns();
+        let mut values: Vec<f64> = columns.iter().map(|column| anywhere(column, rng)).collect();
+        for (seen, feature) in row.iter_mut().zip(view.features()) {
+            let factors = feature.factors.iter();
+            *seen = factors.map(|factor| factor.at(&columns[factor.column], values[factor.column])).product();
+        }
+        if self.model.respond(theta, &mut || rng.open_uniform(), &mut row) {
+            let Some(response) = view.features().first().and_then(|feature| feature.factors.first()) else {
+                return Vec::new();
+            };
+            let scaled = response.scaled && columns[response.column].scale() == Scale::Bounds;
+            values[response.column] = own_unit(&columns[response.column], row[0], scaled);
+        } else {
+            self.model.simulate(theta, &mut || rng.open_uniform(), &mut row);
+            for ((value, seen), column) in values.iter_mut().zip(&row).zip(columns) {
+                *value = own_unit(column, *seen, column.scale() == Scale::Bounds);
+            }
+        }
+        values.iter().zip(columns).map(|(value, column)| written(column, *value)).collect()
+    }
+}
+
+/// A value of the column, each as likely as any other.
+fn anywhere(column: &Column, rng: &mut PublicRng) -> f64 {
+    let share = rng.open_uniform();
+    match column.kind() {
+        Kind::Real { min, max } => min * (1.0 - share) + max * share,
+        Kind::Integer { min, max } => (min + (share * (max - min + 1.0)).floor()).min(*max),
+        Kind::Bool => f64::from(u8::from(share < 0.5)),
+        Kind::Category { levels } => (share * levels.len() as f64).floor().min(levels.len() as f64 - 1.0),
+    }
+}
+
+/// What a model saw, in the column's own unit.
+fn own_unit(column: &Column, value: f64, scaled: bool) -> f64 {
+    match column.bounds() {
+        Some((min, max)) if scaled => (0.5 * min + 0.5 * max) + value * (0.5 * max - 0.5 * min),
+        _ => value,
+    }
+}
+
+fn written(column: &Column, value: f64) -> String {
+    match column.kind() {
+        Kind::Bool => (value != 0.0).to_string(),
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a level's index")]
+        Kind::Category { levels } => levels.get(value as usize).cloned().unwrap_or_default(),
+        _ => value.to_string(),
+    }
+}

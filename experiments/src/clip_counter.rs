@@ -1,0 +1,141 @@
+//! Watches a model at work: how many log-ratios and gradients a clip cuts off, and where gradients are asked for.
+//!
+//! **Privacy.** What is counted depends on records and is never published over real ones; the experiments' records are simulated.
+
+use barkeep::data::Block;
+use barkeep::model::{Model, Scratch};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Bounds to watch; those of the sampler, which does the clipping itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Clips {
+    /// Bound on a log-ratio.
+    pub(crate) log_ratio: Option<f64>,
+    /// Whether it is to be multiplied by the length of the move.
+    pub(crate) by_distance: bool,
+    /// Bound on a gradient's Euclidean norm.
+    pub(crate) gradient: Option<f64>,
+}
+
+/// A model that counts.
+pub(crate) struct ClipCounter {
+    model: Arc<dyn Model>,
+    clips: Clips,
+    log_ratios: [AtomicU64; 2],
+    gradients: [AtomicU64; 2],
+    /// Where gradients were asked for, in order.
+    path: Mutex<Vec<Vec<f64>>>,
+}
+
+impl ClipCounter {
+    /// Watches a model.
+    pub(crate) fn new(model: Arc<dyn Model>, clips: Clips) -> Self {
+        let none = || [AtomicU64::new(0), AtomicU64::new(0)];
+        Self { model, clips, log_ratios: none(), gradients: none(), path: Mutex::new(Vec::new()) }
+    }
+
+    /// The share of log-ratios beyond their bound; nothing if none was asked for or there is no bound.
+    pub(crate) fn clipped_log_ratios(&self) -> Option<f64> {
+        share(&self.log_ratios)
+    }
+
+    /// The share of gradients beyond theirs.
+    pub(crate) fn clipped_gradients(&self) -> Option<f64> {
+        share(&self.gradients)
+    }
+
+    /// Where gradients were asked for.
+    pub(crate) fn path(&self) -> Vec<Vec<f64>> {
+        self.path.lock().map(|path| path.clone()).unwrap_or_default()
+    }
+}
+
+fn share(counts: &[AtomicU64; 2]) -> Option<f64> {
+    let [beyond, all] = counts.each_ref().map(|count| count.load(Ordering::Relaxed) as f64);
+    (all > 0.0).then_some(beyond / all)
+}
+
+fn count(counts: &[AtomicU64; 2], beyond: usize, all: usize) {
+    counts[0].fetch_add(beyond as u64, Ordering::Relaxed);
+    counts[1].fetch_add(all as u64, Ordering::Relaxed);
+}
+
+impl Model for ClipCounter {
+    fn name(&self) -> &'static str {
+        self.model.name()
+    }
+
+    fn parameter_names(&self) -> &[String] {
+        self.model.parameter_names()
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.model.column_names()
+    }
+
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        self.model.log_density(block, theta, out, scratch);
+    }
+
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        self.model.log_ratio(block, from, to, out, scratch);
+        if let Some(bound) = self.clips.log_ratio {
+            let distance = || from.iter().zip(to).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+            let bound = if self.clips.by_distance { bound * distance() } else { bound };
+            count(&self.log_ratios, out.iter().filter(|r| r.abs() > bound).count(), out.len());
+        }
+    }
+
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        self.model.gradient(block, theta, out, scratch);
+        if let Ok(mut path) = self.path.lock()
+            && path.last().is_none_or(|last| last != theta)
+        {
+            path.push(theta.to_vec());
+        }
+        if let Some(bound) = self.clips.gradient {
+            let mut squares = vec![0.0; block.len()];
+            for coordinate in out.chunks_exact(block.len()) {
+                squares.iter_mut().zip(coordinate).for_each(|(sum, g)| *sum += g * g);
+            }
+            count(&self.gradients, squares.iter().filter(|sum| **sum > bound * bound).count(), squares.len());
+        }
+    }
+
+    fn log_prior(&self, theta: &[f64]) -> f64 {
+        self.model.log_prior(theta)
+    }
+
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
+        self.model.prior_gradient(theta, out);
+    }
+
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        self.model.simulate(theta, uniform, row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use barkeep::model::GaussianMean;
+
+    #[test]
+    fn shares_beyond_the_bounds_are_counted() {
+        let model = Arc::new(GaussianMean::independent(&[1.0], 10.0).unwrap());
+        let clips = Clips { log_ratio: Some(1.0), by_distance: true, gradient: Some(1.5) };
+        let counter = ClipCounter::new(model, clips);
+        // Records 0, 1, 2, 3 of a normal law: gradients x − θ; log-ratios from 0 to ½ are x/2 − 1/8, bound ½.
+        let records = [0.0, 1.0, 2.0, 3.0];
+        let block = Block::over(&records, 4, 4);
+        let (mut out, mut scratch) = (vec![0.0; 4], Scratch::default());
+        counter.log_ratio(block, &[0.0], &[0.5], &mut out, &mut scratch);
+        assert_eq!(counter.clipped_log_ratios(), Some(0.5));
+        counter.gradient(block, &[0.0], &mut out, &mut scratch);
+        counter.gradient(block, &[0.0], &mut out, &mut scratch);
+        counter.gradient(block, &[1.0], &mut out, &mut scratch);
+        assert_eq!(counter.clipped_gradients(), Some(5.0 / 12.0));
+        assert_eq!(counter.path(), [[0.0], [1.0]]);
+    }
+}
