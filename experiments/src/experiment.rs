@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// How much of an experiment to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Size {
+pub(crate) enum Size {
     /// Enough to see that it works: fewer cells, chains or records.
     Quick,
     /// As published.
@@ -15,7 +15,7 @@ pub enum Size {
 impl Size {
     /// One of two values.
     #[must_use]
-    pub fn pick<T>(self, quick: T, full: T) -> T {
+    pub(crate) fn pick<T>(self, quick: T, full: T) -> T {
         match self {
             Self::Quick => quick,
             Self::Full => full,
@@ -24,21 +24,21 @@ impl Size {
 }
 
 /// Numbers by name: what a cell yields.
-pub type Values = BTreeMap<String, Vec<f64>>;
+pub(crate) type Values = BTreeMap<String, Vec<f64>>;
 
 /// A cell: a piece of work whose numbers are kept as soon as they are known.
-pub struct Task {
+pub(crate) struct Task {
     /// Names the cell among those of its store.
-    pub key: String,
+    pub(crate) key: String,
     /// Everything the numbers depend on, as text; numbers kept under other settings are computed again.
-    pub settings: String,
+    pub(crate) settings: String,
     /// Does it.
-    pub compute: Box<dyn FnOnce() -> Result<Values, String> + Send>,
+    pub(crate) compute: Box<dyn FnOnce() -> Result<Values, String> + Send>,
 }
 
 impl Task {
     /// A cell.
-    pub fn new(
+    pub(crate) fn new(
         key: impl Into<String>,
         settings: impl Into<String>,
         compute: impl FnOnce() -> Result<Values, String> + Send + 'static,
@@ -49,47 +49,47 @@ impl Task {
 
 /// Builds the numbers of a cell.
 #[must_use]
-pub fn values<const N: usize>(named: [(&str, Vec<f64>); N]) -> Values {
+pub(crate) fn values<const N: usize>(named: [(&str, Vec<f64>); N]) -> Values {
     named.into_iter().map(|(name, numbers)| (name.to_owned(), numbers)).collect()
 }
 
 /// The cells that are known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Cells(pub BTreeMap<String, Values>);
+pub(crate) struct Cells(pub BTreeMap<String, Values>);
 
 impl Cells {
     /// Numbers of a cell by its key and their name.
     #[must_use]
-    pub fn numbers(&self, key: &str, name: &str) -> Option<&[f64]> {
+    pub(crate) fn numbers(&self, key: &str, name: &str) -> Option<&[f64]> {
         self.0.get(key)?.get(name).map(Vec::as_slice)
     }
 
     /// A single number of a cell.
     #[must_use]
-    pub fn number(&self, key: &str, name: &str) -> Option<f64> {
+    pub(crate) fn number(&self, key: &str, name: &str) -> Option<f64> {
         self.numbers(key, name)?.first().copied()
     }
 }
 
 /// One line of a comparison; a dash stands where there is no such value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// What is compared.
-    pub what: String,
+    pub(crate) what: String,
     /// As published.
-    pub published: String,
+    pub(crate) published: String,
     /// Ours by the paper's own method.
-    pub method: String,
+    pub(crate) method: String,
     /// Ours at our best.
-    pub best: String,
+    pub(crate) best: String,
 }
 
 /// What stands where a value does not exist.
-pub const NONE: &str = "-";
+pub(crate) const NONE: &str = "-";
 
 impl Row {
     /// A line; values that do not exist are shown as a dash.
-    pub fn new(
+    pub(crate) fn new(
         what: impl Into<String>,
         published: Option<String>,
         method: Option<String>,
@@ -102,30 +102,30 @@ impl Row {
 
 /// Published values beside ours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// What "by the paper's method" and "at our best" mean here.
-    pub columns: [String; 2],
+    pub(crate) columns: [String; 2],
     /// The lines.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// What a reader must know: findings, deviations, reasons.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// Where barkeep is better than the papers, and by how much.
-    pub better: Vec<String>,
+    pub(crate) better: Vec<String>,
     /// Where it is not.
-    pub not_better: Vec<String>,
+    pub(crate) not_better: Vec<String>,
 }
 
 impl Comparison {
     /// An empty one.
     #[must_use]
-    pub fn new(method: &str, best: &str) -> Self {
+    pub(crate) fn new(method: &str, best: &str) -> Self {
         Self { columns: [method.to_owned(), best.to_owned()], ..Self::default() }
     }
 }
 
 /// An experiment of the papers, or ours.
-pub trait Experiment: Sync {
-    /// As `barkeep reproduce` knows it.
+pub(crate) trait Experiment: Sync {
+    /// As the program knows it.
     fn name(&self) -> &'static str;
 
     /// What it shows, in a line.

@@ -1,6 +1,7 @@
 //! Runs an experiment: computes the cells that are missing, then writes its numbers, its figure and its comparison.
 
 use crate::experiment::{Comparison, Experiment, NONE, Row, Size, Task};
+use crate::progress::Watch;
 use crate::published::Published;
 use crate::store::Store;
 use std::collections::{BTreeSet, VecDeque};
@@ -10,19 +11,17 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 /// What a run needs from outside.
-pub struct Setting<'a> {
+pub(crate) struct Setting<'a> {
     /// Where results go.
-    pub out: &'a Path,
+    pub(crate) out: &'a Path,
     /// How much to do.
-    pub size: Size,
+    pub(crate) size: Size,
     /// Whether cells that are known are computed again.
-    pub fresh: bool,
+    pub(crate) fresh: bool,
     /// Today, as it is to be written.
-    pub date: &'a str,
-    /// Takes a line about what happens.
-    pub say: &'a (dyn Fn(&str) + Sync),
-    /// Whether to stop before the next cell.
-    pub stop: &'a (dyn Fn() -> bool + Sync),
+    pub(crate) date: &'a str,
+    /// Hears of what happens, and says when to stop.
+    pub(crate) watch: &'a dyn Watch,
 }
 
 /// Runs an experiment and returns its comparison; nothing if it was stopped.
@@ -31,7 +30,10 @@ pub struct Setting<'a> {
 ///
 /// # Errors
 /// Faulty settings, a cell that fails, or files that cannot be written.
-pub fn reproduce(experiment: &dyn Experiment, setting: &Setting<'_>) -> Result<Option<Comparison>, String> {
+pub(crate) fn reproduce(
+    experiment: &dyn Experiment,
+    setting: &Setting<'_>,
+) -> Result<Option<Comparison>, String> {
     std::fs::create_dir_all(setting.out)
         .map_err(|error| format!("cannot make {}: {}", setting.out.display(), error.kind()))?;
     let store = Store::open(&cells_path(setting.out, experiment, setting.size))?;
@@ -44,15 +46,15 @@ pub fn reproduce(experiment: &dyn Experiment, setting: &Setting<'_>) -> Result<O
         .collect();
     if missing.len() < count {
         let known = count - missing.len();
-        (setting.say)(&format!("{}: {known} of {count} cells are known", experiment.name()));
+        setting.watch.say(&format!("{}: {known} of {count} cells are known", experiment.name()));
     }
     if setting.size == Size::Full && !missing.is_empty() {
-        (setting.say)(&announced(experiment, missing.len(), count));
+        setting.watch.say(&announced(experiment, missing.len(), count));
     }
     let Some(store) = compute(experiment, setting, store, missing)? else { return Ok(None) };
     let comparison = show(experiment, &store, setting.out, setting.size)?;
     let spent: f64 = store.kept.iter().filter(|cell| keys.contains(&cell.key)).map(|cell| cell.seconds).sum();
-    (setting.say)(&format!("{}: {count} cells, {} on one thread", experiment.name(), duration(spent)));
+    setting.watch.say(&format!("{}: {count} cells, {} on one thread", experiment.name(), duration(spent)));
     Ok(Some(comparison))
 }
 
@@ -95,11 +97,12 @@ fn compute(
     missing: VecDeque<Task>,
 ) -> Result<Option<Store>, String> {
     let (began, todo) = (Instant::now(), missing.len());
+    setting.watch.begin(experiment.name(), todo);
     let workers = rayon::current_num_threads().min(todo);
     // A cell that is alone may use all processors.
     let threads = if todo == 1 { rayon::current_num_threads() } else { 1 };
     let (queue, shared, failed) = (Mutex::new(missing), Mutex::new((store, 0_usize)), OnceLock::new());
-    let next = || queue.lock().ok().filter(|_| failed.get().is_none() && !(setting.stop)())?.pop_front();
+    let next = || queue.lock().ok().filter(|_| failed.get().is_none() && !setting.watch.stop())?.pop_front();
     let one = |task: Task| -> Result<(), String> {
         let start = Instant::now();
         let values =
@@ -112,10 +115,8 @@ fn compute(
         // Cells differ in size, so this is a guess; the most telling cells come first, not the longest.
         let left = duration(began.elapsed().as_secs_f64() / done as f64 * (todo - done) as f64);
         let name = experiment.name();
-        (setting.say)(&format!(
-            "{name}: {done} of {todo}, {} in {seconds:.1} s, about {left} left",
-            task.key
-        ));
+        let line = format!("{name}: {done} of {todo}, {} in {seconds:.1} s, about {left} left", task.key);
+        setting.watch.cell(&task.key, &line);
         Ok(())
     };
     let work = || {
@@ -143,7 +144,7 @@ fn compute(
     }
     let (store, done) = shared.into_inner().map_err(|_| "a cell failed".to_owned())?;
     if done < todo {
-        (setting.say)("stopped; the same command goes on from here");
+        setting.watch.say("stopped; the same command goes on from here");
         return Ok(None);
     }
     Ok(Some(store))
@@ -179,7 +180,8 @@ fn csv(comparison: &Comparison) -> String {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
     };
-    let mut out = "what,published,paper's method,barkeep's best\n".to_owned();
+    let [method, best] = &comparison.columns;
+    let mut out = format!("what,published,{},{}\n", quoted(method), quoted(best));
     for Row { what, published, method, best } in &comparison.rows {
         let line: Vec<String> =
             [what, published, method, best].into_iter().map(|text| quoted(text)).collect();
@@ -191,7 +193,7 @@ fn csv(comparison: &Comparison) -> String {
 
 /// The comparison as aligned text.
 #[must_use]
-pub fn table(comparison: &Comparison) -> String {
+pub(crate) fn table(comparison: &Comparison) -> String {
     let [method, best] = &comparison.columns;
     let head = ["".to_owned(), "published".to_owned(), method.clone(), best.clone()];
     let rows = comparison

@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 
 /// A line of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// Names the cell.
-    pub key: String,
+    pub(crate) key: String,
     /// A fingerprint of everything the numbers depend on.
-    pub settings: String,
+    pub(crate) settings: String,
     /// The day it was computed.
-    pub date: String,
+    pub(crate) date: String,
     /// How long it took, in seconds of wall time.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// The numbers; JSON has no word for what is not a number but null.
     #[serde(deserialize_with = "numbers")]
-    pub values: Values,
+    pub(crate) values: Values,
 }
 
 fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Values, D::Error> {
@@ -31,10 +31,10 @@ fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Values, D::Error> {
 
 /// The cells of a file; a later line replaces an earlier one of the same key.
 #[derive(Debug)]
-pub struct Store {
+pub(crate) struct Store {
     path: PathBuf,
     /// In the order in which they were computed.
-    pub kept: Vec<Kept>,
+    pub(crate) kept: Vec<Kept>,
 }
 
 impl Store {
@@ -42,7 +42,7 @@ impl Store {
     ///
     /// # Errors
     /// A file that cannot be read, or a line elsewhere that is not a cell.
-    pub fn open(path: &Path) -> Result<Self, String> {
+    pub(crate) fn open(path: &Path) -> Result<Self, String> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
@@ -62,7 +62,7 @@ impl Store {
 
     /// The cell of this key, if it was computed under these settings.
     #[must_use]
-    pub fn find(&self, key: &str, settings: &str) -> Option<&Kept> {
+    pub(crate) fn find(&self, key: &str, settings: &str) -> Option<&Kept> {
         let settings = fingerprint(settings);
         self.kept.iter().find(|cell| cell.key == key && cell.settings == settings)
     }
@@ -71,7 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn keep(
+    pub(crate) fn keep(
         &mut self,
         key: &str,
         settings: &str,
@@ -94,7 +94,7 @@ impl Store {
 
     /// All cells by key.
     #[must_use]
-    pub fn cells(&self) -> Cells {
+    pub(crate) fn cells(&self) -> Cells {
         Cells(self.kept.iter().map(|cell| (cell.key.clone(), cell.values.clone())).collect())
     }
 
@@ -123,53 +123,4 @@ fn fingerprint(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::experiment::values;
-
-    #[test]
-    fn an_interrupted_file_loses_its_torn_line_only() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cells.jsonl");
-        let mut store = Store::open(&path).unwrap();
-        for key in ["a", "b"] {
-            store.keep(key, "s", ("2026-01-01", 1.0), values([("x", vec![0.1, 2.0])])).unwrap();
-        }
-        let mut text = std::fs::read_to_string(&path).unwrap();
-        text.truncate(text.len() - 9);
-        std::fs::write(&path, &text).unwrap();
-        let mut store = Store::open(&path).unwrap();
-        assert!(store.find("a", "s").is_some() && store.find("b", "s").is_none());
-        store.keep("b", "s", ("2026-01-01", 1.0), values([("x", vec![3.0])])).unwrap();
-        assert_eq!(Store::open(&path).unwrap().cells().numbers("b", "x"), Some(&[3.0][..]));
-    }
-
-    #[test]
-    fn what_is_not_a_number_is_kept_as_such() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cells.jsonl");
-        let mut store = Store::open(&path).unwrap();
-        store.keep("a", "s", ("2026-01-01", 1.0), values([("x", vec![f64::NAN, 2.0])])).unwrap();
-        let cells = Store::open(&path).unwrap().cells();
-        assert!(matches!(cells.numbers("a", "x"), Some([first, 2.0]) if first.is_nan()));
-    }
-
-    #[test]
-    fn other_settings_make_a_cell_stale() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cells.jsonl");
-        let mut store = Store::open(&path).unwrap();
-        store.keep("a", "tau = 1", ("2026-01-01", 1.0), values([("x", vec![1.0])])).unwrap();
-        assert!(store.find("a", "tau = 2").is_none());
-        store.keep("a", "tau = 2", ("2026-01-01", 1.0), values([("x", vec![2.0])])).unwrap();
-        assert_eq!(Store::open(&path).unwrap().kept.len(), 1);
-    }
-
-    #[test]
-    fn a_damaged_line_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cells.jsonl");
-        std::fs::write(&path, "nonsense\n").unwrap();
-        assert!(Store::open(&path).unwrap_err().contains("line 1"));
-    }
-}
+mod tests;

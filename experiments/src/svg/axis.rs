@@ -2,7 +2,7 @@
 
 /// How an axis is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// Equal steps are equal differences.
     Linear,
     /// Equal steps are equal factors; what is not above 0 is not shown.
@@ -11,40 +11,40 @@ pub enum Scale {
 
 /// One axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// What it measures, with its unit.
-    pub label: String,
+    pub(crate) label: String,
     /// How it is divided.
-    pub scale: Scale,
+    pub(crate) scale: Scale,
     /// Its ends; by default those of the data.
-    pub range: Option<(f64, f64)>,
+    pub(crate) range: Option<(f64, f64)>,
     /// Where ticks stand and what they say; chosen by default.
-    pub ticks: Vec<(f64, String)>,
+    pub(crate) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
     /// A linear axis.
     #[must_use]
-    pub fn new(label: impl Into<String>) -> Self {
+    pub(crate) fn new(label: impl Into<String>) -> Self {
         Self { label: label.into(), scale: Scale::Linear, range: None, ticks: Vec::new() }
     }
 
     /// A logarithmic axis.
     #[must_use]
-    pub fn log(label: impl Into<String>) -> Self {
+    pub(crate) fn log(label: impl Into<String>) -> Self {
         Self { scale: Scale::Logarithmic, ..Self::new(label) }
     }
 
     /// With given ends.
     #[must_use]
-    pub fn from(mut self, low: f64, high: f64) -> Self {
+    pub(crate) fn from(mut self, low: f64, high: f64) -> Self {
         self.range = Some((low, high));
         self
     }
 
     /// With a tick for each of these numbers.
     #[must_use]
-    pub fn at(mut self, numbers: &[f64]) -> Self {
+    pub(crate) fn at(mut self, numbers: &[f64]) -> Self {
         self.ticks = numbers.iter().map(|&number| (number, spoken(number))).collect();
         self
     }
@@ -123,7 +123,7 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
 
 /// A number as people write it, with a power of ten where digits would run away.
 #[must_use]
-pub fn spoken(x: f64) -> String {
+pub(crate) fn spoken(x: f64) -> String {
     let size = x.abs();
     if x != 0.0 && !(1e-3..1e5).contains(&size) {
         let power = size.log10().floor();
@@ -148,32 +148,4 @@ fn raised(digit: char) -> char {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ticks_are_round_numbers_within_the_ends() {
-        let axis = Axis::new("x").from(0.13, 0.97);
-        let labels: Vec<String> = axis.fitted(std::iter::empty()).ticks().into_iter().map(|t| t.1).collect();
-        assert_eq!(labels, ["0.2", "0.4", "0.6", "0.8"]);
-        let axis = Axis::log("x").from(1e-4, 1e-1);
-        let labels: Vec<String> = axis.fitted(std::iter::empty()).ticks().into_iter().map(|t| t.1).collect();
-        assert_eq!(labels, ["10⁻⁴", "0.001", "0.01", "0.1"]);
-    }
-
-    #[test]
-    fn what_a_logarithm_cannot_show_has_no_place() {
-        let axis = Axis::log("x").from(1.0, 100.0);
-        let fitted = axis.fitted(std::iter::empty());
-        assert_eq!(fitted.place(10.0), Some(0.5));
-        assert_eq!(fitted.place(0.0), None);
-        assert_eq!(fitted.place(f64::NAN), None);
-    }
-
-    #[test]
-    fn large_and_small_numbers_are_written_with_powers() {
-        assert_eq!(spoken(2e6), "2·10⁶");
-        assert_eq!(spoken(1e-10), "10⁻¹⁰");
-        assert_eq!(spoken(-0.25), "−0.25");
-    }
-}
+mod tests;

@@ -2,23 +2,23 @@
 
 /// Values of a function of two variables on a regular grid.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Grid {
+pub(crate) struct Grid {
     /// Ends of the first variable.
-    pub x: (f64, f64),
+    pub(crate) x: (f64, f64),
     /// Ends of the second.
-    pub y: (f64, f64),
+    pub(crate) y: (f64, f64),
     nodes: usize,
     /// Row after row, the first variable running fastest.
     values: Vec<f64>,
 }
 
 /// The two ends of a piece of a level line.
-pub type Piece = ((f64, f64), (f64, f64));
+pub(crate) type Piece = ((f64, f64), (f64, f64));
 
 impl Grid {
     /// Evaluates a function at `nodes`² places.
     #[must_use]
-    pub fn new(x: (f64, f64), y: (f64, f64), nodes: usize, f: impl Fn(f64, f64) -> f64) -> Self {
+    pub(crate) fn new(x: (f64, f64), y: (f64, f64), nodes: usize, f: impl Fn(f64, f64) -> f64) -> Self {
         let nodes = nodes.max(2);
         let mut grid = Self { x, y, nodes, values: Vec::new() };
         grid.values = (0..nodes * nodes)
@@ -38,13 +38,13 @@ impl Grid {
 
     /// The largest value.
     #[must_use]
-    pub fn most(&self) -> f64 {
+    pub(crate) fn most(&self) -> f64 {
         self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// For log-densities: the levels whose regions hold these shares of the mass.
     #[must_use]
-    pub fn levels_of_mass(&self, shares: &[f64]) -> Vec<f64> {
+    pub(crate) fn levels_of_mass(&self, shares: &[f64]) -> Vec<f64> {
         let mut sorted: Vec<f64> = self.values.clone();
         sorted.sort_by(|a, b| b.total_cmp(a));
         let most = self.most();
@@ -63,7 +63,7 @@ impl Grid {
 
 /// The pieces of a function's level line.
 #[must_use]
-pub fn contours(grid: &Grid, level: f64) -> Vec<Piece> {
+pub(crate) fn contours(grid: &Grid, level: f64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let value = |i: usize, j: usize| grid.values[j * grid.nodes + i];
     for j in 0..grid.nodes - 1 {
@@ -87,26 +87,4 @@ pub fn contours(grid: &Grid, level: f64) -> Vec<Piece> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_level_line_of_a_cone_is_a_circle() {
-        let grid = Grid::new((-2.0, 2.0), (-2.0, 2.0), 81, |x, y| -x.hypot(y));
-        let pieces = contours(&grid, -1.0);
-        assert!(pieces.len() > 40);
-        let length: f64 = pieces.iter().map(|(a, b)| (a.0 - b.0).hypot(a.1 - b.1)).sum();
-        assert!((length - std::f64::consts::TAU).abs() < 0.01, "{length}");
-        for ((x, y), _) in pieces {
-            assert!((x.hypot(y) - 1.0).abs() < 1e-3);
-        }
-    }
-
-    #[test]
-    fn half_the_mass_of_a_normal_law_lies_within_its_median_radius() {
-        let grid = Grid::new((-5.0, 5.0), (-5.0, 5.0), 201, |x, y| -0.5 * (x * x + y * y));
-        let level = grid.levels_of_mass(&[0.5])[0];
-        // The squared radius is exponential with mean 2, so the median radius is √(2 ln 2).
-        assert!((level + std::f64::consts::LN_2).abs() < 0.01, "{level}");
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// The form of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// No point, only a line.
     None,
     /// A disc.
@@ -22,27 +22,27 @@ pub enum Shape {
 
 /// How a mark looks, and its name in the legend; without a name it is not listed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Style {
+pub(crate) struct Style {
     /// Name in the legend.
-    pub label: String,
+    pub(crate) label: String,
     /// Which of [`COLOURS`].
-    pub colour: usize,
+    pub(crate) colour: usize,
     /// The form of points.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// Whether lines are broken.
-    pub dashed: bool,
+    pub(crate) dashed: bool,
     /// Width of lines.
-    pub width: f64,
+    pub(crate) width: f64,
     /// Radius of points.
-    pub radius: f64,
+    pub(crate) radius: f64,
     /// Opacity of points.
-    pub opacity: f64,
+    pub(crate) opacity: f64,
 }
 
 impl Style {
     /// A line.
     #[must_use]
-    pub fn line(label: impl Into<String>, colour: usize) -> Self {
+    pub(crate) fn line(label: impl Into<String>, colour: usize) -> Self {
         Self {
             label: label.into(),
             colour,
@@ -56,19 +56,19 @@ impl Style {
 
     /// A broken line with rings, as published values are shown: wide enough to be seen around a point of ours.
     #[must_use]
-    pub fn published(label: impl Into<String>, colour: usize) -> Self {
+    pub(crate) fn published(label: impl Into<String>, colour: usize) -> Self {
         Self { shape: Shape::Ring, dashed: true, width: 1.3, radius: 4.5, ..Self::line(label, colour) }
     }
 
     /// A line with points.
     #[must_use]
-    pub fn points(label: impl Into<String>, colour: usize, shape: Shape) -> Self {
+    pub(crate) fn points(label: impl Into<String>, colour: usize, shape: Shape) -> Self {
         Self { shape, ..Self::line(label, colour) }
     }
 
     /// Points without a line.
     #[must_use]
-    pub fn cloud(label: impl Into<String>, colour: usize, radius: f64, opacity: f64) -> Self {
+    pub(crate) fn cloud(label: impl Into<String>, colour: usize, radius: f64, opacity: f64) -> Self {
         Self { shape: Shape::Disc, width: 0.0, radius, opacity, ..Self::line(label, colour) }
     }
 
@@ -136,7 +136,7 @@ impl Style {
 
 /// Something shown in a panel.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// Points joined by a line, or not, as the style says.
     Line {
         /// In order.
@@ -190,29 +190,22 @@ impl Mark {
 
 /// One pair of axes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Panel {
+pub(crate) struct Panel {
     /// Above the frame.
-    pub title: String,
+    pub(crate) title: String,
     /// Across.
-    pub x: Axis,
+    pub(crate) x: Axis,
     /// Upwards.
-    pub y: Axis,
+    pub(crate) y: Axis,
     /// In drawing order.
-    pub marks: Vec<Mark>,
+    pub(crate) marks: Vec<Mark>,
 }
 
 impl Panel {
     /// An empty panel.
     #[must_use]
-    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+    pub(crate) fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self { title: title.into(), x, y, marks: Vec::new() }
-    }
-
-    /// With one more mark.
-    #[must_use]
-    pub fn with(mut self, mark: Mark) -> Self {
-        self.marks.push(mark);
-        self
     }
 
     /// Draws it with its upper left corner at a place; `index` makes its clip path's name unique.

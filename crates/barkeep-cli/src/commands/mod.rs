@@ -5,7 +5,6 @@ mod audit;
 mod catalogue;
 mod demo;
 mod plan;
-mod reproduce;
 mod sample;
 mod schema;
 mod simulate;
@@ -37,8 +36,6 @@ pub(crate) enum Command {
     Simulate(simulate::Simulate),
     /// Drafts a schema from the header of a file, for a person to fill in.
     Schema(schema::SchemaCommand),
-    /// Repeats a figure or table of the papers, published values beside ours.
-    Reproduce(reproduce::Reproduce),
     /// Lists the models with their spec keys.
     Models(catalogue::Catalogue),
     /// Lists the samplers with their spec keys.
@@ -60,7 +57,6 @@ impl Command {
             Self::Audit(command) => command.run(),
             Self::Simulate(command) => command.run(),
             Self::Schema(command) => command.run(),
-            Self::Reproduce(command) => command.run(),
             Self::Models(command) => command.models(),
             Self::Samplers(command) => command.samplers(),
             Self::Spec => spec_help::run(),

@@ -4,14 +4,14 @@ mod axis;
 mod contour;
 mod panel;
 
-pub use axis::{Axis, Scale, spoken};
-pub use contour::{Grid, Piece, contours};
-pub use panel::{Mark, Panel, Shape, Style};
+pub(crate) use axis::{Axis, spoken};
+pub(crate) use contour::{Grid, contours};
+pub(crate) use panel::{Mark, Panel, Shape, Style};
 
 use std::fmt::Write;
 
 /// Colours that people who see few colours can tell apart (Okabe and Ito), and three more for what differs in shape besides.
-pub const COLOURS: [&str; 10] = [
+pub(crate) const COLOURS: [&str; 10] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d1f", "#6a3d9a",
     "#999999",
 ];
@@ -21,27 +21,27 @@ const CHARACTER: f64 = 0.61;
 
 /// A figure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
+pub(crate) struct Figure {
     /// Above everything.
-    pub title: String,
+    pub(crate) title: String,
     /// Row after row.
-    pub panels: Vec<Panel>,
+    pub(crate) panels: Vec<Panel>,
     /// Panels in a row.
-    pub columns: usize,
+    pub(crate) columns: usize,
     /// Width and height of one panel with its axes.
-    pub size: (f64, f64),
+    pub(crate) size: (f64, f64),
 }
 
 impl Figure {
     /// A figure of panels of the usual size.
     #[must_use]
-    pub fn new(title: impl Into<String>, columns: usize, panels: Vec<Panel>) -> Self {
+    pub(crate) fn new(title: impl Into<String>, columns: usize, panels: Vec<Panel>) -> Self {
         Self { title: title.into(), panels, columns: columns.max(1), size: (360.0, 280.0) }
     }
 
     /// The picture.
     #[must_use]
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let columns = self.columns.min(self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns);
         let width = (columns as f64 * self.size.0 + 20.0).max(460.0);
@@ -138,29 +138,4 @@ fn escaped(words: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_figure_names_its_axes_and_every_series_once() {
-        let line =
-            |colour| Mark::Line { points: vec![(1.0, 1.0), (2.0, 4.0)], style: Style::line("a < b", colour) };
-        let panel = |title: &str| {
-            Panel::new(title, Axis::new("time (s)"), Axis::log("ε")).with(line(0)).with(line(1))
-        };
-        let svg = Figure::new("two panels", 2, vec![panel("left"), panel("right")]).svg();
-        assert_eq!(svg.matches("a &lt; b").count(), 1);
-        assert_eq!(svg.matches("time (s)").count(), 2);
-        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
-        assert!(!svg.contains("NaN") && !svg.contains("inf"));
-        let nothing = Mark::Line { points: Vec::new(), style: Style::line("nothing", 2) };
-        assert!(!Figure::new("", 1, vec![panel("left").with(nothing)]).svg().contains("nothing"));
-    }
-
-    #[test]
-    fn long_titles_are_broken_into_lines() {
-        let lines = wrapped("one two three four five six seven", 15.0, 120.0);
-        assert!(lines.len() > 1 && lines.iter().all(|line| line.chars().count() <= 14));
-        assert_eq!(lines.join(" "), "one two three four five six seven");
-    }
-}
+mod tests;

@@ -45,7 +45,7 @@ struct Models {
 
 /// Read once; what a file of the program does not say stays empty, and a test says that it says everything.
 static MODELS: LazyLock<Models> = LazyLock::new(|| {
-    let all: toml::Table = include_str!("../../specs/thesis/models.toml").parse().unwrap_or_default();
+    let all: toml::Table = include_str!("../specs/thesis/models.toml").parse().unwrap_or_default();
     let list = all.get("by_mmd").and_then(toml::Value::as_array);
     Models {
         by_mmd: list.into_iter().flatten().map(Setting::read).collect(),
@@ -116,7 +116,7 @@ impl Setting {
             // 20 as in barkeep's banana.
             _ => Family::Banana { a: number("a").unwrap_or(20.0), n0: number("n0") },
         };
-        let starts = Published::new(include_str!("../../published/thesis-starts.csv"));
+        let starts = Published::new(include_str!("../published/thesis-starts.csv"));
         let published_spread =
             starts.rows().find(|row| row.text("model") == name).map_or(f64::NAN, |row| row.number("spread"));
         let (dimension, records) = (count("dimension"), count("records"));
@@ -291,21 +291,4 @@ impl Setting {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn models_are_read_whole() {
-        let all: Vec<&Setting> = by_mmd().iter().chain([circle()]).collect();
-        assert_eq!(all.len(), 8);
-        for setting in all {
-            assert!(setting.dimension >= 2 && setting.records >= 100_000, "{}", setting.name);
-            assert!(setting.published_spread > 0.0, "{}", setting.name);
-            crate::replicate::plan(&setting.spec("name = 'langevin'"), 1.0).unwrap();
-        }
-        let correlated = named("hard-gauss-2d").unwrap();
-        assert!(matches!(correlated.family, Family::Gaussian { correlation: 0.999, prior_variance: 100.0 }));
-        let tempered = named("tempered-10d").unwrap();
-        assert!(matches!(tempered.family, Family::Banana { a: 20.0, n0: Some(1000.0) }));
-    }
-}
+mod tests;

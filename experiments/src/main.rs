@@ -1,0 +1,74 @@
+//! The program `experiments`: repeats every figure and table of the papers, and sets published values beside barkeep's.
+//!
+//! An [`Experiment`] names cells to compute and makes a figure and a comparison of those that are known.
+//! [`runner::reproduce`] computes the missing ones and keeps each in a [`store::Store`] as soon as it is known.
+//!
+//! All records here are simulated with public seeds. Numbers that would be secret in a run over real records, such as the
+//! share of clipped ones, may therefore be shown; the program that opens private data contains none of this code.
+
+mod clip_counter;
+mod command;
+mod date;
+mod experiment;
+mod neurips;
+mod privacy_for_free;
+mod progress;
+mod published;
+mod replicate;
+mod report;
+mod runner;
+mod store;
+mod svg;
+mod thesis;
+
+use clap::Parser;
+use experiment::Experiment;
+use neurips::budget::Budget;
+use neurips::mixture::Mixture;
+use neurips::supplement::Supplement;
+use privacy_for_free::Illustration;
+use std::process::ExitCode;
+use thesis::clipping::Clipping;
+use thesis::clips::ClipEffect;
+use thesis::distances::Distances;
+use thesis::gradients::Gradients;
+use thesis::iterations::Iterations;
+use thesis::pictures::Picture;
+
+/// Every experiment, in the order of the papers.
+const EXPERIMENTS: &[&dyn Experiment] = &[
+    &Budget::Rate,
+    &Budget::Steps,
+    &Mixture::Clipped,
+    &Mixture::Scatter,
+    &Mixture::Errors,
+    &Supplement::Errors,
+    &Supplement::Densities,
+    &Supplement::Distributions,
+    &Picture::Trajectory,
+    &Picture::Contours,
+    &Iterations,
+    &ClipEffect,
+    &Distances::Bananas,
+    &Distances::Harder,
+    &Clipping::Bananas,
+    &Clipping::Harder,
+    &Clipping::Circle,
+    &Clipping::Gradients,
+    &Illustration,
+    &Gradients,
+    &Distances::Frontier,
+];
+
+fn main() -> ExitCode {
+    match command::Command::parse().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            progress::say(&format!("experiments: {failure}"));
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! Every figure of the papers has a name, cells and a picture.
+
+use super::*;
+use experiment::Size;
+use std::collections::BTreeSet;
+
+#[test]
+fn every_figure_of_the_papers_has_a_name() {
+    let names: BTreeSet<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name()).collect();
+    let neurips = ["neurips-1a", "neurips-1b", "neurips-1c", "neurips-2", "neurips-3"];
+    let supplement = ["supplement-1", "supplement-2", "supplement-3"];
+    let thesis: Vec<String> =
+        ["4.1", "5.1"].map(str::to_owned).into_iter().chain((1..=8).map(|k| format!("6.{k}"))).collect();
+    let thesis: Vec<String> = thesis.into_iter().map(|number| format!("thesis-{number}")).collect();
+    let all = neurips.into_iter().chain(supplement).chain(thesis.iter().map(String::as_str));
+    assert_eq!(names, all.chain(["privacy-for-free-2", "gradient-samplers", "frontier"]).collect());
+    assert_eq!(names.len(), EXPERIMENTS.len());
+}
+
+#[test]
+fn cells_have_names_of_their_own_within_a_store() {
+    for size in [Size::Quick, Size::Full] {
+        for experiment in EXPERIMENTS {
+            let tasks = experiment.tasks(size).unwrap();
+            let keys: BTreeSet<&str> = tasks.iter().map(|task| task.key.as_str()).collect();
+            assert!(!tasks.is_empty() && keys.len() == tasks.len(), "{}", experiment.name());
+        }
+    }
+}
+
+#[test]
+fn nothing_known_still_makes_a_figure() {
+    for experiment in EXPERIMENTS {
+        let (figure, _) = experiment.show(&experiment::Cells::default()).unwrap();
+        assert!(figure.svg().ends_with("</svg>\n"), "{}", experiment.name());
+    }
+}
