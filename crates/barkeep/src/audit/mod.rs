@@ -79,7 +79,8 @@ const QUESTIONS: u64 = 6_000_000;
 /// Whatever keeps a mechanism from running.
 pub fn audit_all(options: Options, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, Error> {
     let source = Source::new(options.seed)?;
-    let alpha = ALPHA / (simple::SIMPLE.len() + samplers::SPECS.len()) as f64;
+    let examples = samplers::examples();
+    let alpha = ALPHA / (simple::SIMPLE.len() + examples.len()) as f64;
     let mut rows = Vec::new();
     for entry in simple::SIMPLE {
         let effort = Effort { trials: options.trials.unwrap_or(TRIALS), alpha, source };
@@ -95,14 +96,9 @@ pub fn audit_all(options: Options, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row
         told(&row);
         rows.push(row);
     }
-    for (name, records, text) in samplers::SPECS {
-        let row = attack_plan(
-            &samplers::bundled(*records, text)?,
-            format!("sampler {name}"),
-            options,
-            alpha,
-            source,
-        )?;
+    for example in &examples {
+        let mechanism = format!("sampler {}", example.title);
+        let row = attack_plan(&samplers::plan(example)?, mechanism, options, alpha, source)?;
         told(&row);
         rows.push(row);
     }

@@ -142,7 +142,7 @@ impl Plan {
         let seed = seed(&section)?;
         let Prepared { kernel, price, alternative, facts, burn_in: usual, forecast } =
             (preset.prepare)(&section, &setting)?;
-        let start = Start::parse(&section, &setting, chains, &price)?;
+        let start = Start::parse(&section, &setting, chains, &price, preset.start)?;
 
         let mut plan = Self {
             preset,

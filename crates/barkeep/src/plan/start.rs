@@ -4,7 +4,7 @@ use crate::Error;
 use crate::public_rng::PublicRng;
 use crate::samplers::State;
 use crate::samplers::entries::dpvi::{Approximation, FIT_KEYS, Fit, START_KEYS};
-use crate::samplers::entry::{Price, Questions, Setting};
+use crate::samplers::entry::{Price, Questions, Setting, StartRule};
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::Epsilon;
@@ -28,8 +28,8 @@ pub enum Start {
 }
 
 impl Start {
-    /// Reads `start`: one point for all chains, one for each, `"prior"`, or a fit to pay for. Where draws are independent,
-    /// and for diffusions under a proper prior, it may be absent, and the prior's mode stands in.
+    /// Reads `start`: one point for all chains, one for each, `"prior"`, or a fit to pay for. Where it is absent the
+    /// sampler's `rule` decides.
     ///
     /// # Errors
     /// A point that is not of the model's dimension or outside the prior's support, another number of points than
@@ -39,21 +39,24 @@ impl Start {
         setting: &Setting<'_>,
         chains: u64,
         price: &Price,
+        rule: StartRule,
     ) -> Result<Self, Error> {
         let model = &**setting.model;
-        // A diffusion forgets its start by half in every two units of time.
-        let forgets = matches!(section.text("name")?, Some("langevin" | "underdamped"))
-            && from_prior(model, &mut PublicRng::new(0, 0)).is_some();
-        if (price.independent() || forgets) && !section.has("start") {
+        let proper = || from_prior(model, &mut PublicRng::new(0, 0)).is_some();
+        let stands_in = match rule {
+            StartRule::Required => false,
+            StartRule::PriorMode => proper(),
+            StartRule::Independent => true,
+        };
+        if stands_in && !section.has("start") {
             let theta = prior_mode(model);
             let log_prior = model.log_prior(&theta);
             return Ok(Self::Given((0..chains).map(|_| State { theta: theta.clone(), log_prior }).collect()));
         }
         match section.require("start", section.value("start"))? {
             toml::Value::String(word) if word == "prior" => {
-                let proper = from_prior(model, &mut PublicRng::new(0, 0)).is_some();
                 let why = || section.error("start", "needs a point: the model's prior has no draws");
-                if proper { Ok(Self::Prior) } else { Err(why().into()) }
+                if proper() { Ok(Self::Prior) } else { Err(why().into()) }
             }
             toml::Value::Array(rows) if rows.iter().any(toml::Value::is_array) => {
                 if rows.len() as u64 != chains {

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
+use crate::samplers::example::{Example, ExampleSpec};
 use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Cost, Steps};
@@ -30,7 +31,18 @@ pub const SAMPLER_KEYS: [Key; 6] = [
     key("seed", "from the operating system", "seeds proposals, which are public; the run stays private"),
 ];
 
-/// A sampler a spec can name.
+/// Where chains start if the spec does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartRule {
+    /// Nowhere: the spec must say.
+    Required,
+    /// At the prior's mode if the prior is proper, since the sampler forgets its start; otherwise the spec must say.
+    PriorMode,
+    /// At the prior's mode whatever the prior: draws do not depend on each other.
+    Independent,
+}
+
+/// A sampler a spec can name: everything the catalogue, the planner, the audit and the tests know of it.
 pub struct SamplerEntry {
     /// As written in `sampler.name`.
     pub name: &'static str,
@@ -38,6 +50,12 @@ pub struct SamplerEntry {
     pub summary: &'static str,
     /// The groups of keys it takes beside the common ones.
     pub keys: &'static [&'static [Key]],
+    /// Where chains start if the spec does not say.
+    pub start: StartRule,
+    /// Whether it protects the records; a baseline does not, and says so.
+    pub private: bool,
+    /// The sampler at work, the simplest example first; [`SamplerEntry::examples`] writes them out.
+    pub(crate) examples: &'static [Example],
     /// Reads the keys and prices a step.
     pub(crate) prepare: fn(&Section<'_>, &Setting<'_>) -> Result<Prepared, Error>,
 }
@@ -46,6 +64,18 @@ impl SamplerEntry {
     /// Every key the sampler takes.
     pub fn all_keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
         SAMPLER_KEYS.iter().chain(self.keys.iter().copied().flatten())
+    }
+
+    /// The sampler's examples as whole specs, the simplest first. Every one plans, and its draws are held to the bit; the
+    /// audit attacks the small ones.
+    pub fn examples(&self) -> impl Iterator<Item = ExampleSpec> {
+        self.examples.iter().map(|example| example.write(self))
+    }
+
+    /// The `[sampler]` section of the simplest example.
+    #[must_use]
+    pub fn example_section(&self) -> String {
+        self.examples.first().map(|example| example.section(self)).unwrap_or_default()
     }
 }
 
@@ -112,7 +142,7 @@ pub(crate) enum Price {
         /// At every step.
         step: Questions,
     },
-    /// Independent draws, each paid for: like steps, but starting nowhere.
+    /// Independent draws, each paid for.
     PerDraw(Level, Questions),
     /// So many steps of each chain, their prices differing by a schedule made beforehand: composed exactly before the run.
     Planned(Level, Questions),
@@ -125,11 +155,6 @@ pub(crate) enum Price {
 }
 
 impl Price {
-    /// Whether draws do not depend on each other, so that chains need no start.
-    pub(crate) fn independent(&self) -> bool {
-        matches!(self, Self::PerDraw(..) | Self::Once(..))
-    }
-
     /// The level, what a chain asks before its first step, and at every step; nothing for a price that is not fixed.
     pub(crate) fn parts(self) -> (Level, Questions, Questions) {
         match self {

@@ -10,32 +10,14 @@ use barkeep_curator::{Ask, Refused};
 
 pub(crate) mod entries;
 pub(crate) mod entry;
+pub(crate) mod example;
 pub mod kernels;
 pub mod parts;
 mod prepare;
 
-pub use entry::{SAMPLER_KEYS, SamplerEntry};
-
-/// Every sampler, in the order shown to users.
-pub const SAMPLERS: &[SamplerEntry] = &[
-    entries::langevin::ENTRY,
-    entries::underdamped::ENTRY,
-    entries::barker::ENTRY,
-    entries::lazy_barker::ENTRY,
-    entries::penalty::ENTRY,
-    entries::penalty_minibatch::ENTRY,
-    entries::barker_corrected::ENTRY,
-    entries::barker_minibatch::ENTRY,
-    entries::dp_hmc::ENTRY,
-    entries::sgld::ENTRY,
-    entries::sgnht::ENTRY,
-    entries::sgfs::ENTRY,
-    entries::dpvi::ENTRY,
-    entries::statistics::ENTRY,
-    entries::ops::ENTRY,
-    entries::rwmh::ENTRY,
-    entries::hmc::ENTRY,
-];
+pub use entries::SAMPLERS;
+pub use entry::{SAMPLER_KEYS, SamplerEntry, StartRule};
+pub use example::ExampleSpec;
 
 /// Where a chain is.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,7 @@
 //! `barker`: accepts with probability 1/(1 + e^−λ), private without any noise.
 
-use crate::samplers::entry::SamplerEntry;
+use crate::samplers::entry::{SamplerEntry, StartRule};
+use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::kernels::metropolis::Acceptance;
 use crate::samplers::prepare::judged::{
     CLIP_KEYS, DECISION_KEYS, NO_NOISE, Test, WrittenClip, level, prepare,
@@ -13,6 +14,15 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "barker",
     summary: "exact Barker test, no noise; only the accept/reject bit is paid for",
     keys: &[&WALK_KEYS, &CLIP_KEYS, &DECISION_KEYS],
+    start: StartRule::Required,
+    private: true,
+    examples: &[
+        Example::small(20, "proposal_sd = 0.1\nclip = 1"),
+        Example::small(20, "proposal_sd = 0.1\nclip = 1\nchains = 3\nmove = 'guided'").named("3 chains"),
+        Example::small(20, "proposal_sd = 0.1\nclip = 1\nproposal = 'gaussian'\nsteps = 30")
+            .named("uncapped"),
+        Example::large(GAUSSIAN, "proposal_sd = 0.01\nclip = 3"),
+    ],
     prepare: |section, setting| {
         prepare(
             section,

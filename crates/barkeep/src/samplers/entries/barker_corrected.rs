@@ -1,6 +1,7 @@
 //! `barker-corrected`: Barker's test by normal noise and a correction, on all records (Heikkilä et al. 2019, Theorem 1).
 
-use crate::samplers::entry::SamplerEntry;
+use crate::samplers::entry::{SamplerEntry, StartRule};
+use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::kernels::metropolis::Acceptance;
 use crate::samplers::prepare::correction_keys::{CORRECTION_KEYS, corrected};
 use crate::samplers::prepare::judged::{
@@ -22,6 +23,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "barker-corrected",
     summary: "Barker test approximated by normal noise and V_cor, all records (Heikkilä et al. 2019, Theorem 1)",
     keys: &[&WALK_KEYS, &CLIP_KEYS, &LEVEL_KEYS, &KEYS, &CORRECTION_KEYS],
+    start: StartRule::Required,
+    private: true,
+    examples: &[
+        Example::small(20, "proposal_sd = 0.1\nclip = 1"),
+        Example::large(GAUSSIAN, "proposal_sd = 0.01\nclip = 3"),
+    ],
     prepare: |section, setting| {
         needs_budget(section, setting)?;
         let level = level(section, None)?;

@@ -2,7 +2,8 @@
 //! 2019, Theorem 2).
 
 use crate::Error;
-use crate::samplers::entry::{Price, SamplerEntry};
+use crate::samplers::entry::{Price, SamplerEntry, StartRule};
+use crate::samplers::example::{Example, MIXTURE};
 use crate::samplers::kernels::metropolis::Acceptance;
 use crate::samplers::prepare::correction_keys::{CORRECTION_KEYS, corrected};
 use crate::samplers::prepare::judged::{
@@ -34,6 +35,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "barker-minibatch",
     summary: "corrected Barker test on a batch, noise variance 2 less the batch's own (Heikkilä et al. 2019, Theorem 2)",
     keys: &[&WALK_KEYS, &BATCH_KEYS, &KEYS, &CORRECTION_KEYS],
+    start: StartRule::Required,
+    private: true,
+    examples: &[
+        Example::small(200, "proposal_sd = 0.1\nbatch = 20"),
+        Example::large(MIXTURE, "batch = 1000\nproposal_sd = 0.3"),
+    ],
     prepare: |section, setting| {
         needs_budget(section, setting)?;
         let level = level(section, Some(ON_A_BATCH))?;

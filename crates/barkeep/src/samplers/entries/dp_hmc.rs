@@ -5,7 +5,8 @@
 
 use crate::Error;
 use crate::samplers::entries::hmc::{PATH_KEYS, clip, kernels, path, path_facts};
-use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting};
+use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::leapfrog::Path;
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
 use crate::samplers::prepare::correction_keys::{CORRECTION_KEYS, corrected};
@@ -57,6 +58,18 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "dp-hmc",
     summary: "Hamiltonian Monte Carlo with noisy gradients (thesis, Algorithm 4, corrected)",
     keys: &[&PATH_KEYS, &KEYS, &CORRECTION_KEYS],
+    start: StartRule::Required,
+    private: true,
+    examples: &[
+        Example::small(
+            100,
+            "tau = 1\ntau_gradient = 1\nclip = 1\nclip_gradient = 1\nleapfrog = 2\nstep = 0.05",
+        ),
+        Example::large(
+            BANANA,
+            "leapfrog = 3\nstep = 0.001\ntau = 0.3\nclip = 3\ntau_gradient = 0.5\nclip_gradient = 1",
+        ),
+    ],
     prepare,
 };
 

@@ -19,7 +19,8 @@ use crate::models::matrix;
 use crate::plan::start::reference;
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
-use crate::samplers::entry::{Facts, Prepared, Price, Questions, SamplerEntry, Setting};
+use crate::samplers::entry::{Facts, Prepared, Price, Questions, SamplerEntry, Setting, StartRule};
+use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::prepare::judged::needs_budget;
 use crate::samplers::{Kernel, State};
@@ -66,6 +67,13 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "dpvi",
     summary: "mean-field normal fitted by clipped noisy gradients; draws from it are free (Jälkö et al. 2017)",
     keys: &[&FIT_KEYS],
+    start: StartRule::Independent,
+    private: true,
+    examples: &[
+        Example::small(100, "iterations = 10\nsteps = 1"),
+        Example::small(100, "iterations = 10\nsteps = 1\nbatch = 20").named("batches"),
+        Example::large(GAUSSIAN, ""),
+    ],
     prepare: |section, setting| {
         needs_budget(section, setting)?;
         let Privacy::Budget { epsilon, delta, .. } = setting.privacy else {

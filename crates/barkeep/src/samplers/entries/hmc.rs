@@ -1,7 +1,8 @@
 //! `hmc`: Hamiltonian Monte Carlo, a baseline that protects nothing and says so.
 
 use crate::models::matrix;
-use crate::samplers::entry::{Facts, MakeKernel, Prepared, Price, SamplerEntry, Setting};
+use crate::samplers::entry::{Facts, MakeKernel, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::leapfrog::{Hamiltonian, Mass, Path};
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
 use crate::spec::section::{Key, Section, key};
@@ -69,6 +70,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "hmc",
     summary: "Hamiltonian Monte Carlo; NOT PRIVATE, a baseline",
     keys: &[&PATH_KEYS, &KEYS],
+    start: StartRule::Required,
+    private: false,
+    examples: &[
+        Example::small(20, "step = 0.05\nsteps = 100"),
+        Example::large(BANANA, "leapfrog = 3\nstep = 0.001"),
+    ],
     prepare: |section, setting| {
         if setting.privacy != Privacy::NotPrivate {
             let reason = "\"hmc\" protects nothing; say so with [privacy] private = false, or use \"dp-hmc\"";

@@ -4,7 +4,8 @@
 //! the integer sum: a step is μ-GDP with μ = T·B·√h, and K steps with μ = T·B·√(Kh). **Privacy depends on diffusion time
 //! only**; a smaller step costs nothing but computation.
 
-use crate::samplers::entry::SamplerEntry;
+use crate::samplers::entry::{SamplerEntry, StartRule};
+use crate::samplers::example::{Example, GAUSSIAN, LOGISTIC};
 use crate::samplers::kernels::flow::Integrator;
 use crate::samplers::prepare::diffusion::{DIFFUSION_KEYS, prepare};
 
@@ -13,5 +14,8 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "langevin",
     summary: "Langevin dynamics, whitened by public Fisher information; its own noise is what protects",
     keys: &[&DIFFUSION_KEYS],
+    start: StartRule::PriorMode,
+    private: true,
+    examples: &[Example::small(400, ""), Example::large(GAUSSIAN, ""), Example::large(LOGISTIC, "")],
     prepare: |section, setting| prepare(section, setting, 2.0, |step| Integrator::Overdamped { step }),
 };

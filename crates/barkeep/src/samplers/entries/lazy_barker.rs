@@ -1,6 +1,7 @@
 //! `lazy-barker`: the Barker test, but a proposal is looked at kindly only a fraction of the time.
 
-use crate::samplers::entry::SamplerEntry;
+use crate::samplers::entry::{SamplerEntry, StartRule};
+use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::metropolis::Acceptance;
 use crate::samplers::prepare::judged::{
     CLIP_KEYS, DECISION_KEYS, NO_NOISE, Test, WrittenClip, level, prepare,
@@ -17,6 +18,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "lazy-barker",
     summary: "Barker test times a constant: more steps for the same budget, fewer of them accepted",
     keys: &[&WALK_KEYS, &CLIP_KEYS, &DECISION_KEYS, &KEYS],
+    start: StartRule::Required,
+    private: true,
+    examples: &[
+        Example::small(20, "proposal_sd = 0.1\nclip = 1"),
+        Example::large(BANANA, "proposal_sd = 0.01\nclip = 3"),
+    ],
     prepare: |section, setting| {
         let keep = section.positive("keep")?.unwrap_or(0.5);
         if keep > 1.0 {

@@ -1,19 +1,36 @@
-//! One file for every sampler a spec can name: its keys, its price, its kernel.
+//! One file for every sampler a spec can name: its keys, its examples, its price, its kernel.
+//!
+//! To add one, write `my_sampler.rs` with a constant `ENTRY` and add its name to the list below. Help, catalogue, audit, the
+//! stability test and the README's table follow from the entry.
 
-pub(crate) mod barker;
-pub(crate) mod barker_corrected;
-pub(crate) mod barker_minibatch;
-pub(crate) mod dp_hmc;
-pub(crate) mod dpvi;
-pub(crate) mod hmc;
-pub(crate) mod langevin;
-pub(crate) mod lazy_barker;
-pub(crate) mod ops;
-pub(crate) mod penalty;
-pub(crate) mod penalty_minibatch;
-pub(crate) mod rwmh;
-pub(crate) mod sgfs;
-pub(crate) mod sgld;
-pub(crate) mod sgnht;
-pub(crate) mod statistics;
-pub(crate) mod underdamped;
+use crate::samplers::entry::SamplerEntry;
+
+/// Declares each sampler's module and lists its entry.
+macro_rules! samplers {
+    ($($name:ident),* $(,)?) => {
+        $(pub(crate) mod $name;)*
+
+        /// Every sampler, in the order shown to users.
+        pub const SAMPLERS: &[SamplerEntry] = &[$($name::ENTRY),*];
+    };
+}
+
+samplers![
+    langevin,
+    underdamped,
+    barker,
+    lazy_barker,
+    penalty,
+    penalty_minibatch,
+    barker_corrected,
+    barker_minibatch,
+    dp_hmc,
+    sgld,
+    sgnht,
+    sgfs,
+    dpvi,
+    statistics,
+    ops,
+    rwmh,
+    hmc,
+];

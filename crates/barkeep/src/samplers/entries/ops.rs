@@ -7,7 +7,8 @@
 use crate::Error;
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
-use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting};
+use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::example::{BERNOULLI, Example};
 use crate::samplers::prepare::judged::needs_budget;
 use crate::samplers::{Kernel, State};
 use crate::spec::section::{Key, Section, key};
@@ -34,6 +35,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "ops",
     summary: "single posterior draws on a public grid, tempered to be private with delta = 0; gaussian and bernoulli only",
     keys: &[&KEYS],
+    start: StartRule::Independent,
+    private: true,
+    examples: &[
+        Example::small(20, "low = -1\nhigh = 1\ngrid = 3"),
+        Example::large(BERNOULLI, "low = -3\nhigh = 3"),
+    ],
     prepare,
 };
 

@@ -1,7 +1,8 @@
 //! `penalty`: the penalty test of the thesis (Theorem 3.1), its noise proportional to the sensitivity.
 
 use crate::Error;
-use crate::samplers::entry::SamplerEntry;
+use crate::samplers::entry::{SamplerEntry, StartRule};
+use crate::samplers::example::{BANANA, Example, LOGISTIC};
 use crate::samplers::kernels::metropolis::Acceptance;
 use crate::samplers::prepare::judged::{
     CLIP_KEYS, LEVEL_KEYS, Test, WrittenClip, level, prepare, uses_records,
@@ -18,6 +19,17 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "penalty",
     summary: "penalty test with noise tau·√records times the sensitivity (thesis, Algorithm 1)",
     keys: &[&WALK_KEYS, &CLIP_KEYS, &LEVEL_KEYS, &KEYS],
+    start: StartRule::Required,
+    private: true,
+    examples: &[
+        Example::small(20, "proposal_sd = 0.1\nclip = 1\ntau = 2"),
+        Example::small(20, "proposal_sd = 0.1\nclip = 1\ntau = 2\nlevel = 'release'").named("release price"),
+        Example::large(BANANA, "tau = 0.05\nproposal_sd = 0.01\nclip = 3"),
+        Example::large(
+            LOGISTIC,
+            "tau = 0.3\nproposal_sd = 0.02\nclip = 3\nmove = 'guided'\nlevel = 'release'",
+        ),
+    ],
     prepare: |section, setting| {
         uses_records(section, setting, "scales its noise by the number of records")?;
         let tau = section.require("tau", section.positive("tau")?)?;

@@ -1,6 +1,7 @@
 //! `penalty-minibatch`: the penalty test on a batch (thesis, section 3.4), its noise proportional to the sensitivity.
 
-use crate::samplers::entry::SamplerEntry;
+use crate::samplers::entry::{SamplerEntry, StartRule};
+use crate::samplers::example::{Example, MIXTURE};
 use crate::samplers::kernels::metropolis::Acceptance;
 use crate::samplers::prepare::judged::{
     BATCH_KEYS, CLIP_KEYS, ON_A_BATCH, Test, WrittenClip, batch, level, needs_budget, prepare,
@@ -23,6 +24,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "penalty-minibatch",
     summary: "penalty test on a batch, less half the batch's variance, with noise √tau times the sensitivity (thesis, 3.4)",
     keys: &[&WALK_KEYS, &CLIP_KEYS, &BATCH_KEYS, &KEYS],
+    start: StartRule::Required,
+    private: true,
+    examples: &[
+        Example::small(20, "proposal_sd = 0.01\nclip = 1\ntau = 9\nbatch = 4"),
+        Example::large(MIXTURE, "tau = 1\nbatch = 1000\nproposal_sd = 0.3\nclip = 1"),
+    ],
     prepare: |section, setting| {
         needs_budget(section, setting)?;
         let level = level(section, Some(ON_A_BATCH))?;

@@ -1,6 +1,7 @@
 //! `rwmh`: random-walk Metropolis–Hastings, a baseline that protects nothing and says so.
 
-use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry};
+use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry, StartRule};
+use crate::samplers::example::{CIRCLE, Example};
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
 use crate::samplers::parts::proposal::Walk;
 use crate::samplers::prepare::walk_keys::{WALK_KEYS, WalkShape};
@@ -20,6 +21,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "rwmh",
     summary: "random-walk Metropolis-Hastings; NOT PRIVATE, a baseline",
     keys: &[&WALK_KEYS, &KEYS],
+    start: StartRule::Required,
+    private: false,
+    examples: &[
+        Example::small(20, "proposal_sd = 0.1\nsteps = 100"),
+        Example::large(CIRCLE, "proposal_sd = 0.1"),
+    ],
     prepare: |section, setting| {
         if setting.privacy != Privacy::NotPrivate {
             return Err(section

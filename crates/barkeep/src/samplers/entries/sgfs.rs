@@ -10,7 +10,8 @@
 //! times that of a gradient, and lengthens a record's share from B to B√(1 + 1/49). The squares are not centred: at the
 //! posterior the mean gradient is O(1/√n), and centring would cost (4 + √2)/7 instead of 2/7.
 
-use crate::samplers::entry::SamplerEntry;
+use crate::samplers::entry::{SamplerEntry, StartRule};
+use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::kernels::flow::Integrator;
 use crate::samplers::parts::scoring::Scoring;
 use crate::samplers::prepare::stochastic::{Promise, STOCHASTIC_KEYS, Scheme, prepare};
@@ -33,6 +34,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "sgfs",
     summary: "stochastic-gradient Fisher scoring on batches, with a private covariance (Wang, Fienberg, Smola 2015)",
     keys: &[&STOCHASTIC_KEYS],
+    start: StartRule::Required,
+    private: true,
+    examples: &[
+        Example::small(100, "batch = 10\nstep_size = 0.001\nclip = 1\nsteps = 10"),
+        Example::large(GAUSSIAN, "batch = 1000\nstep_size = 0.01\nclip = 3"),
+    ],
     prepare: |section, setting| {
         if matches!(section.text("precondition").ok().flatten(), Some("auto" | "fisher-local")) {
             let reason = "must be the same everywhere for \"sgfs\", which learns the rest: \"fisher\", \"none\", or given";

@@ -4,7 +4,8 @@
 //! The thermostat ξ takes up what noise there is beyond 2Aη, a batch's or the budget's, so draws stay at temperature 1.
 //! p and ξ are functions of answers and count as published.
 
-use crate::samplers::entry::SamplerEntry;
+use crate::samplers::entry::{SamplerEntry, StartRule};
+use crate::samplers::example::{Example, LOGISTIC};
 use crate::samplers::kernels::flow::Integrator;
 use crate::samplers::prepare::stochastic::{PUBLISH_KEY, STOCHASTIC_KEYS, Scheme, prepare};
 use crate::spec::section::{Key, key};
@@ -16,6 +17,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "sgnht",
     summary: "stochastic-gradient Nosé-Hoover thermostat on batches (Wang, Fienberg, Smola 2015)",
     keys: &[&STOCHASTIC_KEYS, &PUBLISH_KEY, &KEYS],
+    start: StartRule::Required,
+    private: true,
+    examples: &[
+        Example::small(100, "batch = 10\nstep_size = 0.001\nclip = 1\nsteps = 10"),
+        Example::large(LOGISTIC, "batch = 1000\nstep_size = 0.01\nclip = 1"),
+    ],
     prepare: |section, setting| {
         let diffusion = section.positive("diffusion")?.unwrap_or(1.0);
         let dimension = setting.model.dimension();

@@ -3,7 +3,8 @@
 use crate::Error;
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
-use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting};
+use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
 use crate::samplers::{Kernel, State};
 use crate::spec::Privacy;
@@ -28,6 +29,9 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "statistics",
     summary: "noisy sufficient statistics, asked for once; draws from the posterior given them are free",
     keys: &[&KEYS],
+    start: StartRule::Independent,
+    private: true,
+    examples: &[Example::small(20, "steps = 1"), Example::large(GAUSSIAN, "")],
     prepare,
 };
 

@@ -6,7 +6,8 @@
 //! and v have variance s = 1/(1 − h²/4) and covariance s·h/2 in stationarity, so the middle θ' − h·v'/2 of a step has
 //! variance s(1 − h²/2 + h²/4) = 1 exactly.
 
-use crate::samplers::entry::SamplerEntry;
+use crate::samplers::entry::{SamplerEntry, StartRule};
+use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::flow::Integrator;
 use crate::samplers::prepare::diffusion::{DIFFUSION_KEYS, prepare};
 use crate::spec::section::{Key, key};
@@ -18,6 +19,9 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "underdamped",
     summary: "Langevin dynamics with momentum, whitened by public Fisher information",
     keys: &[&DIFFUSION_KEYS, &KEYS],
+    start: StartRule::PriorMode,
+    private: true,
+    examples: &[Example::small(400, ""), Example::large(BANANA, "")],
     prepare: |section, setting| {
         let friction = section.positive("friction")?.unwrap_or(2.0);
         let dimension = setting.model.dimension();
