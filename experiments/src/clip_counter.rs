@@ -1,9 +1,9 @@
-//! Watches a model at work: how many log-ratios and gradients a clip cuts off, and where gradients are asked for.
+//! Watches a likelihood at work: how many log-ratios and gradients a clip cuts off, and where gradients are asked for.
 //!
 //! **Privacy.** What is counted depends on records and is never published over real ones; the experiments' records are simulated.
 
 use barkeep::data::Block;
-use barkeep::model::{Model, Scratch};
+use barkeep::model::{Likelihood, Scratch};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -18,9 +18,9 @@ pub(crate) struct Clips {
     pub(crate) gradient: Option<f64>,
 }
 
-/// A model that counts.
+/// A likelihood that counts.
 pub(crate) struct ClipCounter {
-    model: Arc<dyn Model>,
+    likelihood: Arc<dyn Likelihood>,
     clips: Clips,
     log_ratios: [AtomicU64; 2],
     gradients: [AtomicU64; 2],
@@ -29,10 +29,10 @@ pub(crate) struct ClipCounter {
 }
 
 impl ClipCounter {
-    /// Watches a model.
-    pub(crate) fn new(model: Arc<dyn Model>, clips: Clips) -> Self {
+    /// Watches a likelihood.
+    pub(crate) fn new(likelihood: Arc<dyn Likelihood>, clips: Clips) -> Self {
         let none = || [AtomicU64::new(0), AtomicU64::new(0)];
-        Self { model, clips, log_ratios: none(), gradients: none(), path: Mutex::new(Vec::new()) }
+        Self { likelihood, clips, log_ratios: none(), gradients: none(), path: Mutex::new(Vec::new()) }
     }
 
     /// The share of log-ratios beyond their bound; nothing if none was asked for or there is no bound.
@@ -61,25 +61,21 @@ fn count(counts: &[AtomicU64; 2], beyond: usize, all: usize) {
     counts[1].fetch_add(all as u64, Ordering::Relaxed);
 }
 
-impl Model for ClipCounter {
-    fn name(&self) -> &'static str {
-        self.model.name()
+impl Likelihood for ClipCounter {
+    fn dimension(&self) -> usize {
+        self.likelihood.dimension()
     }
 
-    fn parameter_names(&self) -> &[String] {
-        self.model.parameter_names()
-    }
-
-    fn column_names(&self) -> &[String] {
-        self.model.column_names()
+    fn columns(&self) -> usize {
+        self.likelihood.columns()
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.model.log_density(block, theta, out, scratch);
+        self.likelihood.log_density(block, theta, out, scratch);
     }
 
     fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.model.log_ratio(block, from, to, out, scratch);
+        self.likelihood.log_ratio(block, from, to, out, scratch);
         if let Some(bound) = self.clips.log_ratio {
             let distance = || from.iter().zip(to).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
             let bound = if self.clips.by_distance { bound * distance() } else { bound };
@@ -88,7 +84,7 @@ impl Model for ClipCounter {
     }
 
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.model.gradient(block, theta, out, scratch);
+        self.likelihood.gradient(block, theta, out, scratch);
         if let Ok(mut path) = self.path.lock()
             && path.last().is_none_or(|last| last != theta)
         {
@@ -101,18 +97,6 @@ impl Model for ClipCounter {
             }
             count(&self.gradients, squares.iter().filter(|sum| **sum > bound * bound).count(), squares.len());
         }
-    }
-
-    fn log_prior(&self, theta: &[f64]) -> f64 {
-        self.model.log_prior(theta)
-    }
-
-    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
-        self.model.prior_gradient(theta, out);
-    }
-
-    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        self.model.simulate(theta, uniform, row);
     }
 }
 

@@ -11,7 +11,7 @@ use barkeep_curator::{
     Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
 use barkeep_data::{BLOCK, Block, Schema, TableBuilder};
-use barkeep_model::{GaussianMean, Model, Scratch};
+use barkeep_model::{GaussianMean, Likelihood, Scratch};
 use barkeep_num::vector::dispatch;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ fn blocks(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// Σᵢ ∇ln p(xᵢ|θ) by the model's own gradients, a block at a time.
 #[inline(never)]
 fn unclipped_gradient(
-    model: &dyn Model,
+    model: &dyn Likelihood,
     blocks: &[Vec<f64>],
     theta: &[f64],
     terms: &mut Vec<f64>,

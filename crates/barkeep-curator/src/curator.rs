@@ -1,4 +1,4 @@
-//! Holds the records, the model and the budget of a run, and adds up secret sums: the only reader of records.
+//! Holds the records, the likelihood and the budget of a run, and adds up secret sums: the only reader of records.
 
 use crate::error::question;
 use crate::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
@@ -10,16 +10,16 @@ use crate::{
     Sum, Term,
 };
 use barkeep_data::{BLOCK, Block, Table};
-use barkeep_model::{Model, Statistics};
+use barkeep_model::{Likelihood, RecordStatistics};
 use std::sync::Arc;
 
-/// What the chains of a run share: records, model, premises and budget.
+/// What the chains of a run share: records, likelihood, premises and budget.
 ///
 /// **Privacy.** Records enter and only answers come out, through the [`Gate`](crate::Gate)s opened on it. It has no
 /// `Debug`, `Clone` or `Serialize`, and no method gives back the table.
 pub struct Curator {
     table: Arc<Table>,
-    model: Arc<dyn Model>,
+    likelihood: Arc<dyn Likelihood>,
     premises: PrivacyModel,
     budget: Budget,
 }
@@ -31,7 +31,7 @@ impl Curator {
     /// parameter or more than [`MOST_DIMENSIONS`], or if it reads more columns than the table has.
     pub fn new(
         table: impl Into<Arc<Table>>,
-        model: Arc<dyn Model>,
+        likelihood: Arc<dyn Likelihood>,
         premises: PrivacyModel,
         budget: Budget,
     ) -> Result<Self, Refused> {
@@ -39,13 +39,13 @@ impl Curator {
         if !(1..=MOST_RECORDS).contains(&(table.records() as u64)) {
             return Err(question("records", "at least 1 and at most 2^32"));
         }
-        if !(1..=MOST_DIMENSIONS).contains(&model.dimension()) {
+        if !(1..=MOST_DIMENSIONS).contains(&likelihood.dimension()) {
             return Err(question("model", "one with at least 1 and at most 4096 parameters"));
         }
-        if model.columns() > table.schema().width() {
+        if likelihood.columns() > table.schema().width() {
             return Err(question("data.columns", "at least as many as the model reads"));
         }
-        Ok(Self { table, model, premises, budget })
+        Ok(Self { table, likelihood, premises, budget })
     }
 
     /// What questions are accounted under.
@@ -62,7 +62,7 @@ impl Curator {
 
     /// The number of parameters.
     pub(crate) fn dimension(&self) -> usize {
-        self.model.dimension()
+        self.likelihood.dimension()
     }
 
     /// The number of records; secret where neighbours add or remove one.
@@ -76,7 +76,7 @@ impl Curator {
         let blocks = self.table.blocks();
         match positions {
             None => Asked::All(blocks),
-            Some(positions) => Asked::Some { blocks, positions, columns: self.model.columns() },
+            Some(positions) => Asked::Some { blocks, positions, columns: self.likelihood.columns() },
         }
     }
 
@@ -90,7 +90,7 @@ impl Curator {
         workers.iter_mut().for_each(|worker| worker.moments = Moments::default());
         sweep(self.asked(positions), workers, |worker, block| {
             let terms = worker.terms.sized(block.len());
-            self.model.log_ratio(block, question.from, question.to, terms, &mut worker.scratch);
+            self.likelihood.log_ratio(block, question.from, question.to, terms, &mut worker.scratch);
             match positions {
                 None => worker.moments.add(terms, question.clip),
                 Some(_) => worker.moments.add_with_squares(terms, question.clip),
@@ -123,8 +123,8 @@ impl Curator {
         let is_affine = match question.term {
             Term::Gradient { theta, precondition: Precondition::Identity } => {
                 // Whatever a model says here, the columns are there and every coordinate is clipped.
-                self.model.affine_gradient(theta, &mut affine)
-                    && affine.fits(self.dimension(), self.model.column_names().len())
+                self.likelihood.affine_gradient(theta, &mut affine)
+                    && affine.fits(self.dimension(), self.likelihood.columns())
             }
             _ => false,
         };
@@ -152,9 +152,11 @@ impl Curator {
     /// The model's sufficient statistics under the table's schema, which is public.
     ///
     /// **Errors** [`Refused::Question`] if it has none, or more than the clip is proved for.
-    pub(crate) fn statistics(&self) -> Result<Box<dyn Statistics + '_>, Refused> {
-        let statistics =
-            self.model.statistics(self.table.schema()).map_err(|reason| question("model", reason))?;
+    pub(crate) fn statistics(&self) -> Result<Box<dyn RecordStatistics + '_>, Refused> {
+        let statistics = self
+            .likelihood
+            .record_statistics(self.table.schema())
+            .map_err(|reason| question("model", reason))?;
         if (1..=MOST_DIMENSIONS).contains(&statistics.width()) {
             Ok(statistics)
         } else {
@@ -175,7 +177,7 @@ impl Curator {
             let terms = worker.terms.sized(block.len());
             let candidates = question.candidates.chunks_exact(self.dimension());
             for (sum, candidate) in worker.sums.iter_mut().zip(candidates) {
-                self.model.log_ratio(block, question.reference, candidate, terms, &mut worker.scratch);
+                self.likelihood.log_ratio(block, question.reference, candidate, terms, &mut worker.scratch);
                 terms.iter_mut().for_each(|term| *term -= centre);
                 let mut share = Moments::default();
                 share.add(terms, clip);
@@ -189,7 +191,7 @@ impl Curator {
     fn write_terms(
         &self,
         term: Term<'_>,
-        statistics: Option<&dyn Statistics>,
+        statistics: Option<&dyn RecordStatistics>,
         tile: Block<'_>,
         worker: &mut Worker,
     ) {
@@ -212,7 +214,7 @@ impl Curator {
     fn gradient(&self, block: Block<'_>, theta: &[f64], precondition: Precondition<'_>, worker: &mut Worker) {
         let (records, dimension) = (block.len(), self.dimension());
         let terms = worker.terms.sized(dimension * records);
-        self.model.gradient(block, theta, terms, &mut worker.scratch);
+        self.likelihood.gradient(block, theta, terms, &mut worker.scratch);
         match precondition {
             Precondition::Identity => {}
             Precondition::Diagonal(entries) => stretch(entries, terms, records),

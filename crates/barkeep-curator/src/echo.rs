@@ -1,7 +1,7 @@
-//! A model for tests whose per-record terms are the record itself, with codes for values no table would admit.
+//! A likelihood for tests whose per-record terms are the record itself, with codes for values no table would admit.
 
 use barkeep_data::{Block, Schema, Table, TableBuilder};
-use barkeep_model::{Model, Scratch};
+use barkeep_model::{Likelihood, Scratch};
 
 /// What a record cannot hold but a term can be: not-a-number, infinities, subnormals, numbers whose squares overflow.
 pub(crate) const EXTREMES: [f64; 10] =
@@ -21,11 +21,11 @@ fn decode(value: f64) -> f64 {
 }
 
 /// ln p(x|θ') − ln p(x|θ) = x₁, and the gradient is x, whatever the parameters are.
-pub(crate) struct Echo(Vec<String>);
+pub(crate) struct Echo(usize);
 
 impl Echo {
     pub(crate) fn new(dimension: usize) -> Self {
-        Self((0..dimension).map(|j| format!("x{j}")).collect())
+        Self(dimension)
     }
 }
 
@@ -39,20 +39,16 @@ pub(crate) fn table(rows: &[Vec<f64>]) -> Table {
     builder.finish().unwrap()
 }
 
-impl Model for Echo {
-    fn name(&self) -> &'static str {
-        "echo"
+impl Likelihood for Echo {
+    fn dimension(&self) -> usize {
+        self.0
     }
 
-    fn parameter_names(&self) -> &[String] {
-        &self.0
+    fn columns(&self) -> usize {
+        self.0
     }
 
-    fn column_names(&self) -> &[String] {
-        &self.0
-    }
-
-    fn log_density(&self, block: Block<'_>, _at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+    fn log_density(&self, block: Block<'_>, _theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         out.iter_mut().zip(block.column(0)).for_each(|(out, &value)| *out = decode(value));
     }
 
@@ -60,21 +56,9 @@ impl Model for Echo {
         self.log_density(block, from, out, scratch);
     }
 
-    fn gradient(&self, block: Block<'_>, _at: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+    fn gradient(&self, block: Block<'_>, _theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         for (column, out) in out.chunks_exact_mut(block.len()).enumerate() {
             out.iter_mut().zip(block.column(column)).for_each(|(out, &value)| *out = decode(value));
         }
-    }
-
-    fn log_prior(&self, _at: &[f64]) -> f64 {
-        0.0
-    }
-
-    fn prior_gradient(&self, _at: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-    }
-
-    fn simulate(&self, theta: &[f64], _uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        row.copy_from_slice(theta);
     }
 }

@@ -7,8 +7,8 @@
 
 use barkeep_data::{BLOCK, Table};
 use barkeep_model::{
-    Banana, Bend, Circle, Design, Family, GaussianMean, Link, Mixture, Model, Nuisance, Prior, Regression,
-    Scratch, simulate,
+    Banana, Bend, Circle, Design, Family, GaussianMean, Likelihood, Link, Mixture, Model, Nuisance, Prior,
+    Regression, Scratch, simulate,
 };
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -45,7 +45,12 @@ const NAMES: [&str; 15] = [
     "binomial-10",
 ];
 
-fn build(name: &str) -> Box<dyn Model> {
+/// Both sides of a model.
+trait Whole: Model + Likelihood {}
+
+impl<M: Model + Likelihood> Whole for M {}
+
+fn build(name: &str) -> Box<dyn Whole> {
     let variances = |d: usize| {
         let mut variances = vec![1.0; d];
         variances[..2].copy_from_slice(&[20.0, 2.5]);

@@ -3,7 +3,7 @@
 use barkeep_data::Block;
 use num_dual::Dual64;
 
-use crate::{Affine, Model, Scratch};
+use crate::{Affine, Likelihood, Model, Scratch};
 
 /// Variates uniform on (0, 1), the same for the same seed (splitmix64).
 pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
@@ -18,7 +18,12 @@ pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
 }
 
 /// Column-major values of `records` records simulated at `at`.
-pub(crate) fn columns(model: &dyn Model, theta: &[f64], records: usize, seed: u64) -> Vec<f64> {
+pub(crate) fn columns(
+    model: &(impl Model + Likelihood),
+    theta: &[f64],
+    records: usize,
+    seed: u64,
+) -> Vec<f64> {
     let mut values = vec![0.0; model.columns() * records];
     let mut row = vec![0.0; model.columns()];
     let uniform = &mut uniform(seed);
@@ -43,7 +48,7 @@ fn seeded(theta: &[f64], coordinate: usize) -> Vec<Dual64> {
 ///
 /// `density(x, θ)` is ln p(x|θ) and `prior(θ)` is ln p(θ), written plainly in dual numbers.
 pub(crate) fn against_oracle(
-    model: &dyn Model,
+    model: &(impl Model + Likelihood),
     near: &[f64],
     spread: f64,
     density: impl Fn(&[f64], &[Dual64]) -> Dual64,
@@ -106,7 +111,7 @@ pub(crate) fn against_oracle(
 }
 
 /// Checks that one coordinate's move gives the same log ratio as the general formula.
-pub(crate) fn one_component_moves(model: &dyn Model, near: &[f64]) {
+pub(crate) fn one_component_moves(model: &(impl Model + Likelihood), near: &[f64]) {
     let values = columns(model, near, 100, 5);
     let block = Block::over(&values, 100, 100);
     let scratch = &mut Scratch::new();
@@ -125,7 +130,7 @@ pub(crate) fn one_component_moves(model: &dyn Model, near: &[f64]) {
 
 /// Checks E[∇ℓ] = 0 and E[∇ℓ·∇ℓᵀ] = F on simulated records, each within five standard errors (one failure in
 /// a million for each entry).
-pub(crate) fn scores(model: &dyn Model, theta: &[f64], information: bool) {
+pub(crate) fn scores(model: &(impl Model + Likelihood), theta: &[f64], information: bool) {
     let records = 40_000;
     let d = model.dimension();
     let values = columns(model, theta, records, 23);
@@ -151,7 +156,7 @@ pub(crate) fn scores(model: &dyn Model, theta: &[f64], information: bool) {
 }
 
 /// Checks that no value makes a model panic, and that it writes every entry of its output.
-pub(crate) fn any_values(model: &dyn Model, theta: &[f64]) {
+pub(crate) fn any_values(model: &(impl Model + Likelihood), theta: &[f64]) {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 5e-324, -0.0, 1e308, -1e308, 1.0, 0.0];
     let length = odd.len();
     let values: Vec<f64> =
@@ -179,7 +184,7 @@ pub(crate) fn any_values(model: &dyn Model, theta: &[f64]) {
 }
 
 /// Checks that prior draws have E[∇ ln p(θ)] = 0, within five standard errors.
-pub(crate) fn prior_draws(model: &dyn Model) {
+pub(crate) fn prior_draws(model: &(impl Model + Likelihood)) {
     let d = model.dimension();
     let uniform = &mut uniform(31);
     let draws = 20_000;

@@ -1,9 +1,13 @@
 //! Says how likely a record is: per-record log densities and gradients by block, priors, built-in models.
 //!
-//! A [`Model`] turns a [`Block`](barkeep_data::Block) of records and a parameter vector θ into one number per
+//! A [`Likelihood`] turns a [`Block`](barkeep_data::Block) of records and a parameter vector θ into one number per
 //! record (a log density or a log ratio) or one per record and coordinate (a gradient), using a [`Scratch`]
-//! of reusable buffers. It never clips, rounds or sums: that is the curator's part, so a model cannot get the
-//! privacy wrong.
+//! of reusable buffers. It never clips, rounds or sums: that is the curator's part. A [`Model`] holds what is public
+//! beside it: prior, information, bounds, simulation.
+//!
+//! **Privacy.** Likelihoods are trusted code. The curator bounds what a record contributes by clipping its term, and
+//! that suffices only if the term of a record depends on no other record. No type enforces this: whoever writes a
+//! likelihood answers for it.
 
 mod affine;
 #[cfg(test)]
@@ -11,6 +15,7 @@ mod check;
 mod error;
 mod gamma;
 mod kernel;
+mod likelihood;
 mod model;
 mod models;
 mod prior;
@@ -23,6 +28,7 @@ mod variates;
 
 pub use affine::Affine;
 pub use error::Error;
+pub use likelihood::Likelihood;
 pub use model::Model;
 pub use models::banana::{Banana, BananaPosterior, Bend};
 pub use models::bernoulli::Bernoulli;
@@ -35,7 +41,7 @@ pub use models::regression::Regression;
 pub use prior::Prior;
 pub use scratch::Scratch;
 pub use simulation::simulate;
-pub use statistics::Statistics;
+pub use statistics::{RecordStatistics, Statistics};
 pub use transform::{Belief, Mapped, Transform};
 
 /// `stem`1, `stem`2, … for names of coordinates.

@@ -1,22 +1,33 @@
-//! Defines what a model with sufficient statistics owes: their values per record, a public bound, and the posterior given
-//! a noisy sum of them.
+//! Defines what sufficient statistics are: their values per record on one side, and on the other a public bound and
+//! the posterior given a noisy sum of them.
 
 use barkeep_data::Block;
 
-/// Sufficient statistics of single records.
+/// Why most models have none.
+pub(crate) const NO_STATISTICS: &str =
+    "needs a model whose posterior follows from sums over records: \"gaussian\" or a linear regression";
+
+/// Sufficient statistics of single records, as the curator reads them.
 ///
-/// **Privacy.** Like a model's other terms they go to the curator alone, which clips them whatever
-/// [`bound`](Statistics::bound) says; only a noisy sum comes back, and [`posterior`](Statistics::posterior) sees nothing
-/// else.
+/// **Privacy.** Like a likelihood's other terms they go to the curator alone, which clips them whatever
+/// [`Statistics::bound`] says; only a noisy sum leaves it.
+pub trait RecordStatistics: Send + Sync {
+    /// How many numbers a record contributes.
+    fn width(&self) -> usize;
+
+    /// Writes statistic k of record i to `out[k·len + i]`, where len is the block's length.
+    fn write(&self, block: Block<'_>, out: &mut [f64]);
+}
+
+/// What is public of sufficient statistics.
+///
+/// **Privacy.** Sees the schema and a noisy sum, never a record.
 pub trait Statistics: Send + Sync {
     /// How many numbers a record contributes.
     fn width(&self) -> usize;
 
     /// A bound on their Euclidean norm over all records the schema admits: at this clip nothing is clipped. Rounded up.
     fn bound(&self) -> f64;
-
-    /// Writes statistic k of record i to `out[k·len + i]`, where len is the block's length.
-    fn write(&self, block: Block<'_>, out: &mut [f64]);
 
     /// Mean and covariance (row-major) of the normal posterior given the sum over `records` records, observed with
     /// independent normal noise of `variance` per coordinate; `None` if it cannot be computed.

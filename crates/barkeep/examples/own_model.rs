@@ -8,7 +8,7 @@ use barkeep::PublicRng;
 use barkeep::accounting::{Contract, Delta, Epsilon, Neighbours, Query, Rule, Sampling, Steps};
 use barkeep::curator::{Budget, Clip, Curator, Gate, Level, NoiseRng, PrivacyModel, Temper, decide_cost};
 use barkeep::data::{Block, Column, Schema, TableBuilder};
-use barkeep::model::{Model, Scratch};
+use barkeep::model::{Likelihood, Model, Scratch};
 use barkeep::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
 use barkeep::samplers::parts::proposal::{Direction, Length, Scale, Walk};
 use barkeep::samplers::{Kernel, State};
@@ -20,15 +20,12 @@ struct Waiting {
     columns: Vec<String>,
 }
 
-impl Model for Waiting {
-    fn name(&self) -> &'static str {
-        "waiting"
+impl Likelihood for Waiting {
+    fn dimension(&self) -> usize {
+        1
     }
-    fn parameter_names(&self) -> &[String] {
-        &self.parameters
-    }
-    fn column_names(&self) -> &[String] {
-        &self.columns
+    fn columns(&self) -> usize {
+        2
     }
     /// ln p = seen·θ − e^θ·t.
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _: &mut Scratch) {
@@ -42,6 +39,15 @@ impl Model for Waiting {
         for ((out, time), seen) in out.iter_mut().zip(block.column(0)).zip(block.column(1)) {
             *out = seen - rate * time;
         }
+    }
+}
+
+impl Model for Waiting {
+    fn parameter_names(&self) -> &[String] {
+        &self.parameters
+    }
+    fn column_names(&self) -> &[String] {
+        &self.columns
     }
     /// θ ~ N(0, 2²).
     fn log_prior(&self, theta: &[f64]) -> f64 {
@@ -59,8 +65,7 @@ impl Model for Waiting {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let model: Arc<dyn Model> =
-        Arc::new(Waiting { parameters: names(&["log_rate"]), columns: names(&["time", "seen"]) });
+    let model = Arc::new(Waiting { parameters: names(&["log_rate"]), columns: names(&["time", "seen"]) });
 
     // Records; yours would come from a file by `barkeep::data::read`.
     let records = 200_000;
@@ -72,14 +77,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         table.push_row(&row)?;
     }
 
-    // A step is one decision, and ε = 1 buys so many of them.
+    // A step is one decision; the largest number that ε = 1 pays for.
     let (temper, clip) = (Temper::new(1.0)?, 0.02);
     let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
     let cost = decide_cost(temper, Clip::new(clip)?, Sampling::Full, &Rule::Barker, premises)?;
     let step = Query::new(vec![(cost.clone(), Steps(1))])?;
     let steps = step.largest_steps(Epsilon::new(1.0)?, Delta::new(1e-6)?)?;
     let budget = Budget::permits(&Contract::new(vec![(cost, steps)])?);
-    let curator = Arc::new(Curator::new(table.finish()?, Arc::clone(&model), premises, budget)?);
+    let curator = Arc::new(Curator::new(table.finish()?, Arc::<Waiting>::clone(&model), premises, budget)?);
     let mut tab = Gate::open(&curator, NoiseRng::from_os()?);
 
     let walk = (Scale::Diagonal(vec![0.004]), Length::Uniform { cap: 0.005 }, Direction::Full);
@@ -91,7 +96,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         batch: Sampling::Full,
         neighbours: premises.neighbours,
     };
-    let mut kernel = Metropolis::new(Arc::clone(&model), walk, judgement);
+    let mut kernel = Metropolis::new(Arc::<Waiting>::clone(&model), walk, judgement);
     let mut state = State { theta: vec![0.5], log_prior: model.log_prior(&[0.5]) };
     let mut draws = Vec::new();
     for _ in 0..steps.0 {

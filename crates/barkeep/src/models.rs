@@ -3,10 +3,13 @@
 use crate::formula::{self, REGRESSION_KEYS};
 use crate::spec::section::{self, Key, Section, SpecError, key};
 use barkeep_data::{Schema, View};
-use barkeep_model::{Banana, Bend, Bernoulli, Circle, GaussianMean, Mixture, Model};
+use barkeep_model::{Banana, Bend, Bernoulli, Circle, GaussianMean, Likelihood, Mixture, Model};
 use std::sync::Arc;
 
-type ByColumns = fn(&Section<'_>, usize) -> Result<Arc<dyn Model>, SpecError>;
+/// The two sides of one model: what the curator holds, and what everyone else does.
+pub(crate) type Sides = (Arc<dyn Likelihood>, Arc<dyn Model>);
+
+type ByColumns = fn(&Section<'_>, usize) -> Result<Sides, SpecError>;
 
 /// How a model is built from its keys.
 enum Build {
@@ -139,7 +142,9 @@ const MOST_COLUMNS: usize = 1000;
 pub struct Built {
     /// The registry's entry.
     pub entry: &'static ModelEntry,
-    /// The model.
+    /// The side that sees records, for the curator.
+    pub likelihood: Arc<dyn Likelihood>,
+    /// The public side.
     pub model: Arc<dyn Model>,
     /// What it sees.
     pub view: View,
@@ -160,12 +165,12 @@ pub fn build(table: &toml::Table, schema: &Schema) -> Result<Built, SpecError> {
         );
         return Err(SpecError::new("data.columns", reason));
     }
-    let (model, view) = match entry.build {
+    let ((likelihood, model), view) = match entry.build {
         Build::Columns(build) => (build(&section, columns)?, View::all(schema.clone())),
         Build::Formula => formula::build(&section, schema)?,
     };
     if model.columns() == view.schema().width() {
-        Ok(Built { entry, model, view })
+        Ok(Built { entry, likelihood, model, view })
     } else {
         Err(SpecError::new(
             "data.columns",
@@ -187,10 +192,10 @@ pub(crate) fn for_simulation(
     let section = Section::new("model", table, MODEL_KEYS.iter().chain(entry.keys))?;
     match entry.build {
         // Where the number of columns shapes a model, each column has a parameter of its own.
-        Build::Columns(build) => Ok((build(&section, dimension)?, None)),
+        Build::Columns(build) => Ok((build(&section, dimension)?.1, None)),
         Build::Formula => {
             let schema = formula::implied_schema(&section)?;
-            formula::build(&section, &schema).map(|(model, view)| (model, Some(view)))
+            formula::build(&section, &schema).map(|((_, model), view)| (model, Some(view)))
         }
     }
 }
@@ -203,14 +208,20 @@ fn entry(table: &toml::Table) -> Result<&'static ModelEntry, SpecError> {
     section::named("model", &table, MODELS, |entry| entry.name)
 }
 
-fn built<M: Model + 'static>(
+fn built<M: Likelihood + Model + 'static>(
     section: &Section<'_>,
     model: Result<M, barkeep_model::Error>,
-) -> Result<Arc<dyn Model>, SpecError> {
-    model.map(|model| Arc::new(model) as Arc<dyn Model>).map_err(|error| match error {
+) -> Result<Sides, SpecError> {
+    model.map(sides).map_err(|error| match error {
         barkeep_model::Error::Key { key, requirement } => section.error(key, requirement),
         other => SpecError::new(section.path(), other.to_string()),
     })
+}
+
+/// Both sides of a model.
+pub(crate) fn sides<M: Likelihood + Model + 'static>(model: M) -> Sides {
+    let model = Arc::new(model);
+    (Arc::<M>::clone(&model), model)
 }
 
 fn scaled_identity(dimension: usize, variance: f64) -> Vec<f64> {

@@ -10,7 +10,7 @@ use barkeep::accounting::{Contract, Delta, Neighbours, Sampling, Steps};
 use barkeep::curator::{Budget, Clip, Curator, Gate, Level, NoiseRng, PrivacyModel, Temper, sum_cost};
 use barkeep::data::{Schema, Table, TableBuilder};
 use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
-use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model};
+use barkeep::model::{Banana, Bend, Circle, GaussianMean, Likelihood, Model};
 use barkeep::samplers::kernels::flow::{Asking, Flow, Integrator};
 use barkeep::samplers::parts::scoring::Scoring;
 use barkeep::samplers::parts::whitening::{Whitening, WhiteningChoice};
@@ -38,6 +38,7 @@ fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
 
 struct Chain {
     model: Arc<dyn Model>,
+    likelihood: Arc<dyn Likelihood>,
     start: Vec<f64>,
     temper: f64,
     whitening: WhiteningChoice,
@@ -50,8 +51,14 @@ struct Chain {
 }
 
 impl Chain {
-    fn new(model: Arc<dyn Model>, start: &[f64], integrator: Integrator, seed: u64) -> Self {
+    fn new(
+        model: Arc<impl Model + Likelihood + 'static>,
+        start: &[f64],
+        integrator: Integrator,
+        seed: u64,
+    ) -> Self {
         Self {
+            likelihood: Arc::clone(&model) as Arc<dyn Likelihood>,
             model,
             start: start.to_vec(),
             temper: 1.0,
@@ -70,7 +77,8 @@ impl Chain {
     fn run(&self, table: Table) -> Vec<Vec<f64>> {
         let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
         let records = table.records();
-        let curator = Curator::new(table, Arc::clone(&self.model), premises, Budget::not_private()).unwrap();
+        let curator =
+            Curator::new(table, Arc::clone(&self.likelihood), premises, Budget::not_private()).unwrap();
         let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed));
         let asking = Asking {
             temper: Temper::new(self.temper).unwrap(),

@@ -214,13 +214,14 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
     // Nothing is clipped by it: gradients as long as they can be add up as if there were no clip, but for the 2^-19 by which the
     // clip's root may err for each of the six.
     let room = 6.0 * 5.0_f64.sqrt() / f64::from(1 << 19);
-    let model = Arc::clone(&stochastic.spec.model);
+    let likelihood = Arc::clone(&stochastic.spec.likelihood);
     let mut builder = TableBuilder::new(stochastic.spec.data.schema().clone(), 6).unwrap();
     let rows = [[1.0, 2.0], [0.0, -2.0], [1.0, 2.0], [0.0, 2.0], [1.0, -2.0], [1.0, 2.0]];
     rows.iter().for_each(|row| builder.push_row(row).unwrap());
     let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
-    let lipschitz = model.lipschitz(stochastic.spec.data.schema()).unwrap();
-    let curator = Curator::new(builder.finish().unwrap(), model, premises, Budget::not_private()).unwrap();
+    let lipschitz = stochastic.spec.model.lipschitz(stochastic.spec.data.schema()).unwrap();
+    let curator =
+        Curator::new(builder.finish().unwrap(), likelihood, premises, Budget::not_private()).unwrap();
     let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
     let mut sum = |theta: &[f64], clip: f64| {
         let mut out = [0.0; 2];

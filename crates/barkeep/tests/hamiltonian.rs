@@ -8,7 +8,7 @@ mod closed_form;
 use barkeep::accounting::theorems::thesis::VarianceSensitivity;
 use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling, Steps};
 use barkeep::curator::{Clip, Level, Temper};
-use barkeep::model::{Banana, Bend, GaussianMean, Model};
+use barkeep::model::{Banana, Bend, GaussianMean};
 use barkeep::samplers::kernels::leapfrog::{Hamiltonian, Mass, Path};
 use barkeep::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
 use barkeep::{Plan, Spec};
@@ -68,7 +68,7 @@ fn a_gaussian_posterior_is_sampled_whatever_mass_noise_rule_or_reuse() {
     for (seed, (name, path, acceptance)) in cases.into_iter().enumerate() {
         let (table, data_mean) = records(&model(), &[1.0, -1.0]);
         let (mean, covariance) = model().posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
-        let model: Arc<dyn Model> = Arc::new(model());
+        let model = Arc::new(model());
         let judgement = judgement(acceptance, Temper::NONE);
         let series = follow(Arc::clone(&model), table, &mean, STEPS, 1 + seed as u64, |_| {
             Box::new(Hamiltonian::new(model, path, judgement))
@@ -91,7 +91,7 @@ fn clipped_and_noisy_gradients_leave_a_tempered_banana_in_place() {
             clip: Clip::new(clip).unwrap(),
             ..path(&[1.0, 0.0, 0.0, 1.0], 0.15, 4, sigma, reuse)
         };
-        let model: Arc<dyn Model> = Arc::new(model);
+        let model = Arc::new(model);
         let judgement = judgement(Acceptance::Fixed(Rule::Barker), temper);
         let series = follow(Arc::clone(&model), table, &mean, STEPS, 70 + seed as u64, |_| {
             Box::new(Hamiltonian::new(model, path, judgement))

@@ -7,7 +7,7 @@ mod written;
 use barkeep::accounting::{Neighbours, Sampling};
 use barkeep::curator::{Ask, Budget, Clip, Curator, Gate, Level, NoiseRng, PrivacyModel, Sum, Temper, Term};
 use barkeep::data::{Column, Schema, TableBuilder};
-use barkeep::model::{Design, Family, GaussianMean, Model, Nuisance, Prior, Regression};
+use barkeep::model::{Design, Family, GaussianMean, Likelihood, Model, Nuisance, Prior, Regression};
 use barkeep::{Bill, Certificate, PublicRng};
 use std::sync::Arc;
 use written::{moments, plan, refusal, run, series, simulated};
@@ -117,7 +117,7 @@ fn a_regression_without_noise_is_the_textbook_one() {
     let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
     let gate = Curator::new(
         builder.finish().unwrap(),
-        Arc::clone(&model) as Arc<dyn Model>,
+        Arc::clone(&model) as Arc<dyn Likelihood>,
         premises,
         Budget::not_private(),
     );
@@ -156,7 +156,8 @@ fn a_noisy_regression_says_how_wrong_it_may_be() {
     // Coefficients drawn from the prior, noise as large as the spread of the sums: standardised errors have mean square
     // about 1. The posterior is approximate, so the comparison is a coarse one.
     let (model, schema) = regression(0.8);
-    let statistics = model.statistics(&schema).unwrap();
+    let (statistics, written) =
+        (model.statistics(&schema).unwrap(), model.record_statistics(&schema).unwrap());
     for (noise, allowed) in [(0.3, 0.12), (2.0, 0.2)] {
         let (mut squares, repetitions) = ([0.0; 3], 400);
         for seed in 0..repetitions {
@@ -165,7 +166,7 @@ fn a_noisy_regression_says_how_wrong_it_may_be() {
             let mut out = vec![0.0; statistics.width() * 400];
             let rows = rows(&model, &theta, 400, 900 + seed);
             let columns: Vec<f64> = (0..3).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
-            statistics.write(barkeep::data::Block::over(&columns, 400, 400), &mut out);
+            written.write(barkeep::data::Block::over(&columns, 400, 400), &mut out);
             let noisy: Vec<f64> = out
                 .chunks_exact(400)
                 .map(|column| column.iter().sum::<f64>() + noise * rng.normal())

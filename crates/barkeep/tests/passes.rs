@@ -3,57 +3,41 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::data::{Block, Schema, TableBuilder};
-use barkeep::model::{Model, Scratch};
+use barkeep::model::{Likelihood, Scratch};
 use barkeep::{Plan, Spec, Unwatched, run};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A model that counts the records it is shown.
+/// A likelihood that counts the records it is shown.
 struct Counting {
-    model: Arc<dyn Model>,
+    likelihood: Arc<dyn Likelihood>,
     ratios: AtomicU64,
     gradients: AtomicU64,
 }
 
-impl Model for Counting {
-    fn name(&self) -> &'static str {
-        self.model.name()
+impl Likelihood for Counting {
+    fn dimension(&self) -> usize {
+        self.likelihood.dimension()
     }
 
-    fn parameter_names(&self) -> &[String] {
-        self.model.parameter_names()
-    }
-
-    fn column_names(&self) -> &[String] {
-        self.model.column_names()
+    fn columns(&self) -> usize {
+        self.likelihood.columns()
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.ratios.fetch_add(block.len() as u64, Ordering::Relaxed);
-        self.model.log_density(block, theta, out, scratch);
+        self.likelihood.log_density(block, theta, out, scratch);
     }
 
     fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.ratios.fetch_add(block.len() as u64, Ordering::Relaxed);
-        self.model.log_ratio(block, from, to, out, scratch);
+        self.likelihood.log_ratio(block, from, to, out, scratch);
     }
 
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.gradients.fetch_add(block.len() as u64, Ordering::Relaxed);
-        self.model.gradient(block, theta, out, scratch);
-    }
-
-    fn log_prior(&self, theta: &[f64]) -> f64 {
-        self.model.log_prior(theta)
-    }
-
-    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
-        self.model.prior_gradient(theta, out);
-    }
-
-    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
-        self.model.simulate(theta, uniform, row);
+        self.likelihood.gradient(block, theta, out, scratch);
     }
 }
 
@@ -65,11 +49,11 @@ fn counted(sampler: &str) -> (Plan, Arc<Counting>) {
     );
     let mut plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
     let counting = Arc::new(Counting {
-        model: Arc::clone(&plan.spec.model),
+        likelihood: Arc::clone(&plan.spec.likelihood),
         ratios: AtomicU64::new(0),
         gradients: AtomicU64::new(0),
     });
-    plan.spec.model = Arc::clone(&counting) as Arc<dyn Model>;
+    plan.spec.likelihood = Arc::clone(&counting) as Arc<dyn Likelihood>;
     (plan, counting)
 }
 

@@ -7,7 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::data::{CsvOptions, Table, read};
-use barkeep::model::{Model, Scratch};
+use barkeep::model::{Likelihood, Scratch};
 use barkeep::num::linear::Cholesky;
 use barkeep::{Folder, Plan, Simulation, Spec, Unwatched};
 use std::collections::BTreeMap;
@@ -65,12 +65,12 @@ fn table(spec: &Spec) -> Table {
 }
 
 /// Σ ln p(x|θ) and its gradient.
-fn total(model: &dyn Model, table: &Table, theta: &[f64]) -> (f64, Vec<f64>) {
+fn total(likelihood: &dyn Likelihood, table: &Table, theta: &[f64]) -> (f64, Vec<f64>) {
     let (mut value, mut sum, mut scratch) = (0.0, vec![0.0; theta.len()], Scratch::new());
     for block in table.blocks().iter() {
         let (mut out, mut gradient) = (vec![0.0; block.len()], vec![0.0; block.len() * theta.len()]);
-        model.log_density(block, theta, &mut out, &mut scratch);
-        model.gradient(block, theta, &mut gradient, &mut scratch);
+        likelihood.log_density(block, theta, &mut out, &mut scratch);
+        likelihood.gradient(block, theta, &mut gradient, &mut scratch);
         value += out.iter().sum::<f64>();
         let columns = gradient.chunks_exact(block.len());
         sum.iter_mut().zip(columns).for_each(|(sum, column)| *sum += column.iter().sum::<f64>());
@@ -79,14 +79,14 @@ fn total(model: &dyn Model, table: &Table, theta: &[f64]) -> (f64, Vec<f64>) {
 }
 
 /// The information at a point, by central differences of gradients.
-fn information(model: &dyn Model, table: &Table, theta: &[f64]) -> Vec<f64> {
+fn information(likelihood: &dyn Likelihood, table: &Table, theta: &[f64]) -> Vec<f64> {
     let (d, step) = (theta.len(), 1e-5);
     let mut matrix = vec![0.0; d * d];
     for j in 0..d {
         let moved = |by: f64| {
             let mut to = theta.to_vec();
             to[j] += by;
-            total(model, table, &to).1
+            total(likelihood, table, &to).1
         };
         let (up, down) = (moved(step), moved(-step));
         (0..d).for_each(|i| matrix[i * d + j] = (down[i] - up[i]) / (2.0 * step));
@@ -111,7 +111,7 @@ fn records_are_simulated_as_the_families_say() {
         let (mut score, mut square, mut scratch) = (vec![0.0; d], vec![0.0; d * d], Scratch::new());
         for block in table.blocks().iter() {
             let mut gradient = vec![0.0; block.len() * d];
-            spec.model.gradient(block, &theta, &mut gradient, &mut scratch);
+            spec.likelihood.gradient(block, &theta, &mut gradient, &mut scratch);
             let columns: Vec<&[f64]> = gradient.chunks_exact(block.len()).collect();
             for (i, one) in columns.iter().enumerate() {
                 score[i] += one.iter().sum::<f64>();
@@ -127,11 +127,11 @@ fn records_are_simulated_as_the_families_say() {
 }
 
 /// Newton's method with halved steps.
-fn climb(model: &dyn Model, table: &Table, start: Vec<f64>) -> Vec<f64> {
+fn climb(likelihood: &dyn Likelihood, table: &Table, start: Vec<f64>) -> Vec<f64> {
     let (d, mut theta) = (start.len(), start);
     for _ in 0..100 {
-        let (value, gradient) = total(model, table, &theta);
-        let mut matrix = information(model, table, &theta);
+        let (value, gradient) = total(likelihood, table, &theta);
+        let mut matrix = information(likelihood, table, &theta);
         // A ridge until the matrix is positive definite.
         let mut ridge = 1e-9;
         let inverse = loop {
@@ -146,7 +146,7 @@ fn climb(model: &dyn Model, table: &Table, start: Vec<f64>) -> Vec<f64> {
         let mut share = 1.0;
         let next = loop {
             let next: Vec<f64> = theta.iter().zip(&step).map(|(theta, step)| theta + share * step).collect();
-            if total(model, table, &next).0 >= value - 1e-9 || share < 1e-9 {
+            if total(likelihood, table, &next).0 >= value - 1e-9 || share < 1e-9 {
                 break next;
             }
             share *= 0.5;
@@ -168,7 +168,7 @@ fn coefficients_agree_with_independent_fits() {
             let spec = spec(&data, &family, "name = 'rwmh'\nproposal_sd = 0.1\nstart = 'prior'");
             assert_eq!(spec.model.dimension(), expected.len(), "{data} {family}");
             let table = table(&spec);
-            let found = climb(&*spec.model, &table, vec![0.0; expected.len()]);
+            let found = climb(&*spec.likelihood, &table, vec![0.0; expected.len()]);
             for ((found, expected), name) in found.iter().zip(&expected).zip(spec.model.parameter_names()) {
                 assert!(
                     (found - expected).abs() < 2e-5 * (1.0 + expected.abs()),
@@ -201,7 +201,7 @@ fn chains_agree(data: &str, steps: u32) {
     for (family, fit) in &fits()[data] {
         let start = format!("start = {fit:?}\nseed = 1");
         let first = spec(data, family, &format!("name = 'rwmh'\nproposal_sd = 0.05\n{start}"));
-        let information = information(&*first.model, &table(&first), fit);
+        let information = information(&*first.likelihood, &table(&first), fit);
         let rows: Vec<String> = information.chunks_exact(fit.len()).map(|row| format!("{row:?}")).collect();
         // In whitened units the path takes time 1.5, about a quarter of a turn: draws are nearly independent.
         let sampler = format!(

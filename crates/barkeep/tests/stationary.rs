@@ -13,7 +13,7 @@ use barkeep::accounting::vcor::Fit;
 use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling, Variance};
 use barkeep::curator::Temper;
 use barkeep::data::Table;
-use barkeep::model::{Banana, Bend, GaussianMean, Model};
+use barkeep::model::{Banana, Bend, GaussianMean, Likelihood, Model};
 use barkeep::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
 use barkeep::samplers::parts::proposal::{Direction, Length, Scale, Walk};
 use closed_form::{RECORDS, assert_moments, follow, records};
@@ -34,7 +34,7 @@ fn judgement(acceptance: Acceptance, temper: f64) -> Judgement {
 
 /// Each parameter's series.
 fn run(
-    model: Arc<dyn Model>,
+    model: Arc<impl Model + Likelihood + 'static>,
     table: Table,
     start: &[f64],
     walk: (Scale, Length, Direction),

@@ -148,8 +148,8 @@ fn clipped(shared: &Records, variance: f64, size: Size) -> Result<Values, String
     let mut plan = plan(&spec, BASELINE.epsilon)?;
     plan.steps = plan.steps.min(size.pick(2000, 20_000));
     let clips = Clips { log_ratio: Some(0.99 * 1000_f64.sqrt() / 100.0), by_distance: false, gradient: None };
-    let counter = Arc::new(ClipCounter::new(Arc::clone(&plan.spec.model), clips));
-    plan.spec.model = Arc::<ClipCounter>::clone(&counter);
+    let counter = Arc::new(ClipCounter::new(Arc::clone(&plan.spec.likelihood), clips));
+    plan.spec.likelihood = Arc::<ClipCounter>::clone(&counter);
     let draws = runs(&mut plan, &table, &[start(&spec)?], 77)?;
     let accepted = draws.first().and_then(|draws| draws.acceptance(0));
     Ok(values([

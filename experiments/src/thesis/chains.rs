@@ -251,7 +251,7 @@ impl Chains {
         let dropped = if diffusion { plan.burn_in } else { plan.steps.saturating_sub(1) / 2 };
         let dropped = usize::try_from(dropped).unwrap_or(usize::MAX);
         let clips = if ours { Clips::default() } else { clips(&self.section)? };
-        let model = Arc::clone(&plan.spec.model);
+        let likelihood = Arc::clone(&plan.spec.likelihood);
         let (mut distances, mut squares, mut accepted) = (Vec::new(), Vec::new(), Vec::new());
         let (mut ratios, mut gradients) = (Vec::new(), Vec::new());
         let (source, first) = match self.source {
@@ -264,8 +264,9 @@ impl Chains {
             if diffusion {
                 rng = PublicRng::new(seed, 2);
             }
-            let counter = Arc::new(ClipCounter::new(Arc::clone(&model), clips));
-            plan.spec.model = if ours { Arc::clone(&model) } else { Arc::<ClipCounter>::clone(&counter) };
+            let counter = Arc::new(ClipCounter::new(Arc::clone(&likelihood), clips));
+            plan.spec.likelihood =
+                if ours { Arc::clone(&likelihood) } else { Arc::<ClipCounter>::clone(&counter) };
             let draws = runs(&mut plan, &case.table, std::slice::from_ref(start), seed)?;
             let kept = draws.first().map(|draws| draws.pooled(dropped)).unwrap_or_default();
             distances.extend(self.distance(&kept, case, &mut rng));

@@ -71,12 +71,12 @@ impl Cell {
         let mut plan = Plan::new(spec).map_err(|error| error.to_string())?;
         let half = usize::try_from((plan.steps - 1) / 2).unwrap_or(usize::MAX);
         let reference = Points::new(&case.reference, setting.dimension).ok_or("no exact draws")?;
-        let model = Arc::clone(&plan.spec.model);
+        let likelihood = Arc::clone(&plan.spec.likelihood);
         let clips = Clips { log_ratio: Some(self.clip), by_distance: false, gradient: None };
         let (mut distances, mut clipped, mut rng) = (Vec::new(), Vec::new(), PublicRng::new(1, 2));
         for (seed, start) in (1..).zip(&case.starts) {
-            let counter = Arc::new(ClipCounter::new(Arc::clone(&model), clips));
-            plan.spec.model = Arc::<ClipCounter>::clone(&counter);
+            let counter = Arc::new(ClipCounter::new(Arc::clone(&likelihood), clips));
+            plan.spec.likelihood = Arc::<ClipCounter>::clone(&counter);
             for draws in runs(&mut plan, &case.table, std::slice::from_ref(start), seed)? {
                 let kept = draws.pooled(half);
                 let kept = Points::new(&kept, setting.dimension).ok_or("a chain without draws")?;

@@ -90,8 +90,8 @@ fn trajectory(section: &str) -> Result<crate::experiment::Values, String> {
     let radius = case.squares.sqrt();
     let mut plan = plan(&circle().spec(section), 1.0)?;
     plan.steps = 1;
-    let counter = Arc::new(ClipCounter::new(Arc::clone(&plan.spec.model), Clips::default()));
-    plan.spec.model = Arc::<ClipCounter>::clone(&counter);
+    let counter = Arc::new(ClipCounter::new(Arc::clone(&plan.spec.likelihood), Clips::default()));
+    plan.spec.likelihood = Arc::<ClipCounter>::clone(&counter);
     let angle = PublicRng::new(41, 0).open_uniform() * std::f64::consts::TAU;
     let start = vec![radius * angle.cos(), radius * angle.sin()];
     runs(&mut plan, &case.table, &[start], 41)?;

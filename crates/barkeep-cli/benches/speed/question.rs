@@ -32,8 +32,8 @@ impl Asker {
     /// Opens a tab that nothing limits: what is timed is the question.
     pub(crate) fn new(setting: &Setting, table: &Arc<Table>) -> Self {
         let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
-        let model = setting.parsed().model;
-        let curator = Curator::new(Arc::clone(table), model, premises, Budget::not_private()).unwrap();
+        let likelihood = setting.parsed().likelihood;
+        let curator = Curator::new(Arc::clone(table), likelihood, premises, Budget::not_private()).unwrap();
         let tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
         Self { tab, theta: setting.theta.clone(), records: setting.records as u64 }
     }

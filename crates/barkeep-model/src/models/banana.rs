@@ -8,7 +8,7 @@ use barkeep_data::Block;
 use crate::error::{require_finite, require_positive};
 use crate::kernel::{linear, map_column, quadratic, sum_columns};
 use crate::variates::normal;
-use crate::{Affine, Error, Model, Scratch, numbered};
+use crate::{Affine, Error, Likelihood, Model, Scratch, numbered};
 
 /// The bend u₂ = θ₂ + a(θ₁−m)² + b of the second coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -119,17 +119,13 @@ impl Banana {
     }
 }
 
-impl Model for Banana {
-    fn name(&self) -> &'static str {
-        "banana"
+impl Likelihood for Banana {
+    fn dimension(&self) -> usize {
+        self.names.len()
     }
 
-    fn parameter_names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn column_names(&self) -> &[String] {
-        &self.columns
+    fn columns(&self) -> usize {
+        self.columns.len()
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
@@ -170,6 +166,16 @@ impl Model for Banana {
         out.centres.extend((0..self.dimension()).map(|j| self.centre(theta, j)));
         out.lean = self.bend.slope(theta[0]) * self.precisions[1];
         true
+    }
+}
+
+impl Model for Banana {
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.columns
     }
 
     fn log_prior(&self, theta: &[f64]) -> f64 {

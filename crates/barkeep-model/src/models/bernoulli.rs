@@ -10,7 +10,7 @@ use crate::error::require_positive;
 use crate::kernel::map_column;
 use crate::soft::{softplus, softplus_difference};
 use crate::variates::gamma;
-use crate::{Error, Model, Scratch};
+use crate::{Error, Likelihood, Model, Scratch};
 
 /// x ~ Bernoulli(r), r ~ Beta(a, b), seen through the log-odds of r.
 pub struct Bernoulli {
@@ -30,17 +30,13 @@ impl Bernoulli {
     }
 }
 
-impl Model for Bernoulli {
-    fn name(&self) -> &'static str {
-        "bernoulli"
+impl Likelihood for Bernoulli {
+    fn dimension(&self) -> usize {
+        self.names.len()
     }
 
-    fn parameter_names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn column_names(&self) -> &[String] {
-        &self.columns
+    fn columns(&self) -> usize {
+        self.columns.len()
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
@@ -56,6 +52,16 @@ impl Model for Bernoulli {
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let rate = sigmoid(theta[0]);
         map_column(block.column(0), out, |x| x - rate);
+    }
+}
+
+impl Model for Bernoulli {
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.columns
     }
 
     /// ln r^a(1 − r)^b/B(a, b): the Beta density times dr/du = r(1 − r).

@@ -8,7 +8,7 @@ use barkeep_data::Block;
 use crate::error::require_positive;
 use crate::kernel::map_column;
 use crate::variates::normal;
-use crate::{Error, Model, Scratch};
+use crate::{Error, Likelihood, Model, Scratch};
 
 /// One observed radius per record; θ = (x, y) anywhere on a circle explains it equally well.
 pub struct Circle {
@@ -30,17 +30,13 @@ fn squared_radius(theta: &[f64]) -> f64 {
     theta[0] * theta[0] + theta[1] * theta[1]
 }
 
-impl Model for Circle {
-    fn name(&self) -> &'static str {
-        "circle"
+impl Likelihood for Circle {
+    fn dimension(&self) -> usize {
+        self.names.len()
     }
 
-    fn parameter_names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn column_names(&self) -> &[String] {
-        &self.columns
+    fn columns(&self) -> usize {
+        self.columns.len()
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
@@ -66,12 +62,22 @@ impl Model for Circle {
             map_column(block.column(0), out, |r| weight * (r * r - centre));
         }
     }
+}
 
-    fn log_prior(&self, _at: &[f64]) -> f64 {
+impl Model for Circle {
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.columns
+    }
+
+    fn log_prior(&self, _theta: &[f64]) -> f64 {
         0.0
     }
 
-    fn prior_gradient(&self, _at: &[f64], out: &mut [f64]) {
+    fn prior_gradient(&self, _theta: &[f64], out: &mut [f64]) {
         out.fill(0.0);
     }
 

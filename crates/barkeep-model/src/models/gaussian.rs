@@ -7,7 +7,7 @@ use barkeep_data::{Block, Column, Schema};
 use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, map_column, quadratic, sum_columns};
 use crate::variates::normal;
-use crate::{Affine, Error, Model, Scratch, Statistics, numbered};
+use crate::{Affine, Error, Likelihood, Model, RecordStatistics, Scratch, Statistics, numbered};
 use barkeep_num::linear::{Cholesky, dot};
 
 /// x ~ N(θ, Σ) with Σ known, θ ~ N(μ₀, Σ₀).
@@ -125,25 +125,31 @@ impl<'a> MeanStatistics<'a> {
     }
 }
 
+impl RecordStatistics for MeanStatistics<'_> {
+    fn width(&self) -> usize {
+        self.centre.len()
+    }
+
+    fn write(&self, block: Block<'_>, out: &mut [f64]) {
+        let d = self.centre.len();
+        let rows = self.model.covariance.inverse_lower().chunks_exact(d);
+        for (row, out) in rows.zip(out.chunks_exact_mut(block.len().max(1))) {
+            sum_columns(block, d, [0.0], [out], |k| ([row[k]], self.centre[k]), linear);
+        }
+    }
+}
+
 impl Statistics for MeanStatistics<'_> {
     fn width(&self) -> usize {
-        self.model.dimension()
+        self.centre.len()
     }
 
     fn bound(&self) -> f64 {
         self.bound
     }
 
-    fn write(&self, block: Block<'_>, out: &mut [f64]) {
-        let d = self.width();
-        let rows = self.model.covariance.inverse_lower().chunks_exact(d);
-        for (row, out) in rows.zip(out.chunks_exact_mut(block.len().max(1))) {
-            sum_columns(block, d, [0.0], [out], |k| ([row[k]], self.centre[k]), linear);
-        }
-    }
-
     fn posterior(&self, records: f64, noisy: &[f64], variance: f64) -> Option<(Vec<f64>, Vec<f64>)> {
-        let mut mean = vec![0.0; self.width()];
+        let mut mean = vec![0.0; self.centre.len()];
         self.model.covariance.correlate(noisy, &mut mean);
         let middle = self.centre.iter();
         mean.iter_mut().zip(middle).for_each(|(mean, centre)| *mean = centre + *mean / records);
@@ -151,17 +157,13 @@ impl Statistics for MeanStatistics<'_> {
     }
 }
 
-impl Model for GaussianMean {
-    fn name(&self) -> &'static str {
-        "gaussian"
+impl Likelihood for GaussianMean {
+    fn dimension(&self) -> usize {
+        self.names.len()
     }
 
-    fn parameter_names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn column_names(&self) -> &[String] {
-        &self.columns
+    fn columns(&self) -> usize {
+        self.columns.len()
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
@@ -221,6 +223,20 @@ impl Model for GaussianMean {
         self.diagonal
     }
 
+    fn record_statistics(&self, schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
+        Ok(Box::new(MeanStatistics::new(self, schema)?))
+    }
+}
+
+impl Model for GaussianMean {
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.columns
+    }
+
     fn log_prior(&self, theta: &[f64]) -> f64 {
         let d = self.dimension();
         let square: f64 = self
@@ -242,12 +258,12 @@ impl Model for GaussianMean {
         }
     }
 
-    fn fisher(&self, _at: &[f64], out: &mut [f64]) -> bool {
+    fn fisher(&self, _theta: &[f64], out: &mut [f64]) -> bool {
         out.copy_from_slice(&self.precision);
         true
     }
 
-    fn prior_precision(&self, _at: &[f64], out: &mut [f64]) {
+    fn prior_precision(&self, _theta: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&self.prior_precision);
     }
 

@@ -10,7 +10,7 @@ use crate::error::require_positive;
 use crate::kernel::{fold_columns, map_column};
 use crate::soft::{softplus, softplus_difference};
 use crate::variates::normal;
-use crate::{Error, Model, Scratch};
+use crate::{Error, Likelihood, Model, Scratch};
 
 /// The two-component mixture; θ₁ places the first component, θ₂ the second relative to it.
 pub struct Mixture {
@@ -52,17 +52,13 @@ fn score(z: f64, w: f64, distance: f64, precision: f64) -> [f64; 2] {
     [precision * (z - w * distance), precision * (w * (z - distance))]
 }
 
-impl Model for Mixture {
-    fn name(&self) -> &'static str {
-        "mixture"
+impl Likelihood for Mixture {
+    fn dimension(&self) -> usize {
+        self.names.len()
     }
 
-    fn parameter_names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn column_names(&self) -> &[String] {
-        &self.columns
+    fn columns(&self) -> usize {
+        self.columns.len()
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
@@ -109,6 +105,16 @@ impl Model for Mixture {
             score(x - centre, w, distance, precision)[1]
         });
     }
+}
+
+impl Model for Mixture {
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.columns
+    }
 
     fn log_prior(&self, theta: &[f64]) -> f64 {
         let term =
@@ -145,7 +151,7 @@ impl Model for Mixture {
         true
     }
 
-    fn prior_precision(&self, _at: &[f64], out: &mut [f64]) {
+    fn prior_precision(&self, _theta: &[f64], out: &mut [f64]) {
         out.copy_from_slice(&[1.0 / self.prior_variances[0], 0.0, 0.0, 1.0 / self.prior_variances[1]]);
     }
 

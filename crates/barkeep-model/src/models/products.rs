@@ -2,7 +2,7 @@
 
 use barkeep_data::{Block, Column, Schema};
 
-use crate::{Design, Statistics};
+use crate::{Design, RecordStatistics, Statistics};
 use barkeep_num::linear::{Cholesky, Spectrum, dot};
 
 /// How often the coefficients that scale the noise are fitted again.
@@ -53,6 +53,12 @@ impl<'a> Products<'a> {
         self.sizes.len()
     }
 
+    /// The number of statistics.
+    fn count(&self) -> usize {
+        let k = self.coefficients();
+        k * (k + 1) / 2 + k
+    }
+
     /// The places of the upper triangle, row by row.
     fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
         let k = self.coefficients();
@@ -60,16 +66,9 @@ impl<'a> Products<'a> {
     }
 }
 
-impl Statistics for Products<'_> {
+impl RecordStatistics for Products<'_> {
     fn width(&self) -> usize {
-        let k = self.coefficients();
-        k * (k + 1) / 2 + k
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "a count of coefficients is small")]
-    fn bound(&self) -> f64 {
-        let k = self.coefficients() as f64;
-        (k * k + k).sqrt() * (1.0 + 1e-9)
+        self.count()
     }
 
     fn write(&self, block: Block<'_>, out: &mut [f64]) {
@@ -87,6 +86,18 @@ impl Statistics for Products<'_> {
             let scaled = |i: usize| block.column(0)[i] / self.response;
             out.iter_mut().enumerate().for_each(|(i, out)| *out = feature(j, i) * scaled(i));
         }
+    }
+}
+
+impl Statistics for Products<'_> {
+    fn width(&self) -> usize {
+        self.count()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a count of coefficients is small")]
+    fn bound(&self) -> f64 {
+        let k = self.coefficients() as f64;
+        (k * k + k).sqrt() * (1.0 + 1e-9)
     }
 
     fn posterior(&self, _records: f64, noisy: &[f64], variance: f64) -> Option<(Vec<f64>, Vec<f64>)> {

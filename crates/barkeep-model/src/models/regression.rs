@@ -13,7 +13,9 @@ use super::products::Products;
 use crate::gamma::{digamma, ln_gamma};
 use crate::kernel::{fold_column, fold_columns, map_column, map_in_place};
 use crate::soft::{softplus, softplus_difference};
-use crate::{Belief, Design, Error, Family, Link, Model, Nuisance, Scratch, Statistics};
+use crate::{
+    Belief, Design, Error, Family, Likelihood, Link, Model, Nuisance, RecordStatistics, Scratch, Statistics,
+};
 
 /// A generalised linear model: a [`Design`] and a [`Family`].
 pub struct Regression {
@@ -65,6 +67,18 @@ impl Regression {
         }
     }
 
+    /// The sufficient statistics of a normal response.
+    fn products(&self, schema: &Schema) -> Result<Products<'_>, &'static str> {
+        match self.family {
+            _ if self.design.has_offset() => Err("needs a regression without an offset"),
+            Family::Gaussian { sd: Nuisance::Known(sd) } => Products::new(&self.design, sd, schema),
+            Family::Gaussian { .. } => {
+                Err("needs a known sd: with an unknown one the posterior is not normal")
+            }
+            _ => Err("needs family \"gaussian\": of the others no sums over records tell the posterior"),
+        }
+    }
+
     /// Writes η.
     fn predict(&self, block: Block<'_>, theta: &[f64], out: &mut [f64]) {
         self.line(block, theta, (0.0, 1.0), out);
@@ -94,17 +108,13 @@ impl Regression {
     }
 }
 
-impl Model for Regression {
-    fn name(&self) -> &'static str {
-        "regression"
+impl Likelihood for Regression {
+    fn dimension(&self) -> usize {
+        self.names.len()
     }
 
-    fn parameter_names(&self) -> &[String] {
-        &self.names
-    }
-
-    fn column_names(&self) -> &[String] {
-        self.design.columns()
+    fn columns(&self) -> usize {
+        self.design.columns().len()
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
@@ -397,6 +407,20 @@ impl Model for Regression {
         self.design.scores(block, score, out);
     }
 
+    fn record_statistics(&self, schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
+        Ok(Box::new(self.products(schema)?))
+    }
+}
+
+impl Model for Regression {
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.design.columns()
+    }
+
     fn log_prior(&self, theta: &[f64]) -> f64 {
         let belief = self.belief.as_ref().map_or(0.0, |belief| belief.log_density(self.log_nuisance(theta)));
         self.design.log_prior(theta) + belief
@@ -451,16 +475,7 @@ impl Model for Regression {
     }
 
     fn statistics(&self, schema: &Schema) -> Result<Box<dyn Statistics + '_>, &'static str> {
-        match self.family {
-            _ if self.design.has_offset() => Err("needs a regression without an offset"),
-            Family::Gaussian { sd: Nuisance::Known(sd) } => {
-                Ok(Box::new(Products::new(&self.design, sd, schema)?))
-            }
-            Family::Gaussian { .. } => {
-                Err("needs a known sd: with an unknown one the posterior is not normal")
-            }
-            _ => Err("needs family \"gaussian\": of the others no sums over records tell the posterior"),
-        }
+        Ok(Box::new(self.products(schema)?))
     }
 
     /// |∂ℓ/∂η| at its largest times ‖A·x‖ at its largest over the design's corners.

@@ -5,7 +5,7 @@ use crate::Error;
 use barkeep_accounting::Sampling;
 use barkeep_curator::{Choose, Clip, Decide, Precondition, Sum, Term};
 use barkeep_data::{Block, Schema, Table, TableBuilder};
-use barkeep_model::{Model, Scratch};
+use barkeep_model::{Likelihood, Scratch};
 use barkeep_num::log_sum_exp;
 use std::sync::Arc;
 
@@ -49,8 +49,13 @@ impl Pair {
     }
 
     /// Every record's share of the log-ratio asked for.
-    pub(super) fn ratios(&self, model: &dyn Model, asked: &Decide<'_>, scratch: &mut Scratch) -> Ratios {
-        let mut share = |record: &[f64]| log_ratio(model, record, asked, scratch);
+    pub(super) fn ratios(
+        &self,
+        likelihood: &dyn Likelihood,
+        asked: &Decide<'_>,
+        scratch: &mut Scratch,
+    ) -> Ratios {
+        let mut share = |record: &[f64]| log_ratio(likelihood, record, asked, scratch);
         let first = share(&self.first);
         let second = self.second.as_ref().map_or(0.0, |second| share(second));
         let other = if self.others == 0 { 0.0 } else { share(&self.other) };
@@ -58,8 +63,8 @@ impl Pair {
     }
 
     /// Every record's share of the sum asked for.
-    pub(super) fn terms(&self, model: &dyn Model, asked: &Sum<'_>, scratch: &mut Scratch) -> Terms {
-        let mut share = |record: &[f64]| term(model, &self.schema, record, asked, scratch);
+    pub(super) fn terms(&self, likelihood: &dyn Likelihood, asked: &Sum<'_>, scratch: &mut Scratch) -> Terms {
+        let mut share = |record: &[f64]| term(likelihood, &self.schema, record, asked, scratch);
         let first = share(&self.first);
         let nothing = || vec![0.0; first.len()];
         let second = self.second.as_ref().map_or_else(nothing, |second| share(second));
@@ -71,14 +76,14 @@ impl Pair {
     pub(super) fn choice(
         &self,
         world: World,
-        model: &dyn Model,
+        likelihood: &dyn Likelihood,
         asked: &Choose<'_>,
         scratch: &mut Scratch,
     ) -> Vec<f64> {
         let mut weights = asked.offsets.to_vec();
         let own = if world == World::First { Some(&self.first) } else { self.second.as_ref() };
         let mut add = |record: &[f64], times: f64| {
-            let shares = shares(model, record, asked, scratch);
+            let shares = shares(likelihood, record, asked, scratch);
             weights.iter_mut().zip(shares).for_each(|(weight, share)| *weight += times * asked.power * share);
         };
         own.into_iter().for_each(|own| add(own, 1.0));
@@ -181,16 +186,21 @@ impl Terms {
 }
 
 /// A record's log-ratio, clipped.
-pub(super) fn log_ratio(model: &dyn Model, record: &[f64], asked: &Decide<'_>, scratch: &mut Scratch) -> f64 {
+pub(super) fn log_ratio(
+    likelihood: &dyn Likelihood,
+    record: &[f64],
+    asked: &Decide<'_>,
+    scratch: &mut Scratch,
+) -> f64 {
     let mut out = [0.0];
-    model.log_ratio(Block::over(record, 1, 1), asked.from, asked.to, &mut out, scratch);
+    likelihood.log_ratio(Block::over(record, 1, 1), asked.from, asked.to, &mut out, scratch);
     let bound = asked.clip.get();
     if out[0].is_nan() { 0.0 } else { out[0].clamp(-bound, bound) }
 }
 
 /// A record's log-ratios from the reference to each candidate, cut to the range.
 pub(super) fn shares(
-    model: &dyn Model,
+    likelihood: &dyn Likelihood,
     record: &[f64],
     asked: &Choose<'_>,
     scratch: &mut Scratch,
@@ -199,9 +209,9 @@ pub(super) fn shares(
     let (low, high) = asked.range;
     asked
         .candidates
-        .chunks_exact(model.dimension())
+        .chunks_exact(likelihood.dimension())
         .map(|candidate| {
-            model.log_ratio(Block::over(record, 1, 1), asked.reference, candidate, &mut out, scratch);
+            likelihood.log_ratio(Block::over(record, 1, 1), asked.reference, candidate, &mut out, scratch);
             if out[0].is_nan() { 0.5 * (low + high) } else { out[0].clamp(low, high) }
         })
         .collect()
@@ -209,21 +219,21 @@ pub(super) fn shares(
 
 /// A record's term of a sum, clipped: its gradient, preconditioned, with its squares or without, or its statistics.
 pub(super) fn term(
-    model: &dyn Model,
+    likelihood: &dyn Likelihood,
     schema: &Schema,
     record: &[f64],
     asked: &Sum<'_>,
     scratch: &mut Scratch,
 ) -> Vec<f64> {
-    let dimension = model.dimension();
+    let dimension = likelihood.dimension();
     let block = Block::over(record, 1, 1);
     let mut out = vec![0.0; dimension];
     match asked.term {
         Term::Gradient { theta, precondition } => {
-            gradient(model, block, (theta, precondition), &mut out, scratch)
+            gradient(likelihood, block, (theta, precondition), &mut out, scratch)
         }
         Term::Score { theta, precondition, weight } => {
-            gradient(model, block, (theta, precondition), &mut out, scratch);
+            gradient(likelihood, block, (theta, precondition), &mut out, scratch);
             for j in 0..dimension {
                 for k in j..dimension {
                     // Both of a symmetric pair in one entry.
@@ -232,7 +242,7 @@ pub(super) fn term(
                 }
             }
         }
-        Term::Statistics => match model.statistics(schema) {
+        Term::Statistics => match likelihood.record_statistics(schema) {
             Ok(statistics) => {
                 out.resize(statistics.width(), 0.0);
                 statistics.write(block, &mut out);
@@ -246,13 +256,13 @@ pub(super) fn term(
 
 /// A record's preconditioned gradient.
 fn gradient(
-    model: &dyn Model,
+    likelihood: &dyn Likelihood,
     block: Block<'_>,
     (theta, precondition): (&[f64], Precondition<'_>),
     out: &mut Vec<f64>,
     scratch: &mut Scratch,
 ) {
-    model.gradient(block, theta, out, scratch);
+    likelihood.gradient(block, theta, out, scratch);
     match precondition {
         Precondition::Identity => {}
         Precondition::Diagonal(entries) => {
@@ -260,7 +270,7 @@ fn gradient(
         }
         Precondition::Dense(matrix) => {
             let row = |row: &[f64]| row.iter().zip(&*out).map(|(entry, term)| entry * term).sum();
-            *out = matrix.chunks_exact(model.dimension()).map(row).collect();
+            *out = matrix.chunks_exact(likelihood.dimension()).map(row).collect();
         }
     }
 }

@@ -7,7 +7,7 @@ use super::game::World;
 use super::pair::{Pair, Ratios};
 use barkeep_accounting::Rule;
 use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
-use barkeep_model::{Model, Scratch};
+use barkeep_model::{Likelihood, Scratch};
 use barkeep_num::normal_quantile;
 
 /// What a steered question should tell.
@@ -32,7 +32,7 @@ pub(super) enum Aim {
 /// rule is most sensitive, as a prior could. Its price does not depend on it.
 pub(super) struct Probe<'a> {
     tab: &'a mut dyn Ask,
-    model: &'a dyn Model,
+    likelihood: &'a dyn Likelihood,
     pair: &'a Pair,
     aim: Aim,
     pub(super) score: f64,
@@ -47,12 +47,12 @@ pub(super) struct Steered(Vec<(Rule, f64, f64)>);
 impl<'a> Probe<'a> {
     pub(super) fn new(
         tab: &'a mut dyn Ask,
-        model: &'a dyn Model,
+        likelihood: &'a dyn Likelihood,
         pair: &'a Pair,
         aim: Aim,
         steered: &'a mut Steered,
     ) -> Self {
-        Self { tab, model, pair, aim, score: 0.0, scratch: Scratch::new(), steered }
+        Self { tab, likelihood, pair, aim, score: 0.0, scratch: Scratch::new(), steered }
     }
 
     /// The offset that makes a question tell most.
@@ -109,7 +109,7 @@ fn near(a: f64, b: f64) -> bool {
 
 impl Ask for Probe<'_> {
     fn decide(&mut self, question: &Decide<'_>) -> Result<bool, Refused> {
-        let ratios = self.pair.ratios(self.model, question, &mut self.scratch);
+        let ratios = self.pair.ratios(self.likelihood, question, &mut self.scratch);
         let offset = self.steer(question, ratios);
         let accepted = self.tab.decide(&Decide { offset, ..*question })?;
         let [p, q] = World::BOTH.map(|world| {
@@ -122,7 +122,7 @@ impl Ask for Probe<'_> {
 
     fn sum(&mut self, question: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         self.tab.sum(question, out)?;
-        let terms = self.pair.terms(self.model, question, &mut self.scratch);
+        let terms = self.pair.terms(self.likelihood, question, &mut self.scratch);
         let [p, q] = World::BOTH.map(|world| terms.log_density(world, question, out));
         self.score += p - q;
         Ok(())
@@ -131,7 +131,7 @@ impl Ask for Probe<'_> {
     fn choose(&mut self, question: &Choose<'_>) -> Result<usize, Refused> {
         let chosen = self.tab.choose(question)?;
         let [p, q] = World::BOTH.map(|world| {
-            let all = self.pair.choice(world, self.model, question, &mut self.scratch);
+            let all = self.pair.choice(world, self.likelihood, question, &mut self.scratch);
             all.get(chosen).copied().unwrap_or(0.0)
         });
         self.score += p - q;

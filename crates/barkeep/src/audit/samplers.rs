@@ -48,7 +48,7 @@ pub(super) fn game<'a>(plan: &'a Plan, source: Source) -> Result<Staged<'a>, Err
         let start = starting(plan, ask, rng)?;
         chain(plan, &start, index, ask, draws.chain(), rng, &Unwatched).map(drop)
     });
-    Staged::new(pair, Arc::clone(&plan.spec.model), plan.premises, Aim::Many, (buy, perform))
+    Staged::new(pair, Arc::clone(&plan.spec.likelihood), plan.premises, Aim::Many, (buy, perform))
 }
 
 /// Whether the bill claims the whole trade-off curve of a Gaussian mechanism.

@@ -17,7 +17,7 @@ use barkeep_curator::{
     barker_minibatch_clip, decide_cost, discrete_gaussian, sum_cost, sum_sensitivity,
 };
 use barkeep_data::{Column, Schema};
-use barkeep_model::{GaussianMean, Model};
+use barkeep_model::{GaussianMean, Likelihood};
 use std::sync::Arc;
 
 /// A mechanism ready to be attacked.
@@ -229,7 +229,7 @@ impl Terms {
     ) -> Result<Case, Error> {
         let contract = Contract::new(vec![(cost, Steps(self.steps))])?;
         let dimension = pair.first.len();
-        let model: Arc<dyn Model> = Arc::new(
+        let likelihood: Arc<dyn Likelihood> = Arc::new(
             GaussianMean::independent(&vec![1.0; dimension], 1.0)
                 .map_err(|error| Error::Budget(error.to_string()))?,
         );
@@ -244,7 +244,7 @@ impl Terms {
         let perform = Box::new(move |_: usize, tab: &mut dyn Ask, _: &mut PublicRng| {
             (0..steps).try_for_each(|_| ask(tab)).map_err(Error::from)
         });
-        let game = Staged::new(pair, model, self.premises, aim, (buy, perform))?;
+        let game = Staged::new(pair, likelihood, self.premises, aim, (buy, perform))?;
         Ok(Case {
             name: self.name.to_owned(),
             claim,

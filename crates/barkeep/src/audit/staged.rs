@@ -7,7 +7,7 @@ use crate::Error;
 use crate::public_rng::PublicRng;
 use barkeep_curator::{Ask, Budget, Curator, Gate, PrivacyModel};
 use barkeep_data::Table;
-use barkeep_model::Model;
+use barkeep_model::Likelihood;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ type Perform<'a> = Box<dyn Fn(usize, &mut dyn Ask, &mut PublicRng) -> Result<(),
 pub(super) struct Staged<'a> {
     pub(super) pair: Pair,
     pub(super) tables: [Arc<Table>; 2],
-    pub(super) model: Arc<dyn Model>,
+    pub(super) likelihood: Arc<dyn Likelihood>,
     pub(super) premises: PrivacyModel,
     pub(super) buy: Buy<'a>,
     pub(super) perform: Perform<'a>,
@@ -35,12 +35,12 @@ impl<'a> Staged<'a> {
     /// Those of the tables.
     pub(super) fn new(
         pair: Pair,
-        model: Arc<dyn Model>,
+        likelihood: Arc<dyn Likelihood>,
         premises: PrivacyModel,
         aim: Aim,
         (buy, perform): (Buy<'a>, Perform<'a>),
     ) -> Result<Self, Error> {
-        Ok(Self { tables: pair.tables()?, pair, model, premises, buy, perform, aim })
+        Ok(Self { tables: pair.tables()?, pair, likelihood, premises, buy, perform, aim })
     }
 
     fn trial(&self, world: World, trial: u64, source: Source, steered: &mut Steered) -> Result<f64, Error> {
@@ -50,9 +50,9 @@ impl<'a> Staged<'a> {
         let noise = source.noise(world, trial)?.into_streams();
         for ((chain, budget), noise) in budgets.into_iter().enumerate().zip(noise) {
             let table = Arc::clone(&self.tables[world.index()]);
-            let curator = Curator::new(table, Arc::clone(&self.model), self.premises, budget)?;
+            let curator = Curator::new(table, Arc::clone(&self.likelihood), self.premises, budget)?;
             let mut tab = Gate::open(&Arc::new(curator), noise);
-            let mut probe = Probe::new(&mut tab, &*self.model, &self.pair, self.aim, steered);
+            let mut probe = Probe::new(&mut tab, &*self.likelihood, &self.pair, self.aim, steered);
             (self.perform)(chain, &mut probe, &mut public)?;
             score += probe.score;
         }

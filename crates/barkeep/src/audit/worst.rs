@@ -10,7 +10,7 @@ use crate::spec::Privacy;
 use barkeep_accounting::{Neighbours, Sampling};
 use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
 use barkeep_data::Schema;
-use barkeep_model::{Model, Scratch};
+use barkeep_model::{Likelihood, Scratch};
 
 /// Questions overheard before the records are chosen.
 const OVERHEARD: usize = 48;
@@ -29,7 +29,7 @@ pub(super) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair
     let candidates = corners(schema);
     let mut rng = PublicRng::new(seed, u64::MAX);
     let mut ear = Ear {
-        model: &*plan.spec.model,
+        likelihood: &*plan.spec.likelihood,
         schema,
         candidates: &candidates,
         heard: Vec::new(),
@@ -97,7 +97,7 @@ fn corners(schema: &Schema) -> Vec<Vec<f64>> {
 
 /// Hears questions and answers at random, so that a chain goes somewhere.
 struct Ear<'a> {
-    model: &'a dyn Model,
+    likelihood: &'a dyn Likelihood,
     schema: &'a Schema,
     candidates: &'a [Vec<f64>],
     /// For each question, each candidate's share in units of the clip bound.
@@ -112,7 +112,7 @@ impl Ear<'_> {
         &mut self,
         batch: Sampling,
         bound: f64,
-        share: impl Fn(&dyn Model, &[f64], &mut Scratch) -> Vec<f64>,
+        share: impl Fn(&dyn Likelihood, &[f64], &mut Scratch) -> Vec<f64>,
     ) -> Result<(), Refused> {
         if self.heard.len() >= OVERHEARD {
             return Err(Refused::Exhausted);
@@ -122,7 +122,7 @@ impl Ear<'_> {
         }
         let scratch = &mut self.scratch;
         let scaled = |shares: Vec<f64>| shares.into_iter().map(|share| share / bound).collect();
-        let all = self.candidates.iter().map(|record| scaled(share(self.model, record, scratch)));
+        let all = self.candidates.iter().map(|record| scaled(share(self.likelihood, record, scratch)));
         self.heard.push(all.collect());
         Ok(())
     }
@@ -130,16 +130,16 @@ impl Ear<'_> {
 
 impl Ask for Ear<'_> {
     fn decide(&mut self, asked: &Decide<'_>) -> Result<bool, Refused> {
-        self.hear(asked.batch, asked.clip.get(), |model, record, scratch| {
-            vec![log_ratio(model, record, asked, scratch)]
+        self.hear(asked.batch, asked.clip.get(), |likelihood, record, scratch| {
+            vec![log_ratio(likelihood, record, asked, scratch)]
         })?;
         Ok(self.rng.uniform() < 0.5)
     }
 
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         let schema = self.schema;
-        self.hear(asked.batch, asked.clip.get(), |model, record, scratch| {
-            term(model, schema, record, asked, scratch)
+        self.hear(asked.batch, asked.clip.get(), |likelihood, record, scratch| {
+            term(likelihood, schema, record, asked, scratch)
         })?;
         out.iter_mut().for_each(|out| *out = asked.sigma * self.rng.normal());
         Ok(())
@@ -147,7 +147,9 @@ impl Ask for Ear<'_> {
 
     fn choose(&mut self, asked: &Choose<'_>) -> Result<usize, Refused> {
         let bound = 0.5 * (asked.range.1 - asked.range.0);
-        self.hear(Sampling::Full, bound, |model, record, scratch| shares(model, record, asked, scratch))?;
+        self.hear(Sampling::Full, bound, |likelihood, record, scratch| {
+            shares(likelihood, record, asked, scratch)
+        })?;
         Ok(self.rng.index(asked.offsets.len().max(1)))
     }
 }

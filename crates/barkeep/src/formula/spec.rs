@@ -1,10 +1,10 @@
 //! Reads a regression from `[model]`: formula, family, link, priors and constants, with defaults from public bounds.
 
 use super::{Formula, FormulaError, Layout, Trials};
+use crate::models::{Sides, sides};
 use crate::spec::section::{Key, Section, SpecError, key, suggestion};
 use barkeep_data::{Column, Kind, Schema, View};
-use barkeep_model::{Design, Family, Link, Model, Nuisance, Prior, Regression};
-use std::sync::Arc;
+use barkeep_model::{Design, Family, Link, Nuisance, Prior, Regression};
 
 /// The keys of a regression.
 pub const REGRESSION_KEYS: [Key; 9] = [
@@ -68,7 +68,7 @@ const FAMILIES: [(&str, &[&str], Option<&str>); 8] = [
 ///
 /// # Errors
 /// The first faulty key; a fault of the formula shows the place.
-pub fn build(section: &Section<'_>, schema: &Schema) -> Result<(Arc<dyn Model>, View), SpecError> {
+pub fn build(section: &Section<'_>, schema: &Schema) -> Result<(Sides, View), SpecError> {
     let text = section.require("formula", section.text("formula")?)?;
     let place = |error: FormulaError| section.error("formula", error.to_string());
     let formula = Formula::parse(text).map_err(place)?;
@@ -136,7 +136,7 @@ pub fn build(section: &Section<'_>, schema: &Schema) -> Result<(Arc<dyn Model>, 
             barkeep_model::Error::Key { key, requirement } => section.error(key, requirement),
             other => SpecError::new(section.path(), other.to_string()),
         })?;
-    Ok((Arc::new(model), layout.view))
+    Ok((sides(model), layout.view))
 }
 
 /// The design of a layout.

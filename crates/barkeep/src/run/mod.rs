@@ -73,7 +73,8 @@ pub fn run(
     };
     let table = table.into();
     let curator = |budget| {
-        Curator::new(Arc::clone(&table), Arc::clone(&plan.spec.model), plan.premises, budget).map(Arc::new)
+        Curator::new(Arc::clone(&table), Arc::clone(&plan.spec.likelihood), plan.premises, budget)
+            .map(Arc::new)
     };
     let curators = budgets(plan)?.into_iter().map(curator).collect::<Result<Vec<_>, _>>()?;
     let mut draws = Draws::new(plan.spec.model.parameter_names().to_vec())?;

@@ -14,7 +14,7 @@ pub use section::{Key, SpecError};
 
 use crate::models::{self, Built, ModelEntry};
 use barkeep_accounting::Neighbours;
-use barkeep_model::Model;
+use barkeep_model::{Likelihood, Model};
 use section::{Section, key};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +33,9 @@ pub struct Spec {
     pub data: Data,
     /// The registry's entry of the model.
     pub model_entry: &'static ModelEntry,
-    /// The model itself.
+    /// The side of the model that sees records; goes to the curator alone.
+    pub likelihood: Arc<dyn Likelihood>,
+    /// The public side of the model.
     pub model: Arc<dyn Model>,
     /// Power of the likelihood, in (0, 1].
     pub temper: f64,
@@ -70,7 +72,8 @@ impl Spec {
             }
         };
         let model_table = section("model")?;
-        let Built { entry: model_entry, model, view } = models::build(model_table, data.schema())?;
+        let Built { entry: model_entry, likelihood, model, view } =
+            models::build(model_table, data.schema())?;
         data.view = view;
         let temper = temper(&Section::open("model", model_table), data.records)?;
         let privacy = Privacy::parse(section("privacy")?)?;
@@ -83,7 +86,7 @@ impl Spec {
             ));
         }
         let sampler = root.table("sampler")?.cloned().unwrap_or_default();
-        Ok(Self { data, model_entry, model, temper, privacy, sampler, text })
+        Ok(Self { data, model_entry, likelihood, model, temper, privacy, sampler, text })
     }
 }
 

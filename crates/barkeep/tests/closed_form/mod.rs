@@ -9,7 +9,7 @@ use barkeep::accounting::Neighbours;
 use barkeep::curator::{Budget, Curator, Gate, Level, NoiseRng, PrivacyModel};
 use barkeep::data::{Schema, Table, TableBuilder};
 use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
-use barkeep::model::Model;
+use barkeep::model::{Likelihood, Model};
 use barkeep::samplers::{Kernel, State};
 use barkeep::{Outcome, PublicRng};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
 
 /// Each parameter's series over so many steps.
 pub(crate) fn follow(
-    model: Arc<dyn Model>,
+    model: Arc<impl Model + Likelihood + 'static>,
     table: Table,
     start: &[f64],
     steps: usize,
@@ -42,7 +42,9 @@ pub(crate) fn follow(
     kernel: impl FnOnce(&mut PublicRng) -> Box<dyn Kernel>,
 ) -> Vec<Vec<f64>> {
     let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
-    let curator = Curator::new(table, Arc::clone(&model), premises, Budget::not_private()).unwrap();
+    let curator =
+        Curator::new(table, Arc::clone(&model) as Arc<dyn Likelihood>, premises, Budget::not_private())
+            .unwrap();
     let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(seed));
     let mut rng = PublicRng::new(seed, 0);
     let mut kernel = kernel(&mut rng);

@@ -20,8 +20,8 @@ pub(super) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
     let model = &plan.spec.model;
     let table = plan.read_records(&mut |_| {})?;
     let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
-    let curator =
-        Curator::new(table, Arc::clone(model), premises, Budget::not_private()).map_err(Error::from)?;
+    let curator = Curator::new(table, Arc::clone(&plan.spec.likelihood), premises, Budget::not_private())
+        .map_err(Error::from)?;
     let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0));
     let bound = model.lipschitz(plan.spec.data.schema()).unwrap_or(f64::NAN);
     let clip = Clip::new(bound).map_err(Error::from)?;

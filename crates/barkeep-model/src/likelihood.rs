@@ -1,0 +1,65 @@
+//! Defines how records bear on parameters: per-record log densities and gradients, a block at a time.
+
+use barkeep_data::{Block, Schema};
+
+use crate::statistics::NO_STATISTICS;
+use crate::{Affine, RecordStatistics, Scratch};
+
+/// The likelihood ln p(x|θ) of single records, θ ∈ ℝᵈ.
+///
+/// Terms are per record: a likelihood never clips, rounds or sums over records, and its work does not depend on what
+/// they say. Prior and public facts are the [`Model`](crate::Model)'s, which a type implements beside this trait.
+///
+/// **Privacy.** A likelihood is trusted code in the curator's hand: it alone is shown records, and what it writes goes
+/// to the curator alone. The guarantee rests on one property that no type can enforce: the term of a record depends on
+/// that record, θ and public facts, never on another record. So a likelihood holds no state that a record could change
+/// (`&self`, no interior mutability) and treats the records of a block one by one.
+///
+/// Lengths are the caller's promise, which the curator checks once: `theta`, `from`, `to` have
+/// [`dimension`](Likelihood::dimension) entries, a block has [`columns`](Likelihood::columns) columns, `out` is as long
+/// as stated.
+pub trait Likelihood: Send + Sync {
+    /// The number d of parameters.
+    fn dimension(&self) -> usize;
+
+    /// The number of data columns read, the first ones of every block.
+    fn columns(&self) -> usize;
+
+    /// Writes ln p(x_i|θ) for each record to `out`, which is as long as the block.
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch);
+
+    /// Writes ln p(x_i|θ') − ln p(x_i|θ) for each record to `out`, which is as long as the block.
+    ///
+    /// **Precision.** This default subtracts and so cancels; models override it where a closed form exists.
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        let mut at_from = std::mem::take(&mut scratch.difference);
+        at_from.resize(block.len(), 0.0);
+        self.log_density(block, from, &mut at_from, scratch);
+        self.log_density(block, to, out, scratch);
+        for (out, at_from) in out.iter_mut().zip(&at_from) {
+            *out -= at_from;
+        }
+        scratch.difference = at_from;
+    }
+
+    /// Writes ∂ ln p(x_i|θ)/∂θ_j to `out[j·len + i]`, where len is the block's length.
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch);
+
+    /// Writes the gradient at θ as an affine function of the record and returns true; returns false where it is not one
+    /// of that form.
+    ///
+    /// **Precision.** [`gradient`](Likelihood::gradient) writes the same bits, but for the sign of zeros: fl(w·fl(x − c)),
+    /// and the first coordinate with lean·fl(x₂ − c₂) added in one rounding unless the lean is 0.
+    fn affine_gradient(&self, _theta: &[f64], _out: &mut Affine) -> bool {
+        false
+    }
+
+    /// The records' sufficient statistics under the schema's public bounds: the part that reads records of what
+    /// [`Model::statistics`](crate::Model::statistics) describes.
+    ///
+    /// # Errors
+    /// The reason why there are none.
+    fn record_statistics(&self, _schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
+        Err(NO_STATISTICS)
+    }
+}
