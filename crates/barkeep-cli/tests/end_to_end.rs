@@ -127,13 +127,9 @@ fn a_plan_looks_ahead_without_records() {
     }
     let other = planned(&spec.replace("tau = 2", "tau = 2\nlevel = \"release\""));
     assert_eq!(other["affordable_steps"], plan["affordable_steps"]);
-    for fact in [
-        "expected acceptance",
-        "expected share clipped",
-        "expected effective draws",
-        "noise sd of a log-ratio",
-    ] {
-        assert!(plan["facts"][fact].as_str().is_some_and(|text| !text.is_empty()), "no {fact} in {plan}");
+    for fact in ["expected_acceptance", "expected_clipped_share", "expected_effective_draws", "noise_sd"] {
+        assert!(plan["facts"][fact]["value"].is_number(), "no {fact} in {plan}");
+        assert!(plan["facts"][fact]["words"].as_str().is_some_and(|words| !words.is_empty()), "{plan}");
     }
     let warnings = plan["warnings"].to_string();
     assert!(warnings.contains("effective draws"), "{warnings}");

@@ -34,6 +34,7 @@ pub use barkeep_num as num;
 pub use diagnostics::Summary;
 pub use error::Error;
 pub use plan::certificate::{Certificate, level_name};
+pub use plan::facts::Fact;
 pub use plan::start::Start;
 pub use plan::{Bill, Plan};
 pub use public_rng::PublicRng;

@@ -11,7 +11,7 @@ use crate::experiment::{Cells, Size, Task, Values, values};
 use crate::replicate::{plan, runs};
 use crate::svg::{Shape, Style};
 use barkeep::diagnostics::{Points, mmd::mmd};
-use barkeep::{Plan, PublicRng};
+use barkeep::{Fact, Plan, PublicRng};
 use std::sync::{Arc, OnceLock};
 
 /// Where these cells are kept, whichever figure asks for them.
@@ -228,9 +228,7 @@ impl Chains {
         if self.clip == 1.0 {
             return Ok(found);
         }
-        let stated = found.facts.iter().find(|(name, _)| name.starts_with("clip of"));
-        let rule: Option<f64> = stated.and_then(|(_, value)| value.split(' ').next()?.parse().ok());
-        let rule = rule.ok_or("the plan states no clip")?;
+        let rule = found.fact("clip").and_then(Fact::as_number).ok_or("the plan states no clip")?;
         let section = format!("{}\nclip = {:?}", self.section, self.clip * rule);
         plan(&self.setting.spec(&section), self.budget)
     }

@@ -46,8 +46,8 @@ pub(super) fn describe(plan: &Plan) {
         let about = if affordable.estimated { "about " } else { "" };
         row(&name, &format!("{about}{} for all chains together", affordable.steps.0));
     }
-    for (name, value) in &plan.facts {
-        row(name, value);
+    for fact in &plan.facts {
+        row(fact.label, &fact.words);
     }
     row("left out of the summary", &format!("the first {} draws of each chain", plan.burn_in));
     for warning in &plan.warnings {

@@ -4,8 +4,10 @@
 
 pub(crate) mod affordable;
 pub mod certificate;
+pub mod facts;
 pub mod start;
 
+use self::facts::Fact;
 use self::start::Start;
 use crate::Error;
 use crate::plan::certificate::level_name;
@@ -100,8 +102,8 @@ pub struct Plan {
     pub seed: Option<u64>,
     /// What the budget buys: at the level that is paid for, and after [`Plan::compare_levels`] at the other.
     pub affordable: Vec<Affordable>,
-    /// Public constants of a step: name and value.
-    pub facts: Vec<(&'static str, String)>,
+    /// Public constants of a step and what a chain can be expected to achieve.
+    pub facts: Vec<Fact>,
     /// What a user should know before spending anything.
     pub warnings: Vec<String>,
     /// What is asked before the first step, by all chains together.
@@ -263,6 +265,12 @@ impl Plan {
         Ok(())
     }
 
+    /// The fact of a key, if the plan has it.
+    #[must_use]
+    pub fn fact(&self, key: &str) -> Option<&Fact> {
+        self.facts.iter().find(|fact| fact.key == key)
+    }
+
     /// Whether anything is protected.
     #[must_use]
     pub fn is_private(&self) -> bool {
@@ -348,8 +356,6 @@ impl Plan {
     /// The plan as one JSON object.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
-        let facts: serde_json::Map<_, _> =
-            self.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into())).collect();
         let affordable: serde_json::Map<_, _> = self
             .affordable
             .iter()
@@ -366,7 +372,8 @@ impl Plan {
             "steps_per_chain": self.steps,
             "burn_in": self.burn_in,
             "affordable_steps": affordable,
-            "facts": facts,
+            "expected_error": self.fact("expected_error").and_then(Fact::as_number),
+            "facts": facts::to_json(&self.facts),
             "warnings": self.warnings,
         })
     }

@@ -1,6 +1,7 @@
 //! Describes a sampler a spec can name: its keys, its kernel and the price of its steps.
 
 use crate::Error;
+use crate::plan::facts::Facts;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::example::{Example, ExampleSpec};
@@ -103,16 +104,13 @@ pub(crate) struct Prepared {
     pub(crate) price: Price,
     /// The price of a step at the other level, where there is one, for the plan to show.
     pub(crate) alternative: Option<(Level, Questions)>,
-    /// Public constants worth showing: name and value.
+    /// Public constants worth showing.
     pub(crate) facts: Facts,
     /// Draws to leave out of the summary, if the sampler knows better than half of them; never more than half.
     pub(crate) burn_in: Option<u64>,
     /// What a chain of so many steps can be expected to achieve, from public facts alone.
     pub(crate) forecast: Option<MakeForecast>,
 }
-
-/// Named values to show.
-pub(crate) type Facts = Vec<(&'static str, String)>;
 
 /// Questions and how often each is asked.
 pub(crate) type Questions = Vec<(Cost, Steps)>;
@@ -123,7 +121,7 @@ pub(crate) type MakeForecast = Box<dyn Fn(u64) -> Forecast + Send + Sync>;
 /// What a chain can be expected to achieve.
 #[derive(Debug, Default)]
 pub(crate) struct Forecast {
-    /// Expectations worth showing: name and value.
+    /// Expectations worth showing.
     pub(crate) facts: Facts,
     /// What is likely to disappoint.
     pub(crate) warnings: Vec<String>,

@@ -4,8 +4,9 @@
 //! noise is τ_l√n times the sensitivity, and at release level a proposal costs ρ = 1/(2τ_l²n) + (L+1)/(2τ_g²n) (Theorem 4.3).
 
 use crate::Error;
+use crate::plan::facts::{Fact, Facts};
 use crate::samplers::entries::hmc::{PATH_KEYS, clip, kernels, path, path_facts};
-use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::leapfrog::Path;
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
@@ -103,8 +104,12 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let path = Path { mass, step, leapfrog, temper: setting.temper, clip: bound, sigma, reuse };
 
     let mut facts = path_facts(&path);
-    facts.push(("noise sd of a gradient", format!("{sigma:.6}")));
-    facts.push(("noise sd over sensitivity of a gradient", format!("{:.6}", ratio.get())));
+    facts.push(Fact::decimal("gradient_noise_sd", "noise sd of a gradient", sigma));
+    facts.push(Fact::decimal(
+        "gradient_noise_over_sensitivity",
+        "noise sd over sensitivity of a gradient",
+        ratio.get(),
+    ));
     facts.append(&mut errors);
     let step = |test| vec![(test, Steps(1)), (gradient.clone(), Steps(leapfrog + u64::from(!reuse)))];
     let other = if level == Level::Decision { Level::Release } else { Level::Decision };

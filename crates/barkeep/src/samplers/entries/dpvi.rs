@@ -16,10 +16,11 @@
 
 use crate::Error;
 use crate::models::matrix;
+use crate::plan::facts::{Fact, Facts};
 use crate::plan::start::reference;
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
-use crate::samplers::entry::{Facts, Prepared, Price, Questions, SamplerEntry, Setting, StartRule};
+use crate::samplers::entry::{Prepared, Price, Questions, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::prepare::judged::needs_budget;
@@ -215,8 +216,14 @@ impl Fit {
         let averaged = (self.iterations - self.iterations / 2) as f64;
         let error = self.noise() / averaged.sqrt();
         vec![
-            ("iterations of the fit", self.iterations.to_string()),
-            ("error of the fitted mean by noise", format!("about {error:.3} posterior sd a parameter")),
+            Fact::count("fit_iterations", "iterations of the fit", self.iterations),
+            Fact::number(
+                "fit_error",
+                "error of the fitted mean by noise",
+                error,
+                format!("about {error:.3} posterior sd a parameter"),
+            )
+            .unit("posterior sd"),
         ]
     }
 

@@ -1,7 +1,8 @@
 //! `hmc`: Hamiltonian Monte Carlo, a baseline that protects nothing and says so.
 
 use crate::models::matrix;
-use crate::samplers::entry::{Facts, MakeKernel, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::plan::facts::{Fact, Facts};
+use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::leapfrog::{Hamiltonian, Mass, Path};
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
@@ -62,7 +63,10 @@ pub(crate) fn path_facts(path: &Path) -> Facts {
     #[expect(clippy::cast_precision_loss, reason = "a count of leapfrog steps is small")]
     let length = path.step * path.leapfrog as f64;
     let asked = path.leapfrog + u64::from(!path.reuse);
-    vec![("time of a path", format!("{length:.6}")), ("gradients of a proposal", asked.to_string())]
+    vec![
+        Fact::decimal("path_time", "time of a path", length),
+        Fact::count("gradients", "gradients of a proposal", asked),
+    ]
 }
 
 /// The baseline.

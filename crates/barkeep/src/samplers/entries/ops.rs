@@ -5,9 +5,10 @@
 //! substitution. The paper has 4cB, |ln p| ≤ B; R ≤ 2B, and is half of it where the ends mirror each other.
 
 use crate::Error;
+use crate::plan::facts::{Fact, Facts, Value};
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
-use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{BERNOULLI, Example};
 use crate::samplers::prepare::judged::needs_budget;
 use crate::samplers::{Kernel, State};
@@ -67,10 +68,15 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let cost = choose_cost(range, power, premises).map_err(priced)?;
 
     let facts: Facts = vec![
-        ("points of the grid", grid.offsets.len().to_string()),
-        ("range of a log-ratio", format!("{:.6} to {:.6}", range.0, range.1)),
-        ("power of the likelihood", format!("{power:.6e}")),
-        ("epsilon of a draw with delta = 0", format!("{pure:.9}")),
+        Fact::count("grid_points", "points of the grid", grid.offsets.len() as u64),
+        Fact::new(
+            "log_ratio_range",
+            "range of a log-ratio",
+            Value::Numbers(vec![range.0, range.1]),
+            format!("{:.6} to {:.6}", range.0, range.1),
+        ),
+        Fact::number("power", "power of the likelihood", power, format!("{power:.6e}")),
+        Fact::number("draw_epsilon", "epsilon of a draw with delta = 0", pure, format!("{pure:.9}")),
     ];
     let model = Arc::clone(setting.model);
     let grid = Arc::new(grid);

@@ -1,9 +1,10 @@
 //! `statistics`: one noisy sum of clipped sufficient statistics, then any number of draws from the posterior given it.
 
 use crate::Error;
+use crate::plan::facts::{Fact, Facts};
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
-use crate::samplers::entry::{Facts, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
 use crate::samplers::{Kernel, State};
@@ -57,17 +58,18 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let sigma = sigma_for(ratio, sum_sensitivity(Temper::NONE, clip, neighbours)?);
     let cost = sum_cost(Temper::NONE, clip, Sampling::Full, sigma, premises)?;
 
-    let kind = match (statistics.neglects(), bound < statistics.bound()) {
-        (_, true) => "approximate: records beyond the clip are shortened".to_owned(),
-        (Some(neglected), false) => format!("approximate: {neglected}"),
-        (None, false) => "exact given the noisy statistics".to_owned(),
+    let (kind, words) = match (statistics.neglects(), bound < statistics.bound()) {
+        (_, true) => ("approximate", "approximate: records beyond the clip are shortened".to_owned()),
+        (Some(neglected), false) => ("approximate", format!("approximate: {neglected}")),
+        (None, false) => ("exact", "exact given the noisy statistics".to_owned()),
     };
+    let spread = sigma / setting.records.sqrt();
     let facts: Facts = vec![
-        ("statistics of a record", statistics.width().to_string()),
-        ("clip bound of a record's statistics", format!("{bound:.6}")),
-        ("noise sd of a statistic", format!("{sigma:.6}")),
-        ("noise over the spread of the records", format!("{:.6}", sigma / setting.records.sqrt())),
-        ("posterior", kind),
+        Fact::count("statistics", "statistics of a record", statistics.width() as u64),
+        Fact::decimal("clip_bound", "clip bound of a record's statistics", bound),
+        Fact::decimal("noise_sd", "noise sd of a statistic", sigma),
+        Fact::decimal("noise_over_spread", "noise over the spread of the records", spread),
+        Fact::word("posterior", "posterior", kind, words),
     ];
     let question = Question { clip, sigma, records: setting.records, width: statistics.width() };
     let (model, schema) = (Arc::clone(setting.model), Arc::new(setting.schema.clone()));

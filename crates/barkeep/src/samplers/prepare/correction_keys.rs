@@ -1,6 +1,6 @@
 //! Reads which correction V_cor makes normal noise nearly logistic, and tells how nearly.
 
-use crate::samplers::entry::Facts;
+use crate::plan::facts::{Fact, Facts, Value};
 use crate::spec::SpecError;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::vcor::{Fit, Fitted, Quality};
@@ -42,10 +42,17 @@ pub(crate) fn corrected(section: &Section<'_>, variance: f64) -> Result<(Rule, F
 
 fn facts(variance: f64, quality: Quality, least: Option<f64>) -> Facts {
     let mut facts = vec![
-        ("noise variance C", format!("{variance}")),
-        ("V_cor: error of a probability", format!("at most {:.3e}", quality.cdf_error.upper)),
-        (
+        Fact::number("noise_variance", "noise variance C", variance, format!("{variance}")),
+        Fact::number(
+            "correction_error",
+            "V_cor: error of a probability",
+            quality.cdf_error.upper,
+            format!("at most {:.3e}", quality.cdf_error.upper),
+        ),
+        Fact::new(
+            "correction_logit_errors",
             "V_cor: error of a log-odds",
+            Value::Numbers(vec![quality.logit_error_3.upper, quality.logit_error_6.upper]),
             format!(
                 "at most {:.3e} up to |λ| = 3, {:.3e} up to 6",
                 quality.logit_error_3.upper, quality.logit_error_6.upper
@@ -53,7 +60,8 @@ fn facts(variance: f64, quality: Quality, least: Option<f64>) -> Facts {
         ),
     ];
     if let Some(least) = least {
-        facts.push(("V_cor: best possible error", format!("{least:.3e}")));
+        let words = format!("{least:.3e}");
+        facts.push(Fact::number("correction_least_error", "V_cor: best possible error", least, words));
     }
     facts
 }

@@ -16,7 +16,8 @@
 
 use crate::Error;
 use crate::models::matrix;
-use crate::samplers::entry::{Facts, Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
+use crate::plan::facts::{Fact, Facts};
+use crate::samplers::entry::{Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
 use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
 use crate::samplers::prepare::judged::clipping;
@@ -228,16 +229,21 @@ fn hard_bound(setting: &Setting<'_>, frame: &Whitening, weight: f64) -> Option<f
 
 /// The constants of a step, as the plan shows them.
 fn facts(frame: &Whitening, width: f64, clip: Clip, integrator: &Integrator, step: f64) -> Facts {
-    let kind =
-        if frame.is_local() { "Fisher information wherever the chain is" } else { "the same everywhere" };
+    let (kind, words) = match frame.is_local() {
+        true => ("local", "Fisher information wherever the chain is"),
+        false => ("constant", "the same everywhere"),
+    };
     vec![
-        ("preconditioner", kind.to_owned()),
-        ("time of a step", format!("{step}")),
-        (
+        Fact::word("preconditioner", "preconditioner", kind, words),
+        Fact::number("step_time", "time of a step", step, format!("{step}")),
+        Fact::number(
+            "clip",
             "clip of a whitened gradient",
+            width,
             format!("{width:.6} for one record's share, {:.6e} itself", clip.get()),
-        ),
-        ("noise sd of a gradient", format!("{:.6}", integrator.noise())),
+        )
+        .unit("one record's share"),
+        Fact::decimal("gradient_noise_sd", "noise sd of a gradient", integrator.noise()),
     ]
 }
 
@@ -245,20 +251,33 @@ fn facts(frame: &Whitening, width: f64, clip: Clip, integrator: &Integrator, ste
 fn forecast(step: f64, friction: f64, records: f64) -> MakeForecast {
     Box::new(move |steps| {
         let time = steps as f64 * step;
+        let relaxations = time / friction;
         let error = (2.0 * friction / time).sqrt();
         let mut warnings = Vec::new();
         if error > LARGE_ERROR {
             let enough = records * (error / LARGE_ERROR).powi(2);
             warnings.push(format!(
-                "the posterior mean is expected to be off by {error:.2} posterior standard deviations; it takes about \
-                 {enough:.0} records, a larger epsilon, or a smaller temper to halve a standard deviation"
+                "the posterior mean is expected to be off by {error:.2} posterior standard deviations; to bring this \
+                 down to half a standard deviation you need about {enough:.0} records, a larger epsilon or a smaller \
+                 temper"
             ));
         }
         Forecast {
             facts: vec![
-                ("diffusion time", format!("{time:.1}")),
-                ("relaxation times", format!("{:.1}", time / friction)),
-                ("expected error of a mean", format!("{error:.3} posterior sd")),
+                Fact::number("diffusion_time", "diffusion time", time, format!("{time:.1}")),
+                Fact::number(
+                    "relaxation_times",
+                    "relaxation times",
+                    relaxations,
+                    format!("{relaxations:.1}"),
+                ),
+                Fact::number(
+                    "expected_error",
+                    "expected error of a mean",
+                    error,
+                    format!("{error:.3} posterior sd"),
+                )
+                .unit("posterior sd"),
             ],
             warnings,
         }

@@ -4,8 +4,9 @@
 //! of one record. At stationarity a step d then has λ ~ N(−q/2, q) with q = dᵀPd, and one record's log-ratio about
 //! N(0, dᵀFd). Averages are taken over proposals drawn as the sampler will draw them, with a fixed seed.
 
+use crate::plan::facts::{Fact, Facts, Value};
 use crate::public_rng::PublicRng;
-use crate::samplers::entry::{Facts, Forecast, MakeForecast, Setting};
+use crate::samplers::entry::{Forecast, MakeForecast, Setting};
 use crate::samplers::kernels::metropolis::Judgement;
 use crate::samplers::parts::proposal::Walk;
 use crate::samplers::parts::whitening::public_precision;
@@ -19,12 +20,15 @@ use barkeep_num::normal_cdf;
 const PROPOSALS: u32 = 4096;
 /// Effective draws below which a mean is off by more than a tenth of a posterior standard deviation.
 const FEW_EFFECTIVE: f64 = 100.0;
+/// The fact that is stated even where it is not known.
+const ACCEPTANCE: &str = "expected_acceptance";
+const ACCEPTANCE_LABEL: &str = "expected acceptance";
 
 /// What can be said of a judged walk before it starts.
 pub(crate) fn forecast(setting: &Setting<'_>, shape: &WalkShape, judgement: &Judgement) -> MakeForecast {
     let silent = |reason: &'static str| -> MakeForecast {
         Box::new(move |_| Forecast {
-            facts: vec![("expected acceptance", reason.to_owned())],
+            facts: vec![Fact::new(ACCEPTANCE, ACCEPTANCE_LABEL, Value::Absent, reason)],
             warnings: Vec::new(),
         })
     };
@@ -124,16 +128,22 @@ impl Outlook {
         #[expect(clippy::cast_precision_loss, reason = "a forecast")]
         let effective = 0.5 * steps as f64 / steps_per_draw;
         let facts: Facts = vec![
-            (
-                "expected acceptance",
+            Fact::number(
+                ACCEPTANCE,
+                ACCEPTANCE_LABEL,
+                *acceptance,
                 format!("{acceptance:.2} at stationarity, if the posterior is about normal near the start"),
             ),
-            (
+            Fact::number(
+                "expected_clipped_share",
                 "expected share clipped",
+                *clipped,
                 format!("{:.2} % of log-ratios, if the model is right", 100.0 * clipped),
             ),
-            (
+            Fact::number(
+                "expected_effective_draws",
                 "expected effective draws",
+                effective,
                 format!("{effective:.0} of a chain's second half: one in {steps_per_draw:.0} steps"),
             ),
         ];

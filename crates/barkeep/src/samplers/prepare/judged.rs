@@ -1,7 +1,8 @@
 //! Prepares a propose-and-test sampler from its spec keys: what the presets have in common.
 
 use crate::Error;
-use crate::samplers::entry::{Facts, MakeKernel, Prepared, Price, Questions, Setting};
+use crate::plan::facts::{Fact, Facts, Value};
+use crate::samplers::entry::{MakeKernel, Prepared, Price, Questions, Setting};
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
 use crate::samplers::parts::proposal::{Direction, Walk};
 use crate::samplers::prepare::forecast::forecast;
@@ -132,13 +133,15 @@ fn lipschitz(setting: &Setting<'_>) -> Option<f64> {
 }
 
 /// Whether a clip can touch a record, as a plan says it.
-pub(crate) fn clipping(never: bool) -> (&'static str, String) {
-    let meaning = if never {
-        "none: bounds and levels keep every record within the bound"
-    } else {
-        "records beyond the bound are shortened to it; no expected error counts the bias of that"
+pub(crate) fn clipping(never: bool) -> Fact {
+    let (value, words) = match never {
+        true => ("none", "none: bounds and levels keep every record within the bound"),
+        false => (
+            "possible",
+            "records beyond the bound are shortened to it; no expected error counts the bias of that",
+        ),
     };
-    ("clipping", meaning.to_owned())
+    Fact::word("clipping", "clipping", value, words)
 }
 
 /// Reads walk and clip, prices a step and makes the kernel.
@@ -261,24 +264,22 @@ fn price_at_other_level(
 
 /// The constants of a step, as the plan and the certificate show them.
 fn facts(shape: &WalkShape, judgement: &Judgement, longest: Option<f64>) -> Result<Facts, Error> {
-    let mut facts = Vec::new();
-    facts.push((
-        "longest step",
-        longest.map_or_else(|| "none (Gaussian)".to_owned(), |longest| format!("{longest:.6}")),
-    ));
-    facts.push((
-        "moves",
-        match shape.direction {
-            Direction::Full => "all parameters",
-            Direction::One => "one parameter at random",
-            Direction::Guided => "one parameter, along a remembered direction",
-        }
-        .to_owned(),
-    ));
+    let longest = match longest {
+        Some(longest) => Fact::decimal("longest_step", "longest step", longest),
+        None => Fact::new("longest_step", "longest step", Value::Absent, "none (Gaussian)"),
+    };
+    let (moves, words) = match shape.direction {
+        Direction::Full => ("full", "all parameters"),
+        Direction::One => ("one", "one parameter at random"),
+        Direction::Guided => ("guided", "one parameter, along a remembered direction"),
+    };
+    let mut facts = vec![longest, Fact::word("moves", "moves", moves, words)];
+    const CLIP: &str = "clip bound of a log-ratio";
+    const NOISE: &str = "noise sd of a log-ratio";
     match judgement.clip {
         ClipBound::Constant(bound) => {
             let (clip, rule) = judgement.at(0.0)?;
-            facts.push(("clip bound of a log-ratio", format!("{bound:.6}")));
+            facts.push(Fact::decimal("clip_bound", CLIP, bound));
             // On a batch the corrected test is priced as a whole, its variance moving with its mean.
             if !matches!(
                 (&rule, judgement.batch),
@@ -286,29 +287,36 @@ fn facts(shape: &WalkShape, judgement: &Judgement, longest: Option<f64>) -> Resu
             ) {
                 let sensitivity =
                     decide_sensitivity(judgement.temper, clip, judgement.batch, judgement.neighbours)?;
-                facts.push(("sensitivity of a log-ratio", format!("{:.6}", sensitivity.get())));
+                facts.push(Fact::decimal("sensitivity", "sensitivity of a log-ratio", sensitivity.get()));
             }
-            match rule {
-                Rule::Penalty { sigma } => facts.push(("noise sd of a log-ratio", format!("{sigma:.6}"))),
-                Rule::Corrected { variance, .. } => {
-                    facts.push(("noise sd of a log-ratio", format!("{:.6}", variance.sqrt())));
-                }
-                _ => facts.push(("noise sd of a log-ratio", "0: the coin itself protects".to_owned())),
-            }
+            facts.push(match noise_sd(&rule) {
+                Some(sd) => Fact::decimal("noise_sd", NOISE, sd),
+                None => Fact::number("noise_sd", NOISE, 0.0, "0: the coin itself protects"),
+            });
         }
         ClipBound::PerDistance(slope) => {
-            facts.push(("clip bound of a log-ratio", format!("{slope:.6} times the length of the step")));
+            let words = format!("{slope:.6} times the length of the step");
+            facts.push(Fact::number("clip_slope", CLIP, slope, words));
             if let Acceptance::PenaltyRatio { ratio, .. } = judgement.acceptance {
-                facts.push(("noise sd over sensitivity", format!("{:.6}", ratio.get())));
+                let label = "noise sd over sensitivity";
+                facts.push(Fact::decimal("noise_over_sensitivity", label, ratio.get()));
             }
             let typical = shape.scale.root_mean_square(shape.direction);
             if let (_, Rule::Penalty { sigma }) = judgement.at(typical)? {
-                facts.push((
-                    "noise sd of a log-ratio",
-                    format!("{sigma:.6} at a step of length {typical:.6}, the root mean square"),
-                ));
+                let words = format!("{sigma:.6} at a step of length {typical:.6}, the root mean square");
+                facts.push(Fact::number("noise_sd", NOISE, sigma, words));
             }
         }
     }
     Ok(facts)
+}
+
+/// The noise a rule adds to the log-ratio, if any.
+fn noise_sd(rule: &Rule) -> Option<f64> {
+    match rule {
+        Rule::Penalty { sigma } => Some(*sigma),
+        Rule::Corrected { variance, .. } => Some(variance.sqrt()),
+        Rule::Lazy { rule, .. } => noise_sd(rule),
+        Rule::Metropolis | Rule::Barker => None,
+    }
 }

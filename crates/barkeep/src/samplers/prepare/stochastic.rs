@@ -12,7 +12,8 @@
 //! accountant finds that it costs more than it promises.
 
 use crate::Error;
-use crate::samplers::entry::{Facts, MakeKernel, Prepared, Price, Setting};
+use crate::plan::facts::{Fact, Facts};
+use crate::samplers::entry::{MakeKernel, Prepared, Price, Setting};
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator, Stage};
 use crate::samplers::prepare::diffusion::whitening;
 use crate::spec::section::{Key, Section, key};
@@ -260,9 +261,14 @@ fn facts(stages: &[Stage], step: f64, bound: f64, batch: u64) -> Facts {
     let sizes =
         if shrunk == 1.0 { format!("{step:e}") } else { format!("{step:e} down to {:e}", step * shrunk) };
     vec![
-        ("batch", batch.to_string()),
-        ("step size", sizes),
-        ("clip of a gradient", format!("{bound:.6}")),
-        ("noise over temperature 1", format!("{hottest:.4} times the variance")),
+        Fact::count("batch", "batch", batch).unit("records"),
+        Fact::number("step_size", "step size", step, sizes),
+        Fact::decimal("clip", "clip of a gradient", bound),
+        Fact::number(
+            "noise_over_temperature_1",
+            "noise over temperature 1",
+            hottest,
+            format!("{hottest:.4} times the variance"),
+        ),
     ]
 }
