@@ -8,7 +8,6 @@
 //! Records enter the curator and only paid answers leave it; everything after an answer is public. The journey
 //! of one record from file to certificate is told in `ARCHITECTURE.md`.
 
-pub mod audit;
 pub mod diagnostics;
 mod error;
 pub mod formula;

@@ -1,7 +1,7 @@
 //! `barkeep audit`: attacks the program that runs, and says how much epsilon was proved beside what is certified.
 
 use crate::exit::{Exit, print, say};
-use barkeep::audit::{ALPHA, Options, Row, audit_all, audit_plan};
+use barkeep_audit::{ALPHA, Options, Row, audit_all, audit_plan};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -94,8 +94,8 @@ fn line(row: &Row) -> String {
 mod tests {
     use super::*;
     use barkeep::accounting::{Delta, Neighbours, Query, Ratio, Sampling, Steps};
-    use barkeep::audit::{Claim, Each, Effort, Source, World, attack};
     use barkeep::curator::{LatticeSigma, NoiseRng, rounded_normal};
+    use barkeep_audit::{Claim, Each, Effort, Source, World, attack};
 
     /// A secret moved by 1000 lattice steps in noise of `sigma`, certified as if that were 1000.
     fn row(sigma: f64) -> Row {

@@ -3,6 +3,7 @@
 pub mod draws;
 pub mod files;
 pub mod folder;
+pub mod rehearse;
 
 use crate::Error;
 use crate::plan::start::Start;
@@ -109,7 +110,7 @@ pub fn run(
 
 /// Each chain's budget: the same for all where steps have one price, equal shares of a filter where they do not,
 /// so that how far a chain gets does not depend on the speed of another.
-pub(crate) fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
+fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
     let chains = usize::try_from(plan.chains).unwrap_or(usize::MAX);
     match &plan.bill {
         None => Ok(vec![Budget::not_private(); chains]),
@@ -123,7 +124,7 @@ pub(crate) fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
 }
 
 /// Where the chains start, fitted first where the plan says so.
-pub(crate) fn starting(plan: &Plan, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Start, Error> {
+fn starting(plan: &Plan, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Start, Error> {
     match &plan.start {
         Start::Fit(fit) => Ok(Start::Near(fit.run(&*plan.spec.model, ask, rng)?)),
         start => Ok(start.clone()),
@@ -131,7 +132,7 @@ pub(crate) fn starting(plan: &Plan, ask: &mut dyn Ask, rng: &mut PublicRng) -> R
 }
 
 /// Makes one chain's steps, asking whoever answers.
-pub(crate) fn chain(
+fn chain(
     plan: &Plan,
     start: &Start,
     index: usize,

@@ -1,7 +1,7 @@
 //! Knows both neighbouring data sets, as an attacker may, and computes what each would answer to a question.
 
-use super::game::World;
-use crate::Error;
+use crate::game::World;
+use barkeep::Error;
 use barkeep_accounting::Sampling;
 use barkeep_curator::{Choose, Clip, Decide, Precondition, Sum, Term};
 use barkeep_data::{Block, Schema, Table, TableBuilder};
@@ -11,29 +11,29 @@ use std::sync::Arc;
 
 /// Two neighbouring data sets: `others` equal records, and one that differs or is missing in the second.
 #[derive(Debug, Clone)]
-pub(super) struct Pair {
+pub(crate) struct Pair {
     /// The record that only the first data set holds.
-    pub(super) first: Vec<f64>,
+    pub(crate) first: Vec<f64>,
     /// What the second holds in its place; nothing where neighbours add or remove.
-    pub(super) second: Option<Vec<f64>>,
+    pub(crate) second: Option<Vec<f64>>,
     /// Each of the other records.
-    pub(super) other: Vec<f64>,
+    pub(crate) other: Vec<f64>,
     /// How many others there are.
-    pub(super) others: u64,
+    pub(crate) others: u64,
     /// What is publicly known of them all.
-    pub(super) schema: Schema,
+    pub(crate) schema: Schema,
 }
 
 /// What a record adds to a log-ratio, clipped, for each kind of record.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ratios {
+pub(crate) struct Ratios {
     worlds: [f64; 2],
     other: f64,
 }
 
 impl Pair {
     /// The two tables. The one record comes first.
-    pub(super) fn tables(&self) -> Result<[Arc<Table>; 2], Error> {
+    pub(crate) fn tables(&self) -> Result<[Arc<Table>; 2], Error> {
         let table = |record: Option<&Vec<f64>>| {
             let others = usize::try_from(self.others).unwrap_or(usize::MAX);
             let mut builder = TableBuilder::new(self.schema.clone(), others + usize::from(record.is_some()))?;
@@ -49,7 +49,7 @@ impl Pair {
     }
 
     /// Every record's share of the log-ratio asked for.
-    pub(super) fn ratios(
+    pub(crate) fn ratios(
         &self,
         likelihood: &dyn Likelihood,
         asked: &Decide<'_>,
@@ -63,7 +63,7 @@ impl Pair {
     }
 
     /// Every record's share of the sum asked for.
-    pub(super) fn terms(&self, likelihood: &dyn Likelihood, asked: &Sum<'_>, scratch: &mut Scratch) -> Terms {
+    pub(crate) fn terms(&self, likelihood: &dyn Likelihood, asked: &Sum<'_>, scratch: &mut Scratch) -> Terms {
         let mut share = |record: &[f64]| term(likelihood, &self.schema, record, asked, scratch);
         let first = share(&self.first);
         let nothing = || vec![0.0; first.len()];
@@ -73,7 +73,7 @@ impl Pair {
     }
 
     /// ln of each candidate's probability in a world.
-    pub(super) fn choice(
+    pub(crate) fn choice(
         &self,
         world: World,
         likelihood: &dyn Likelihood,
@@ -106,13 +106,13 @@ impl Pair {
     }
 
     /// The middle between the two worlds' log-ratios without offset, and the distance from the first to the second.
-    pub(super) fn span(&self, ratios: Ratios, asked: &Decide<'_>) -> (f64, f64) {
+    pub(crate) fn span(&self, ratios: Ratios, asked: &Decide<'_>) -> (f64, f64) {
         let [first, second] = World::BOTH.map(|world| self.log_ratio(world, ratios, asked));
         (0.5 * (first + second), second - first)
     }
 
     /// The probability that a question with this offset is answered yes.
-    pub(super) fn acceptance(&self, world: World, ratios: Ratios, asked: &Decide<'_>, offset: f64) -> f64 {
+    pub(crate) fn acceptance(&self, world: World, ratios: Ratios, asked: &Decide<'_>, offset: f64) -> f64 {
         let inside = self.log_ratio(world, ratios, asked) + offset;
         match asked.batch {
             Sampling::WithoutReplacement { batch, records } => {
@@ -138,7 +138,7 @@ fn scale(asked: &Decide<'_>, batch: u64, records: u64) -> f64 {
 }
 
 /// What a record adds to a sum, clipped, for each kind of record.
-pub(super) struct Terms {
+pub(crate) struct Terms {
     worlds: [Vec<f64>; 2],
     other: Vec<f64>,
     others: u64,
@@ -147,7 +147,7 @@ pub(super) struct Terms {
 
 impl Terms {
     /// ln of the density of an answer in a world, up to a constant of both.
-    pub(super) fn log_density(&self, world: World, asked: &Sum<'_>, answer: &[f64]) -> f64 {
+    pub(crate) fn log_density(&self, world: World, asked: &Sum<'_>, answer: &[f64]) -> f64 {
         let here = !(self.absent && world == World::Second);
         let own = &self.worlds[world.index()];
         // Each way the batch can fall: its probability, how many others are in it, whether the one is.
@@ -186,7 +186,7 @@ impl Terms {
 }
 
 /// A record's log-ratio, clipped.
-pub(super) fn log_ratio(
+pub(crate) fn log_ratio(
     likelihood: &dyn Likelihood,
     record: &[f64],
     asked: &Decide<'_>,
@@ -199,7 +199,7 @@ pub(super) fn log_ratio(
 }
 
 /// A record's log-ratios from the reference to each candidate, cut to the range.
-pub(super) fn shares(
+pub(crate) fn shares(
     likelihood: &dyn Likelihood,
     record: &[f64],
     asked: &Choose<'_>,
@@ -218,7 +218,7 @@ pub(super) fn shares(
 }
 
 /// A record's term of a sum, clipped: its gradient, preconditioned, with its squares or without, or its statistics.
-pub(super) fn term(
+pub(crate) fn term(
     likelihood: &dyn Likelihood,
     schema: &Schema,
     record: &[f64],

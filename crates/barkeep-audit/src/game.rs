@@ -1,7 +1,7 @@
 //! Plays a mechanism in two worlds that differ in one record, and hands each trial's score to the attacker.
 
-use crate::Error;
-use crate::public_rng::PublicRng;
+use barkeep::Error;
+use barkeep::PublicRng;
 use barkeep_curator::NoiseRng;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
@@ -61,7 +61,7 @@ impl Source {
     }
 
     /// The seed of everything public.
-    pub(super) fn public_seed(&self) -> u64 {
+    pub(crate) fn public_seed(&self) -> u64 {
         self.public
     }
 
@@ -104,7 +104,7 @@ impl<F: Fn(World, &mut NoiseRng) -> f64 + Sync> Game for Each<F> {
 const CHUNK: u64 = 512;
 
 /// Plays the trials of a range on all threads and gathers what `digest` makes of each task's scores.
-pub(super) fn play_all<T: Send>(
+pub(crate) fn play_all<T: Send>(
     game: &dyn Game,
     world: World,
     trials: Range<u64>,

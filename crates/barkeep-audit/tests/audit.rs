@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::accounting::{Delta, Neighbours, Query, Rate, Ratio, Sampling, Steps};
-use barkeep::audit::{ALPHA, Claim, Each, Effort, Game, Options, Source, TRIALS, World, attack, audit_all};
 use barkeep::curator::{LatticeSigma, NoiseRng, rounded_normal};
 use barkeep::samplers::SAMPLERS;
+use barkeep_audit::{ALPHA, Claim, Each, Effort, Game, Options, Source, TRIALS, World, attack, audit_all};
 
 /// The effort of one row of `barkeep audit --all`, repeatable.
 fn effort() -> Effort {
@@ -188,7 +188,7 @@ fn every_row_holds_at_a_small_effort() {
 }
 
 #[test]
-#[ignore = "slow: cargo test -p barkeep --release --test audit -- --ignored"]
+#[ignore = "slow: cargo test -p barkeep-audit --release --test audit -- --ignored"]
 fn simple_mechanisms_show_seven_tenths_of_their_price() {
     for row in audit_all(Options { trials: None, seed: Some(1) }, &mut |_| {}).unwrap() {
         assert!(row.holds(), "{row:?}");

@@ -5,9 +5,9 @@
 //! of that choice, count it in both worlds. With p ≤ P₁(E) and q ≥ P₂(E) by Clopper and Pearson,
 //! ε ≥ ln((p − δ)/q) with the stated confidence, however badly the event was chosen.
 
-use super::game::{Game, Source, World, play_all};
-use super::proportion::{at_least, at_most};
-use crate::Error;
+use crate::game::{Game, Source, World, play_all};
+use crate::proportion::{at_least, at_most};
+use barkeep::Error;
 use barkeep_accounting::{Delta, Gaussian, Mu};
 use barkeep_num::normal_quantile;
 

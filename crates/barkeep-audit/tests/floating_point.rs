@@ -6,13 +6,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::accounting::{Contract, Delta, Neighbours, Query, Ratio, Sampling, Steps};
-use barkeep::audit::{ALPHA, Claim, Each, Effort, Game, Source, World, attack};
 use barkeep::curator::{
     Ask, Budget, Clip, Curator, Gate, LatticeSigma, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper,
     Term, discrete_gaussian, rounded_normal, sum_cost,
 };
 use barkeep::data::{Column, Schema, TableBuilder};
 use barkeep::model::GaussianMean;
+use barkeep_audit::{ALPHA, Claim, Each, Effort, Game, Source, World, attack};
 use std::f64::consts::TAU;
 use std::sync::Arc;
 

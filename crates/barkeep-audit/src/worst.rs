@@ -1,12 +1,11 @@
 //! Chooses the two neighbouring records a sampler's questions tell apart best, among the corners of the public bounds.
 
-use super::pair::{Pair, log_ratio, shares, term};
-use crate::Error;
-use crate::plan::Plan;
-use crate::public_rng::PublicRng;
-use crate::run::draws::Draws;
-use crate::run::{Unwatched, chain, starting};
-use crate::spec::Privacy;
+use crate::pair::{Pair, log_ratio, shares, term};
+use barkeep::Error;
+use barkeep::PublicRng;
+use barkeep::plan::Plan;
+use barkeep::run::rehearse::Rehearsal;
+use barkeep::spec::Privacy;
 use barkeep_accounting::{Neighbours, Sampling};
 use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
 use barkeep_data::Schema;
@@ -22,9 +21,9 @@ const CORNERS: u64 = 64;
 ///
 /// # Errors
 /// Those of the chain; a plan without a budget has nothing to audit.
-pub(super) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair, Error> {
+pub(crate) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair, Error> {
     let Privacy::Budget { neighbours, .. } = plan.spec.privacy else {
-        return Err(super::nothing_to_audit());
+        return Err(crate::nothing_to_audit());
     };
     let candidates = corners(schema);
     let mut rng = PublicRng::new(seed, u64::MAX);
@@ -37,11 +36,8 @@ pub(super) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair
         rng: PublicRng::new(seed, u64::MAX - 1),
         scratch: Scratch::new(),
     };
-    let draws = Draws::new(plan.spec.model.parameter_names().to_vec())?;
-    let listened = starting(plan, &mut ear, &mut rng)
-        .and_then(|start| chain(plan, &start, 0, &mut ear, draws.chain(), &mut rng, &Unwatched));
-    match listened {
-        Ok(_) | Err(Error::Refused(Refused::Exhausted)) => {}
+    match Rehearsal::of(plan)?.perform(0, &mut ear, &mut rng) {
+        Ok(()) | Err(Error::Refused(Refused::Exhausted)) => {}
         Err(error) => return Err(error),
     }
     let (heard, batch) = (ear.heard, ear.batch);

@@ -1,13 +1,13 @@
 //! Lists the curator's mechanisms one by one, each with the two records it tells apart best.
 
-use super::evidence::{Claim, Effort};
-use super::game::{Each, Game, World};
-use super::pair::Pair;
-use super::probe::Aim;
-use super::samplers::priced_as_released;
-use super::staged::Staged;
-use crate::Error;
-use crate::public_rng::PublicRng;
+use crate::evidence::{Claim, Effort};
+use crate::game::{Each, Game, World};
+use crate::pair::Pair;
+use crate::probe::Aim;
+use crate::samplers::priced_as_released;
+use crate::staged::Staged;
+use barkeep::Error;
+use barkeep::PublicRng;
 use barkeep_accounting::vcor::Fit;
 use barkeep_accounting::{
     Contract, Cost, Delta, Mechanism, Neighbours, Rate, Rule, Sampling, Steps, Variance,
@@ -21,14 +21,14 @@ use barkeep_model::{GaussianMean, Likelihood};
 use std::sync::Arc;
 
 /// A mechanism ready to be attacked.
-pub(super) struct Case {
-    pub(super) name: String,
+pub(crate) struct Case {
+    pub(crate) name: String,
     /// What is certified of it, from which ε follows.
-    pub(super) contract: Contract,
-    pub(super) claim: Claim,
+    pub(crate) contract: Contract,
+    pub(crate) claim: Claim,
     /// Whether what is priced is what leaves; else the price includes a number that stays inside.
-    pub(super) priced_as_released: bool,
-    pub(super) game: Box<dyn Game>,
+    pub(crate) priced_as_released: bool,
+    pub(crate) game: Box<dyn Game>,
 }
 
 /// So far from zero that every term is clipped.
@@ -40,7 +40,7 @@ const SUBSTITUTE: Neighbours = Neighbours::Substitute;
 type Entry = fn(Effort) -> Result<Case, Error>;
 
 /// Every mechanism. Records in a batch are 4 of 20, drawn at rate 1/5.
-pub(super) const SIMPLE: &[Entry] = &[
+pub(crate) const SIMPLE: &[Entry] = &[
     |effort| Attack::decisions("barker decision", Rule::Barker, 0.5).case(effort),
     |effort| {
         Attack::decisions("barker decision, 50 of them", Rule::Barker, 0.05).times(50, 1e-3).case(effort)

@@ -1,24 +1,22 @@
 //! Attacks whole samplers: a plan's own constants, kernel, curator and budget, on the worst two records found.
 
-use super::game::Source;
-use super::probe::Aim;
-use super::staged::Staged;
-use super::worst::worst_pair;
-use crate::Error;
-use crate::plan::start::Start;
-use crate::plan::{Bill, Plan};
-use crate::public_rng::PublicRng;
-use crate::run::draws::Draws;
-use crate::run::{Unwatched, budgets, chain, starting};
-use crate::samplers::{ExampleSpec, SAMPLERS, SamplerEntry};
-use crate::spec::Spec;
+use crate::game::Source;
+use crate::probe::Aim;
+use crate::staged::Staged;
+use crate::worst::worst_pair;
+use barkeep::Error;
+use barkeep::PublicRng;
+use barkeep::plan::{Bill, Plan};
+use barkeep::run::rehearse::Rehearsal;
+use barkeep::samplers::{ExampleSpec, SAMPLERS, SamplerEntry};
+use barkeep::spec::Spec;
 use barkeep_accounting::{Cost, Mechanism, Sampling, Steps};
 use barkeep_curator::Ask;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The examples of every private sampler that are small enough to be attacked.
-pub(super) fn examples() -> Vec<ExampleSpec> {
+pub(crate) fn examples() -> Vec<ExampleSpec> {
     SAMPLERS.iter().flat_map(SamplerEntry::examples).filter(|example| example.audited).collect()
 }
 
@@ -26,7 +24,7 @@ pub(super) fn examples() -> Vec<ExampleSpec> {
 ///
 /// # Errors
 /// The spec's own, of which there should be none.
-pub(super) fn plan(example: &ExampleSpec) -> Result<Plan, Error> {
+pub(crate) fn plan(example: &ExampleSpec) -> Result<Plan, Error> {
     Plan::new(Spec::parse(&example.text, Path::new(""))?)
 }
 
@@ -34,25 +32,19 @@ pub(super) fn plan(example: &ExampleSpec) -> Result<Plan, Error> {
 ///
 /// # Errors
 /// A baseline, which certifies nothing; those of the tables.
-pub(super) fn game<'a>(plan: &'a Plan, source: Source) -> Result<Staged<'a>, Error> {
+pub(crate) fn game<'a>(plan: &'a Plan, source: Source) -> Result<Staged<'a>, Error> {
     let pair = worst_pair(plan, plan.spec.data.schema(), source.public_seed())?;
-    let draws = Draws::new(plan.spec.model.parameter_names().to_vec())?;
-    // A fit is asked for once; one chain's questions with it are part of what a run asks.
-    let fitted = matches!(plan.start, Start::Fit(_));
-    let buy = Box::new(move || {
-        let mut budgets = budgets(plan)?;
-        budgets.truncate(if fitted { 1 } else { usize::MAX });
-        Ok(budgets)
-    });
+    let rehearsal = Arc::new(Rehearsal::of(plan)?);
+    let bought = Arc::clone(&rehearsal);
+    let buy = Box::new(move || bought.budgets());
     let perform = Box::new(move |index: usize, ask: &mut dyn Ask, rng: &mut PublicRng| {
-        let start = starting(plan, ask, rng)?;
-        chain(plan, &start, index, ask, draws.chain(), rng, &Unwatched).map(drop)
+        rehearsal.perform(index, ask, rng)
     });
     Staged::new(pair, Arc::clone(&plan.spec.likelihood), plan.premises, Aim::Many, (buy, perform))
 }
 
 /// Whether the bill claims the whole trade-off curve of a Gaussian mechanism.
-pub(super) fn is_gaussian(plan: &Plan) -> bool {
+pub(crate) fn is_gaussian(plan: &Plan) -> bool {
     match &plan.bill {
         Some(Bill::Contract(contract) | Bill::Once(contract)) => contract.parts().iter().all(|(cost, _)| {
             matches!(cost.mechanism(), Mechanism::Gaussian { .. }) && cost.sampling() == Sampling::Full
@@ -62,7 +54,7 @@ pub(super) fn is_gaussian(plan: &Plan) -> bool {
 }
 
 /// Whether every price is that of what leaves, and none includes a number that stays inside.
-pub(super) fn priced_as_released(costs: &[(Cost, Steps)]) -> bool {
+pub(crate) fn priced_as_released(costs: &[(Cost, Steps)]) -> bool {
     let inside = |mechanism: &Mechanism| {
         matches!(mechanism, Mechanism::NoisyDecision { .. } | Mechanism::BarkerMinibatch { .. })
     };
@@ -70,7 +62,7 @@ pub(super) fn priced_as_released(costs: &[(Cost, Steps)]) -> bool {
 }
 
 /// Questions a run asks, about.
-pub(super) fn work(plan: &Plan) -> u64 {
+pub(crate) fn work(plan: &Plan) -> u64 {
     let questions = match &plan.bill {
         Some(Bill::Contract(contract) | Bill::Once(contract)) => {
             contract.parts().iter().fold(0_u64, |sum, (_, steps)| sum.saturating_add(steps.0))

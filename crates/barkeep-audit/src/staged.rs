@@ -1,10 +1,10 @@
 //! Stages the real thing: a curator, a tab and whatever asks them, on two tables that differ in one record.
 
-use super::game::{Game, Source, World};
-use super::pair::Pair;
-use super::probe::{Aim, Probe, Steered};
-use crate::Error;
-use crate::public_rng::PublicRng;
+use crate::game::{Game, Source, World};
+use crate::pair::Pair;
+use crate::probe::{Aim, Probe, Steered};
+use barkeep::Error;
+use barkeep::PublicRng;
 use barkeep_curator::{Ask, Budget, Curator, Gate, PrivacyModel};
 use barkeep_data::Table;
 use barkeep_model::Likelihood;
@@ -18,14 +18,14 @@ type Buy<'a> = Box<dyn Fn() -> Result<Vec<Budget>, Error> + Sync + 'a>;
 type Perform<'a> = Box<dyn Fn(usize, &mut dyn Ask, &mut PublicRng) -> Result<(), Error> + Sync + 'a>;
 
 /// A game of real questions to a real curator, bought anew for every trial.
-pub(super) struct Staged<'a> {
-    pub(super) pair: Pair,
-    pub(super) tables: [Arc<Table>; 2],
-    pub(super) likelihood: Arc<dyn Likelihood>,
-    pub(super) premises: PrivacyModel,
-    pub(super) buy: Buy<'a>,
-    pub(super) perform: Perform<'a>,
-    pub(super) aim: Aim,
+pub(crate) struct Staged<'a> {
+    pub(crate) pair: Pair,
+    pub(crate) tables: [Arc<Table>; 2],
+    pub(crate) likelihood: Arc<dyn Likelihood>,
+    pub(crate) premises: PrivacyModel,
+    pub(crate) buy: Buy<'a>,
+    pub(crate) perform: Perform<'a>,
+    pub(crate) aim: Aim,
 }
 
 impl<'a> Staged<'a> {
@@ -33,7 +33,7 @@ impl<'a> Staged<'a> {
     ///
     /// # Errors
     /// Those of the tables.
-    pub(super) fn new(
+    pub(crate) fn new(
         pair: Pair,
         likelihood: Arc<dyn Likelihood>,
         premises: PrivacyModel,

@@ -3,8 +3,8 @@
 //! The score is the log-likelihood ratio of everything answered so far, the best statistic there is (Neyman and Pearson);
 //! an attacker who knows both data sets can compute it from what a run publishes.
 
-use super::game::World;
-use super::pair::{Pair, Ratios};
+use crate::game::World;
+use crate::pair::{Pair, Ratios};
 use barkeep_accounting::Rule;
 use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
 use barkeep_model::{Likelihood, Scratch};
@@ -12,7 +12,7 @@ use barkeep_num::normal_quantile;
 
 /// What a steered question should tell.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Aim {
+pub(crate) enum Aim {
     /// One of many: most information.
     Many,
     /// The only one: most ε at δ that so many trials can prove.
@@ -30,22 +30,22 @@ pub(super) enum Aim {
 ///
 /// A decision's offset is public and free: where the sampler names one, the probe names the one that puts λ where the
 /// rule is most sensitive, as a prior could. Its price does not depend on it.
-pub(super) struct Probe<'a> {
+pub(crate) struct Probe<'a> {
     tab: &'a mut dyn Ask,
     likelihood: &'a dyn Likelihood,
     pair: &'a Pair,
     aim: Aim,
-    pub(super) score: f64,
+    pub(crate) score: f64,
     scratch: Scratch,
     steered: &'a mut Steered,
 }
 
 /// Where to steer questions met before.
 #[derive(Default)]
-pub(super) struct Steered(Vec<(Rule, f64, f64)>);
+pub(crate) struct Steered(Vec<(Rule, f64, f64)>);
 
 impl<'a> Probe<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         tab: &'a mut dyn Ask,
         likelihood: &'a dyn Likelihood,
         pair: &'a Pair,

@@ -1,13 +1,13 @@
-//! Attacks the program that runs: plays mechanisms and whole samplers on neighbouring data sets, many times, and tells how
+//! Attacks the program that runs: plays mechanisms and whole samplers on neighbouring data sets, many times, and reports how
 //! much ε an attacker can prove, beside what is certified.
 //!
 //! A [`Game`] is a mechanism with two neighbouring data sets built in; [`attack`] plays it and returns a lower bound on
 //! its ε that is wrong with a stated probability at most. [`audit_all`] lists every mechanism of the curator and
-//! every private sampler; [`audit_plan`] takes a plan as it would be run. Both use the real curator, tab, kernel and
-//! budget; only the records are made up, one at each end of what the bounds admit, and every decision is steered to
-//! where it tells most.
+//! every private sampler; [`audit_plan`] takes a plan as it would be run. Both use the real curator, gate, kernel and
+//! budget. Only the records are made up, one at each end of what the bounds admit, and every decision is steered to
+//! where it reveals most.
 //!
-//! A bound above the certificate refutes it. A bound below proves nothing, but tells how much of the price an attack of this
+//! A bound above the certificate refutes it. A bound below proves nothing, but shows how much of the price an attack of this
 //! kind can explain.
 
 mod evidence;
@@ -24,9 +24,9 @@ pub use evidence::{Claim, Effort, attack};
 pub use game::{Each, Game, Source, World};
 pub use proportion::{at_least, at_most};
 
-use crate::Error;
-use crate::plan::{Bill, Plan};
-use crate::spec::{Privacy, SpecError};
+use barkeep::Error;
+use barkeep::plan::{Bill, Plan};
+use barkeep::spec::{Privacy, SpecError};
 use serde::Serialize;
 
 /// The probability that any bound of one audit is above the truth, all rows together.
@@ -73,11 +73,11 @@ pub const TRIALS: u64 = 1_000_000;
 /// Questions all trials of a sampler in one world ask together, about.
 const QUESTIONS: u64 = 6_000_000;
 
-/// Attacks every mechanism of the curator and every private sampler; `told` hears of each row as it is found.
+/// Attacks every mechanism of the curator and every private sampler; `found` hears of each row at once.
 ///
 /// # Errors
 /// Whatever keeps a mechanism from running.
-pub fn audit_all(options: Options, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, Error> {
+pub fn audit_all(options: Options, found: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, Error> {
     let source = Source::new(options.seed)?;
     let examples = samplers::examples();
     let alpha = ALPHA / (simple::SIMPLE.len() + examples.len()) as f64;
@@ -93,13 +93,13 @@ pub fn audit_all(options: Options, told: &mut dyn FnMut(&Row)) -> Result<Vec<Row
             trials: effort.trials,
             priced_as_released: case.priced_as_released,
         };
-        told(&row);
+        found(&row);
         rows.push(row);
     }
     for example in &examples {
         let mechanism = format!("sampler {}", example.title);
         let row = attack_plan(&samplers::plan(example)?, mechanism, options, alpha, source)?;
-        told(&row);
+        found(&row);
         rows.push(row);
     }
     Ok(rows)
