@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a run tells about itself, and whether it may go on.
+/// What a run reports about itself, and whether it may go on.
 pub(crate) trait Watch: Sync {
     /// Takes a line about what happens.
     fn say(&self, line: &str);

@@ -10,7 +10,7 @@ pub(crate) use panel::{Mark, Panel, Shape, Style};
 
 use std::fmt::Write;
 
-/// Colours that people who see few colours can tell apart (Okabe and Ito), and three more for what differs in shape besides.
+/// Colours that people who see few colours can distinguish (Okabe and Ito), and three more for what differs in shape besides.
 pub(crate) const COLOURS: [&str; 10] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d1f", "#6a3d9a",
     "#999999",

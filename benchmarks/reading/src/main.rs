@@ -38,8 +38,9 @@ fn main() -> Fallible<()> {
         println!("{}: {:.0} MB", path.display(), std::fs::metadata(path)?.len() as f64 / 1e6);
         for reader in ["barkeep", "arrow"] {
             let program = std::env::current_exe()?;
-            let status =
-                Command::new(program).args([reader.as_ref(), path.as_os_str(), records.to_string().as_ref()]).status()?;
+            let status = Command::new(program)
+                .args([reader.as_ref(), path.as_os_str(), records.to_string().as_ref()])
+                .status()?;
             assert!(status.success());
         }
     }
@@ -58,7 +59,9 @@ fn one(reader: &str, path: &Path, records: usize) -> Fallible<()> {
             std::hint::black_box(&table);
         }
         (_, true) => {
-            let batches = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?.with_batch_size(BATCH).build()?;
+            let batches = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?
+                .with_batch_size(BATCH)
+                .build()?;
             let batches: Vec<RecordBatch> = batches.collect::<Result<_, _>>()?;
             assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), records);
         }
@@ -70,9 +73,14 @@ fn one(reader: &str, path: &Path, records: usize) -> Fallible<()> {
     }
     let seconds = begun.elapsed().as_secs_f64();
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM")).and_then(|line| line.split_whitespace().nth(1));
-    let peak = peak.and_then(|text| text.parse::<f64>().ok()).map_or(f64::NAN, |kilobytes| kilobytes * 1.024e-3);
-    println!("  {reader:<8} {seconds:>6.2} s, {:>6.2} million records/s, peak {peak:>6.0} MB", records as f64 / seconds / 1e6);
+    let peak =
+        status.lines().find(|line| line.starts_with("VmHWM")).and_then(|line| line.split_whitespace().nth(1));
+    let peak =
+        peak.and_then(|text| text.parse::<f64>().ok()).map_or(f64::NAN, |kilobytes| kilobytes * 1.024e-3);
+    println!(
+        "  {reader:<8} {seconds:>6.2} s, {:>6.2} million records/s, peak {peak:>6.0} MB",
+        records as f64 / seconds / 1e6
+    );
     Ok(())
 }
 
@@ -110,7 +118,9 @@ fn write(folder: &Path, records: usize) -> Fallible<(PathBuf, PathBuf)> {
         let count = left.min(BATCH);
         left -= count;
         let reals: Vec<Vec<f64>> = (0..8)
-            .map(|_| (0..count).map(|_| (f64::from(next()) / 1e9 - 2.0) * 1e6).map(|x| x.round() / 1e6).collect())
+            .map(|_| {
+                (0..count).map(|_| (f64::from(next()) / 1e9 - 2.0) * 1e6).map(|x| x.round() / 1e6).collect()
+            })
             .collect();
         let ages: Vec<i32> = (0..count).map(|_| (next() >> 8) as i32 % 100).collect();
         let cities: Vec<&str> = (0..count).map(|_| CITIES[(next() >> 8) as usize % 3]).collect();

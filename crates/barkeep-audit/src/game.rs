@@ -82,7 +82,7 @@ fn mixed(value: u64) -> u64 {
 
 /// A mechanism with two neighbouring data sets built in.
 pub trait Game: Sync {
-    /// Plays so many independent trials in a world. A score is any number computed from what is released; large ones
+    /// Plays these independent trials in a world. A score is any number computed from what is released; large ones
     /// should speak for [`World::First`]. Not-a-number speaks for nobody.
     ///
     /// # Errors

@@ -125,7 +125,7 @@ impl Pair {
                 rate * asked.rule.coin(inside, variance).accept()
                     + (1.0 - rate) * asked.rule.coin(outside, 0.0).accept()
             }
-            // Decisions on Poisson batches are refused; there is nothing to tell apart.
+            // Decisions on Poisson batches are refused; there is nothing to distinguish.
             Sampling::Poisson { .. } => 0.5,
             Sampling::Full => asked.rule.coin(inside, 0.0).accept(),
         }

@@ -1,4 +1,4 @@
-//! Stands between a sampler and its tab: steers every question to where it tells most, and keeps the score.
+//! Stands between a sampler and its gate: steers every question to where it reveals most, and keeps the score.
 //!
 //! The score is the log-likelihood ratio of everything answered so far, the best statistic there is (Neyman and Pearson);
 //! an attacker who knows both data sets can compute it from what a run publishes.
@@ -10,12 +10,12 @@ use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
 use barkeep_model::{Likelihood, Scratch};
 use barkeep_num::normal_quantile;
 
-/// What a steered question should tell.
+/// What a steered question should reveal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Aim {
     /// One of many: most information.
     Many,
-    /// The only one: most ε at δ that so many trials can prove.
+    /// The only one: most ε at δ that the trials can prove.
     Once {
         /// δ.
         delta: f64,
@@ -31,7 +31,7 @@ pub(crate) enum Aim {
 /// A decision's offset is public and free: where the sampler names one, the probe names the one that puts λ where the
 /// rule is most sensitive, as a prior could. Its price does not depend on it.
 pub(crate) struct Probe<'a> {
-    tab: &'a mut dyn Ask,
+    gate: &'a mut dyn Ask,
     likelihood: &'a dyn Likelihood,
     pair: &'a Pair,
     aim: Aim,
@@ -46,16 +46,16 @@ pub(crate) struct Steered(Vec<(Rule, f64, f64)>);
 
 impl<'a> Probe<'a> {
     pub(crate) fn new(
-        tab: &'a mut dyn Ask,
+        gate: &'a mut dyn Ask,
         likelihood: &'a dyn Likelihood,
         pair: &'a Pair,
         aim: Aim,
         steered: &'a mut Steered,
     ) -> Self {
-        Self { tab, likelihood, pair, aim, score: 0.0, scratch: Scratch::new(), steered }
+        Self { gate, likelihood, pair, aim, score: 0.0, scratch: Scratch::new(), steered }
     }
 
-    /// The offset that makes a question tell most.
+    /// The offset that makes a question reveal most.
     fn steer(&mut self, asked: &Decide<'_>, ratios: Ratios) -> f64 {
         let (middle, apart) = self.pair.span(ratios, asked);
         let known =
@@ -79,7 +79,7 @@ impl<'a> Probe<'a> {
 }
 
 impl Aim {
-    /// How much a coin tells that shows heads with probability p in one world and q in the other.
+    /// How much a coin reveals that shows heads with probability p in one world and q in the other.
     fn promise(self, p: f64, q: f64) -> f64 {
         match self {
             Self::Many => (p - q) * (p - q) / (p * (1.0 - p) + q * (1.0 - q)),
@@ -111,7 +111,7 @@ impl Ask for Probe<'_> {
     fn decide(&mut self, question: &Decide<'_>) -> Result<bool, Refused> {
         let ratios = self.pair.ratios(self.likelihood, question, &mut self.scratch);
         let offset = self.steer(question, ratios);
-        let accepted = self.tab.decide(&Decide { offset, ..*question })?;
+        let accepted = self.gate.decide(&Decide { offset, ..*question })?;
         let [p, q] = World::BOTH.map(|world| {
             let yes = self.pair.acceptance(world, ratios, question, offset);
             if accepted { yes } else { 1.0 - yes }
@@ -121,7 +121,7 @@ impl Ask for Probe<'_> {
     }
 
     fn sum(&mut self, question: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
-        self.tab.sum(question, out)?;
+        self.gate.sum(question, out)?;
         let terms = self.pair.terms(self.likelihood, question, &mut self.scratch);
         let [p, q] = World::BOTH.map(|world| terms.log_density(world, question, out));
         self.score += p - q;
@@ -129,7 +129,7 @@ impl Ask for Probe<'_> {
     }
 
     fn choose(&mut self, question: &Choose<'_>) -> Result<usize, Refused> {
-        let chosen = self.tab.choose(question)?;
+        let chosen = self.gate.choose(question)?;
         let [p, q] = World::BOTH.map(|world| {
             let all = self.pair.choice(world, self.likelihood, question, &mut self.scratch);
             all.get(chosen).copied().unwrap_or(0.0)

@@ -4,7 +4,7 @@ use barkeep_num::{largest_real, ln_binomial};
 
 /// A number the probability is below only with probability at most `alpha` over the counting.
 ///
-/// The p with P(Bin(n, p) ≥ k) = α, from below: had the probability been smaller, so many successes would have been rarer
+/// The p with P(Bin(n, p) ≥ k) = α, from below: had the probability been smaller, k successes would have been rarer
 /// than α. Clopper and Pearson 1934.
 #[must_use]
 pub fn at_least(successes: u64, trials: u64, alpha: f64) -> f64 {

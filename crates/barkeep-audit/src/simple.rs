@@ -1,4 +1,4 @@
-//! Lists the curator's mechanisms one by one, each with the two records it tells apart best.
+//! Lists the curator's mechanisms one by one, each with the two records it distinguishes best.
 
 use crate::evidence::{Claim, Effort};
 use crate::game::{Each, Game, World};
@@ -119,7 +119,7 @@ fn corrected() -> Result<Rule, Error> {
 enum Question {
     /// Decisions on its log-ratio.
     Decision { rule: Rule, clip: f64 },
-    /// Noisy sums of its gradient, with noise of so many sensitivities.
+    /// Noisy sums of its gradient, with noise of `ratio` sensitivities.
     Sum { dimension: usize, ratio: f64 },
 }
 
@@ -183,9 +183,9 @@ impl Attack {
                 let cost = decide_cost(temper, clip, batch, &rule, premises)?;
                 // From 0 to 1 a record x has log-ratio x − ½.
                 let pair = terms.pair(vec![FAR], vec![0.5])?;
-                terms.staged(cost, pair, Claim { delta, gaussian: false }, effort, move |tab| {
+                terms.staged(cost, pair, Claim { delta, gaussian: false }, effort, move |gate| {
                     let (from, to) = (&[0.0], &[1.0]);
-                    tab.decide(&Decide { from, to, offset: 0.0, temper, clip, batch, rule: &rule }).map(drop)
+                    gate.decide(&Decide { from, to, offset: 0.0, temper, clip, batch, rule: &rule }).map(drop)
                 })
             }
             Question::Sum { dimension, ratio } => {
@@ -193,10 +193,10 @@ impl Attack {
                 let sigma = ratio * sum_sensitivity(temper, clip, premises.neighbours)?.get();
                 let cost = sum_cost(temper, clip, batch, sigma, premises)?;
                 let pair = terms.pair(vec![FAR; dimension], vec![0.0; dimension])?;
-                terms.staged(cost, pair, Claim { delta, gaussian: batch == FULL }, effort, move |tab| {
+                terms.staged(cost, pair, Claim { delta, gaussian: batch == FULL }, effort, move |gate| {
                     let (theta, mut out) = (vec![0.0; dimension], vec![0.0; dimension]);
                     let term = Term::Gradient { theta: &theta, precondition: Precondition::Identity };
-                    tab.sum(&Sum { term, temper, clip, batch, sigma }, &mut out)
+                    gate.sum(&Sum { term, temper, clip, batch, sigma }, &mut out)
                 })
             }
         }
@@ -241,8 +241,8 @@ impl Terms {
         let bought = contract.clone();
         let steps = self.steps;
         let buy = Box::new(move || Ok(vec![Budget::permits(&bought)]));
-        let perform = Box::new(move |_: usize, tab: &mut dyn Ask, _: &mut PublicRng| {
-            (0..steps).try_for_each(|_| ask(tab)).map_err(Error::from)
+        let perform = Box::new(move |_: usize, gate: &mut dyn Ask, _: &mut PublicRng| {
+            (0..steps).try_for_each(|_| ask(gate)).map_err(Error::from)
         });
         let game = Staged::new(pair, likelihood, self.premises, aim, (buy, perform))?;
         Ok(Case {
@@ -255,7 +255,7 @@ impl Terms {
     }
 }
 
-/// The discrete Gaussian on integers, which no question of a tab uses yet.
+/// The discrete Gaussian on integers, which no question to a gate uses yet.
 fn lattice_noise(name: &'static str, variance: f64, sensitivity: u64) -> Result<Case, Error> {
     let mechanism = Mechanism::DiscreteGaussian { variance: Variance::new(variance)?, sensitivity };
     let cost = Cost::new(mechanism, FULL, SUBSTITUTE)?;

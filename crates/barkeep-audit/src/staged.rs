@@ -1,4 +1,4 @@
-//! Stages the real thing: a curator, a tab and whatever asks them, on two tables that differ in one record.
+//! Stages the real thing: a curator, a gate and whatever asks them, on two tables that differ in one record.
 
 use crate::game::{Game, Source, World};
 use crate::pair::Pair;
@@ -51,8 +51,8 @@ impl<'a> Staged<'a> {
         for ((chain, budget), noise) in budgets.into_iter().enumerate().zip(noise) {
             let table = Arc::clone(&self.tables[world.index()]);
             let curator = Curator::new(table, Arc::clone(&self.likelihood), self.premises, budget)?;
-            let mut tab = Gate::open(&Arc::new(curator), noise);
-            let mut probe = Probe::new(&mut tab, &*self.likelihood, &self.pair, self.aim, steered);
+            let mut gate = Gate::open(&Arc::new(curator), noise);
+            let mut probe = Probe::new(&mut gate, &*self.likelihood, &self.pair, self.aim, steered);
             (self.perform)(chain, &mut probe, &mut public)?;
             score += probe.score;
         }

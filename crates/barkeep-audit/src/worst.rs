@@ -1,4 +1,4 @@
-//! Chooses the two neighbouring records a sampler's questions tell apart best, among the corners of the public bounds.
+//! Chooses the two neighbouring records a sampler's questions distinguish best, among the corners of the public bounds.
 
 use crate::pair::{Pair, log_ratio, shares, term};
 use barkeep::Error;

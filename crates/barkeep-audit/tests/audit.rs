@@ -141,7 +141,7 @@ fn a_forgotten_clip_is_caught() {
     assert!(proved(&clipped, FULL) <= price);
 }
 
-/// Records within ±1, added up in f64 in their order: so many of 1, one that differs, so many of −2^−26.
+/// Records within ±1, added up in f64 in their order: `ones` of 1, one that differs, `small` of −2^−26.
 fn float_sum(ones: u64, record: f64, small: u64) -> f64 {
     let mut sum = record;
     for _ in 0..ones {

@@ -119,12 +119,12 @@ fn answer(tables: &[Arc<barkeep::data::Table>; 2], world: World, rng: NoiseRng, 
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(count))]).unwrap());
     let model = Arc::new(GaussianMean::independent(&[1.0], 1.0).unwrap());
     let table = Arc::clone(&tables[world.index()]);
-    let mut tab = Gate::open(&Arc::new(Curator::new(table, model, premises, budget).unwrap()), rng);
+    let mut gate = Gate::open(&Arc::new(Curator::new(table, model, premises, budget).unwrap()), rng);
     let term = Term::Gradient { theta: &[0.0], precondition: Precondition::Identity };
     let mut out = [0.0];
     (0..count)
         .map(|_| {
-            tab.sum(&Sum { term, temper: Temper::NONE, clip, batch, sigma }, &mut out).unwrap();
+            gate.sum(&Sum { term, temper: Temper::NONE, clip, batch, sigma }, &mut out).unwrap();
             out[0] + 0.5
         })
         .collect()
@@ -162,7 +162,7 @@ fn the_same_attacks_find_nothing_in_the_curators_sums() {
         let bound = proved(&Ours(tables.clone(), statistic), 60_000);
         assert!(bound < 0.05, "statistic {index} proves {bound}");
     }
-    // What a Laplace sampler could have reached depends on where an answer lies, which may tell up to the price.
+    // What a Laplace sampler could have reached depends on where an answer lies, which may reveal up to the price.
     let reached =
         |y| f64::from(u8::from(laplace_reaches(0.0, y))) - f64::from(u8::from(laplace_reaches(1.0, y)));
     assert!(proved(&Ours(tables, reached), 60_000) <= price());
@@ -180,7 +180,7 @@ fn last_bits_of_our_noise_are_fair_whatever_is_added() {
                 Each(move |world, rng: &mut NoiseRng| bit(place(world) + rounded_normal(rng, sigma)));
             let discrete =
                 Each(move |world, rng: &mut NoiseRng| bit(place(world) + discrete_gaussian(rng, sigma)));
-            // Noise narrower than the shift tells it, as it must; wide noise tells nothing.
+            // Noise narrower than the shift reveals it, as it must; wide noise reveals nothing.
             if sigma.to_f64() > f64::from(8 << bits) {
                 assert!(proved(&normal, 40_000) < 0.06 && proved(&discrete, 40_000) < 0.06);
             }

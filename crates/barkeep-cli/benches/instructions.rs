@@ -49,7 +49,7 @@ fn main() {
     }
 }
 
-/// What callgrind watches: so many questions on one thread.
+/// What callgrind watches: this many questions on one thread.
 fn ask(kernel: usize, times: usize) {
     let (_, setting, asked) = &kernels()[kernel];
     let table = setting.table();
@@ -60,7 +60,7 @@ fn ask(kernel: usize, times: usize) {
     });
 }
 
-/// The instructions of a run with so many questions.
+/// The instructions of a run with this many questions.
 fn count(kernel: usize, times: usize) -> f64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])

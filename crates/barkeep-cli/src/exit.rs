@@ -1,4 +1,4 @@
-//! Tells the ways a command can end apart, each with its exit code.
+//! Distinguishes the ways a command can end, each with its exit code.
 
 use std::fmt;
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::io::Write;
 pub(crate) enum Exit {
     /// A check failed: a certificate that does not verify.
     Check(String),
-    /// The user can mend it: a spec, a file, an argument.
+    /// The user can fix it: a spec, a file, an argument.
     Input(String),
     /// The budget cannot pay for what was asked.
     Budget(String),

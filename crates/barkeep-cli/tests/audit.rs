@@ -25,9 +25,9 @@ fn a_spec_is_attacked_without_its_records() {
     assert!(!folder.exists("records.csv"), "there never were records to open");
 
     let shown = folder.barkeep(&["audit", "spec.toml", "--trials", "40000", "--seed", "2", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
-    let row = &told["rows"][0];
-    assert_eq!(told["holds"], true);
+    let shown_json: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    let row = &shown_json["rows"][0];
+    assert_eq!(shown_json["holds"], true);
     let (certified, audited) = (row["certified"].as_f64().unwrap(), row["audited"].as_f64().unwrap());
     // A Gaussian mechanism's whole curve is claimed, of which some thousand trials show most.
     assert!(audited <= certified && audited > 0.5 * certified, "{row}");
@@ -51,8 +51,8 @@ fn a_regression_by_formula_is_attacked_too() {
     );
     let shown = folder.barkeep(&["audit", "spec.toml", "--trials", "10000", "--seed", "2", "--json"]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
-    let told: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
-    assert!(told["rows"][0]["audited"].as_f64().unwrap() > 0.0, "{told}");
+    let shown_json: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert!(shown_json["rows"][0]["audited"].as_f64().unwrap() > 0.0, "{shown_json}");
 }
 
 #[test]

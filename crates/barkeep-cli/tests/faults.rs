@@ -90,7 +90,7 @@ fn planned(folder: &Folder) -> f64 {
     plan["epsilon"]["upper"].as_f64().unwrap()
 }
 
-/// Kills so many runs at moments spread over the length of a whole one.
+/// Kills this many runs at moments spread over the length of a whole one.
 #[expect(clippy::print_stdout, reason = "SECURITY.md quotes it")]
 fn kill(rounds: u32) {
     let folder = ready();

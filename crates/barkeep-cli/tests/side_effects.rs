@@ -91,7 +91,7 @@ fn with_the_same_draws_every_byte_is_the_same() {
                     assert_eq!(first.stderr, second.stderr);
                     assert!(
                         first == second,
-                        "{sampler} {cells}: something else than the draws tells records apart"
+                        "{sampler} {cells}: something other than the draws distinguishes the records"
                     );
                     same += 1;
                 } else {
@@ -129,7 +129,7 @@ fn with_other_draws_only_numbers_computed_from_them_differ() {
             assert_eq!((first.code, &first.stdout), (second.code, &second.stdout), "{sampler} {cells}");
             let (one, two) = (masked(&first.stderr), masked(&second.stderr));
             assert_eq!(one, two, "{sampler} {cells}");
-            // What was planned is told before the first answer, word for word.
+            // The plan is printed before the first answer, word for word.
             let plan = |seen: &Seen| seen.stderr.split("\n\n").next().unwrap().to_owned();
             assert_eq!(plan(&first), plan(&second));
             let names = |seen: &Seen| seen.files.keys().cloned().collect::<Vec<_>>();

@@ -46,7 +46,7 @@ impl<'a> Posterior<'a> {
     /// The same for the second parameter.
     pub(super) const Y: (f64, f64) = (-4.0, 4.0);
 
-    /// Its log-density at so many places in each direction, the first parameter running fastest.
+    /// Its log-density at `nodes` places in each direction, the first parameter running fastest.
     pub(super) fn grid(&self, nodes: usize) -> Vec<f64> {
         let node = |i: usize, (low, high): (f64, f64)| low + (high - low) * i as f64 / (nodes - 1) as f64;
         (0..nodes * nodes)

@@ -417,7 +417,7 @@ fn show_errors(cells: &Cells) -> Result<(Figure, Comparison), String> {
         });
         for (colour, variant, label) in [
             (3, "as_coded", "DP-SGLD, published (squared posterior)"),
-            (4, "noise2", "DP-SGLD, its noise mended"),
+            (4, "noise2", "DP-SGLD, its noise fixed"),
         ] {
             let rows = sgld.rows().filter(|row| row.text("variant") == variant);
             let points = rows.map(|row| (row.number("epsilon"), row.number(what))).collect();

@@ -37,7 +37,7 @@ pub(crate) fn print() {
     });
 }
 
-/// One row; a record of it takes so many exponentials.
+/// One row; a record of it takes `taken` exponentials.
 fn row(name: &str, setting: &Setting, taken: usize, asked: Asked) {
     let table = setting.table();
     let mut asker = Asker::new(setting, &table);

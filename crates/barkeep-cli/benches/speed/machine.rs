@@ -21,7 +21,7 @@ pub(crate) fn race(rounds: usize, competitors: &mut [&mut dyn FnMut()]) -> Vec<f
     best
 }
 
-/// Runs `work` in a pool of so many threads.
+/// Runs `work` in a pool of this many threads.
 pub(crate) fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }

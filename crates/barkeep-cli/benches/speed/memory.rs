@@ -5,7 +5,7 @@ use crate::start::PROGRAM;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// The high-water mark of a process' resident memory in bytes; Linux tells.
+/// The high-water mark of a process' resident memory in bytes, as Linux reports it.
 fn peak(process: u32) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -14,28 +14,28 @@ use std::sync::Arc;
 pub(crate) enum Asked {
     /// May I move, all records asked?
     Decision,
-    /// May I move, so many records asked?
+    /// A decision over this many records.
     #[allow(dead_code, reason = "the program that counts instructions asks it")]
     Batch(u64),
     /// What is the sum of gradients?
     Gradient,
 }
 
-/// A tab on a setting's records.
+/// A gate on a setting's records.
 pub(crate) struct Asker {
-    tab: Gate,
+    gate: Gate,
     theta: Vec<f64>,
     records: u64,
 }
 
 impl Asker {
-    /// Opens a tab that nothing limits: what is timed is the question.
+    /// Opens a gate that nothing limits: what is timed is the question.
     pub(crate) fn new(setting: &Setting, table: &Arc<Table>) -> Self {
         let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
         let likelihood = setting.parsed().likelihood;
         let curator = Curator::new(Arc::clone(table), likelihood, premises, Budget::not_private()).unwrap();
-        let tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
-        Self { tab, theta: setting.theta.clone(), records: setting.records as u64 }
+        let gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
+        Self { gate, theta: setting.theta.clone(), records: setting.records as u64 }
     }
 
     /// Asks once.
@@ -61,7 +61,7 @@ impl Asker {
             batch,
             rule,
         };
-        black_box(self.tab.decide(black_box(&question)).unwrap());
+        black_box(self.gate.decide(black_box(&question)).unwrap());
     }
 
     fn gradient(&mut self) {
@@ -73,7 +73,7 @@ impl Asker {
             sigma: 10.0,
         };
         let mut answer = vec![0.0; self.theta.len()];
-        self.tab.sum(black_box(&question), &mut answer).unwrap();
+        self.gate.sum(black_box(&question), &mut answer).unwrap();
         black_box(answer);
     }
 }

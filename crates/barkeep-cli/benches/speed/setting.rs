@@ -87,7 +87,7 @@ impl Setting {
         Spec::parse(&self.spec(epsilon, "simulated"), Path::new("")).unwrap()
     }
 
-    /// The plan of so many steps, on the first budget of 6, 12, 24, … that buys them: what a step costs is not what is
+    /// The plan of this many steps, on the first budget of 6, 12, 24, … that buys them: what a step costs is not what is
     /// timed, and a better accountant must not change what is.
     pub(crate) fn plan(&self, steps: u64) -> Plan {
         let mut setting = self.clone();

@@ -218,7 +218,10 @@ impl Account {
         print(&format!("{:<8} {}", "delta", shown(answer.delta)))?;
         print(&format!("{:<8} {}", "method", answer.method))?;
         print(&match steps {
-            None => format!("The budget pays for {} steps; for one more there is no proof.", answer.steps.0),
+            None => format!(
+                "The budget pays for {} steps. The next step would exceed the budget.",
+                answer.steps.0
+            ),
             Some(_) => {
                 "After these steps, changing one record changes the probability of any outcome by at most a \
                         factor e^epsilon, up to delta."

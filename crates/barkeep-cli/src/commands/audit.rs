@@ -32,7 +32,7 @@ impl Audit {
     pub(crate) fn run(self) -> Result<(), Exit> {
         let plan = self.spec.as_deref().map(super::plan).transpose()?;
         let options = Options { trials: self.trials, seed: self.seed };
-        let mut told = Ok(());
+        let mut printed = Ok(());
         let table = |line: &str| if self.json { Ok(()) } else { print(line) };
         table(&format!(
             "{:<38} {:>10} {:>10} {:>6} {:>10} {:>8}",
@@ -45,12 +45,12 @@ impl Audit {
                 vec![row]
             }
             None => audit_all(options, &mut |row| {
-                if told.is_ok() {
-                    told = table(&line(row));
+                if printed.is_ok() {
+                    printed = table(&line(row));
                 }
             })?,
         };
-        told?;
+        printed?;
         if self.json {
             let confidence = 1.0 - ALPHA;
             print(
@@ -91,39 +91,4 @@ fn line(row: &Row) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use barkeep::accounting::{Delta, Neighbours, Query, Ratio, Sampling, Steps};
-    use barkeep::curator::{LatticeSigma, NoiseRng, rounded_normal};
-    use barkeep_audit::{Claim, Each, Effort, Source, World, attack};
-
-    /// A secret moved by 1000 lattice steps in noise of `sigma`, certified as if that were 1000.
-    fn row(sigma: f64) -> Row {
-        let ratio = Ratio::new(1.0).unwrap();
-        let query = Query::gaussian(ratio, Sampling::Full, Neighbours::Substitute).unwrap();
-        let delta = Delta::new(1e-3).unwrap();
-        let noise = LatticeSigma::new(sigma).unwrap();
-        let game = Each(move |world: World, rng: &mut NoiseRng| {
-            let secret = if world == World::First { 1000 } else { 0 };
-            (secret + rounded_normal(rng, noise)) as f64
-        });
-        let trials = 100_000;
-        let effort = Effort { trials, alpha: ALPHA, source: Source::new(Some(3)).unwrap() };
-        Row {
-            mechanism: "a sum".to_owned(),
-            certified: query.epsilon(Steps(1), delta).unwrap().bracket.upper,
-            delta: delta.get(),
-            audited: attack(&game, Claim { delta, gaussian: false }, effort).unwrap(),
-            trials,
-            priced_as_released: true,
-        }
-    }
-
-    #[test]
-    fn a_broken_mechanism_ends_the_program_with_code_1() {
-        assert!(verdict(&[row(1000.0)]).is_ok());
-        let exit = verdict(&[row(1000.0), row(500.0)]).unwrap_err();
-        assert_eq!(exit.code(), 1);
-        assert!(exit.to_string().contains("a sum: epsilon"), "{exit}");
-    }
-}
+mod tests;

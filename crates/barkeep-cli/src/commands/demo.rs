@@ -47,7 +47,7 @@ delta = 1e-6
 [sampler]
 name = "langevin"
 start = [0, 0, 0, 0, 0]
-burn_in_time = 20    # 2·ln(4432/0.2): zero is at most so many posterior sd away from coefficients up to 10
+burn_in_time = 20    # 2·ln(4432/0.2): coefficients up to 10 lie at most 4432 posterior sd from zero
 "#;
 
 impl Demo {

@@ -28,7 +28,7 @@ impl PlanCommand {
     }
 }
 
-/// Tells a person what is planned.
+/// Describes the plan to a person.
 pub(super) fn describe(plan: &Plan) {
     let row = |name: &str, value: &str| say(&format!("  {name:<28} {value}"));
     say(&format!(

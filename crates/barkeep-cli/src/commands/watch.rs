@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Progress {
     bar: ProgressBar,
     accepted: AtomicU64,
-    /// ε after so many steps of all chains together, in increasing order, as far as it is known.
+    /// Pairs of a number of steps, of all chains together, and the ε they cost; in increasing order, as far as known.
     spent: Arc<Mutex<Vec<(u64, f64)>>>,
     /// ε of the whole plan; none for a baseline.
     whole: Option<f64>,

@@ -10,19 +10,19 @@ use barkeep::{Error, Plan};
 use std::sync::Arc;
 
 /// A coefficient's posterior by Laplace's approximation: at this many records it is normal for the eye.
-pub(super) struct Exact {
-    pub(super) mean: f64,
-    pub(super) sd: f64,
+pub(crate) struct Exact {
+    pub(crate) mean: f64,
+    pub(crate) sd: f64,
 }
 
 /// Climbs to the mode by exact gradients, asked of a curator who keeps no secrets.
-pub(super) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
+pub(crate) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
     let model = &plan.spec.model;
     let table = plan.read_records(&mut |_| {})?;
     let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
     let curator = Curator::new(table, Arc::clone(&plan.spec.likelihood), premises, Budget::not_private())
         .map_err(Error::from)?;
-    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0));
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0));
     let bound = model.lipschitz(plan.spec.data.schema()).unwrap_or(f64::NAN);
     let clip = Clip::new(bound).map_err(Error::from)?;
     let temper = Temper::new(1.0).map_err(Error::from)?;
@@ -30,7 +30,7 @@ pub(super) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
     let mut slope = |theta: &[f64]| -> Result<Vec<f64>, Exit> {
         let (mut sum, mut prior) = (vec![0.0; d], vec![0.0; d]);
         let term = Term::Gradient { theta, precondition: Precondition::Identity };
-        tab.sum(&Sum { term, temper, clip, batch: Sampling::Full, sigma: 0.0 }, &mut sum)
+        gate.sum(&Sum { term, temper, clip, batch: Sampling::Full, sigma: 0.0 }, &mut sum)
             .map_err(Error::from)?;
         model.prior_gradient(theta, &mut prior);
         Ok(sum.iter().zip(prior).map(|(sum, prior)| sum + prior).collect())
