@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use barkeep_num::up_by;
 
-use crate::rdp::Linear;
 use crate::{
-    Epsilon, Error, Mu, Neighbours, Probability, Ratio, Rho, Rule, Sampling, Sensitivity, Variance, decision,
+    Epsilon, Error, Gaussian, Mu, Neighbours, Probability, Ratio, Rho, Rule, Sampling, Sensitivity, Steps,
+    Variance, decision,
 };
 
 /// What leaves the curator in one step, and how it is protected.
@@ -202,7 +202,7 @@ impl Cost {
         let pure = |epsilon: f64| Epsilon::new(epsilon).map(Epsilon::pure_rho).map_err(|_| none.clone());
         match &self.mechanism {
             Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } if self.is_full() => {
-                Rho::new(Linear::gaussian(*ratio).rho().get())
+                Rho::new(Gaussian::new(*ratio, Steps(1))?.rho().upper)
             }
             Mechanism::DiscreteGaussian { variance, sensitivity } => {
                 let sensitivity = *sensitivity as f64;
@@ -227,7 +227,7 @@ impl Cost {
         let pure = |epsilon: f64| Epsilon::new(epsilon).map(Epsilon::pure_mu);
         match &self.mechanism {
             Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } if self.is_full() => {
-                Mu::new(up_by(1.0 / ratio.get(), 1))
+                Mu::new(Gaussian::new(*ratio, Steps(1))?.mu().upper)
             }
             Mechanism::Laplace { ratio } => pure(up_by(1.0 / ratio.get(), 1)),
             Mechanism::Bernoulli { p, q } => pure(worst_loss(p.get(), q.get())),

@@ -1,12 +1,7 @@
 //! Keeps the privacy budget: every question is paid for before it is answered, and never more than was bought.
 
 use crate::Refused;
-use crate::question::innermost;
-use barkeep_accounting::{
-    CoinError, Contract, Cost, Error, Gaussian, GdpFilter, Mechanism, Mu, Rho, Rule, Sampling, Steps,
-    ZcdpFilter,
-};
-use barkeep_num::up_by;
+use barkeep_accounting::{CoinError, Contract, Cost, GdpFilter, Mu, Rho, Steps, ZcdpFilter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A privacy budget, shared by all its clones and by every chain that charges it.
@@ -79,11 +74,11 @@ impl Budget {
         Self::of(Account::Zcdp { filter, flips: Flips { coin, left: flips.0 } })
     }
 
-    /// Buys questions to be chosen as the run goes, all of them Gaussian mechanisms on full batches, while their μ²
-    /// add up to the filter's.
+    /// Buys questions to be chosen as the run goes, each with a [μ of its own](Cost::mu), while their μ² add up to the
+    /// filter's.
     ///
-    /// **Privacy.** What [`GdpFilter::epsilon`] says of the filter without coins: such decisions are flipped after their
-    /// noise was added.
+    /// **Privacy.** What [`GdpFilter::epsilon`] says of the filter without coins: no decision with a coin of its own has
+    /// a μ, and noisy ones are flipped after their noise was added.
     #[must_use]
     pub fn gdp(filter: GdpFilter) -> Self {
         Self::of(Account::Gdp(filter))
@@ -125,12 +120,16 @@ impl Budget {
                 Ok(())
             }
             Account::Zcdp { filter, flips } => {
-                let rho = concentrated(cost)?;
+                let rho = cost.rho()?;
                 flips.charge_with(cost, || filter.charge(rho).is_ok())
             }
             Account::Gdp(filter) => {
-                let mu = Mu::new(gaussian(cost)?.mu().upper)?;
-                filter.charge(mu).map_err(|_| Refused::Exhausted)
+                let mu = cost.mu()?;
+                // No coin was bought here.
+                if CoinError::of(cost) != CoinError::NONE || filter.charge(mu).is_err() {
+                    return Err(Refused::Exhausted);
+                }
+                Ok(())
             }
             Account::NotPrivate => Ok(()),
         }
@@ -167,35 +166,6 @@ impl Flips {
         self.left = left;
         Ok(())
     }
-}
-
-/// The question as a Gaussian mechanism, if it is one on all records.
-fn gaussian(cost: &Cost) -> Result<Gaussian, Refused> {
-    match (cost.mechanism(), cost.sampling()) {
-        (Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio }, Sampling::Full) => {
-            Ok(Gaussian::new(*ratio, Steps(1))?)
-        }
-        _ => Err(Error::Mismatch("a filter charges Gaussian noise on full batches only").into()),
-    }
-}
-
-/// The question's ρ of zero-concentrated privacy, rounded up.
-///
-/// The bit of a Barker coin is the exponential mechanism on two outcomes: its privacy loss has a range of at most Δ, hence
-/// ρ = Δ²/8 (Cesar and Rogers 2021, by Hoeffding's lemma). That of a rule with normal noise of standard deviation σ is a
-/// post-processing of the log-ratio plus that noise: ρ = Δ²/(2σ²). A lazy rule post-processes the bit of the rule inside.
-fn concentrated(cost: &Cost) -> Result<Rho, Refused> {
-    let (Mechanism::Decision { rule, sensitivity }, Sampling::Full) = (cost.mechanism(), cost.sampling())
-    else {
-        return Ok(Rho::new(gaussian(cost)?.rho().upper)?);
-    };
-    let divisor = match innermost(rule) {
-        Rule::Barker => 8.0,
-        Rule::Penalty { sigma } => 2.0 * sigma * sigma,
-        Rule::Corrected { variance, .. } => 2.0 * variance,
-        _ => return Err(Error::Mismatch("a filter charges rules that are concentrated only").into()),
-    };
-    Ok(Rho::new(up_by(sensitivity.get() * sensitivity.get() / divisor, 4))?)
 }
 
 #[cfg(test)]

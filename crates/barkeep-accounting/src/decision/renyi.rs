@@ -19,9 +19,13 @@ use super::envelope::{Envelope, Fineness};
 use super::pair::Pair;
 use crate::rdp::{Curve, Orders};
 use crate::{Error, Order, Rho, Rule, Sensitivity};
+use barkeep_num::up_by;
 
 /// Steps of the order in the search for a zCDP bound; the bound is loose by at most this factor.
 const ORDER_STEP: f64 = 1.002;
+
+/// The least ρ that is reported: smaller ones come from squares near the end of the range of f64.
+const SMALLEST_RHO: f64 = 1e-290;
 
 /// How closely the curve is enclosed for one divergence.
 const EXCESS: f64 = 1e-5;
@@ -157,20 +161,20 @@ fn supremum(rule: &dyn Acceptance, sensitivity: f64, order: f64) -> Option<f64> 
 /// ρ such that one decision is ρ-zCDP: its Rényi divergence of every order α is at most ρα.
 ///
 /// Barker: Δ²/8. Penalty and corrected: Δ²/(2s²) of the Gaussian release behind them, which no smaller number can replace: deep
-/// in the tail of rejections D_α/α tends to it as α grows. Lazy: the smaller of its inside's ρ and a certified
-/// supremum over t and α.
+/// in the tail of rejections D_α/α tends to it as α grows. A lazy rule post-processes the bit of the rule inside and has its ρ.
+///
+/// A filter charges this once a step, so a closed form is used wherever there is one. For a lazy rule the supremum over t and α
+/// is smaller, but takes tens of milliseconds; only a rule without a closed form (lazy Metropolis) pays for it.
 ///
 /// # Errors
 /// As [`divergence`].
 pub fn zcdp(rule: &dyn Acceptance, sensitivity: Sensitivity) -> Result<Rho, Error> {
     rule.check()?;
-    let known = rule.zcdp(sensitivity.get()).unwrap_or(f64::INFINITY) * (1.0 + 4.0 * f64::EPSILON);
-    let found = if rule.keep() < 1.0 || known.is_infinite() {
-        concentrated_supremum(rule, sensitivity.get())
-    } else {
-        f64::INFINITY
+    let rho = match rule.zcdp(sensitivity.get()) {
+        // Three roundings; below the floor a square may have lost its relative precision.
+        Some(known) => up_by(known, 4).max(SMALLEST_RHO),
+        None => concentrated_supremum(rule, sensitivity.get()),
     };
-    let rho = known.min(found);
     if rho.is_finite() {
         Rho::new(rho)
     } else {
@@ -180,7 +184,7 @@ pub fn zcdp(rule: &dyn Acceptance, sensitivity: Sensitivity) -> Result<Rho, Erro
 
 /// sup D_α/α over orders and corners. D_α grows with α, so on [α, 1.002α] the quotient is at most D_{1.002α}/α; from the order on at
 /// which D_∞/α falls below the best, nothing more can come.
-fn concentrated_supremum(rule: &dyn Acceptance, sensitivity: f64) -> f64 {
+pub(super) fn concentrated_supremum(rule: &dyn Acceptance, sensitivity: f64) -> f64 {
     let Ok(envelope) = Envelope::new(rule, sensitivity, Fineness { excess: 1e-4, decay: 0.5, tail: 1e-30 })
     else {
         return f64::INFINITY;

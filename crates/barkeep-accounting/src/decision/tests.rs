@@ -2,7 +2,7 @@
 
 use super::envelope::{Envelope, Fineness};
 use super::*;
-use crate::{Component, Correction, Ratio, Rule};
+use crate::{Component, Correction, Cost, Mechanism, Neighbours, Ratio, Rule, Sampling};
 
 fn correction() -> Correction {
     let atom = |weight, mean| Component { weight, mean, sd: 0.0 };
@@ -204,6 +204,8 @@ fn divergences_enclose_a_search_over_log_ratios() {
                 }
                 let rho = zcdp(&rule, Sensitivity::new(sensitivity).unwrap()).unwrap().get();
                 assert!(found <= rho * order * (1.0 + 1e-9), "{rule:?} {sensitivity} {order}");
+                let tightest = rho.min(renyi::concentrated_supremum(&rule, sensitivity));
+                assert!(found <= tightest * order * (1.0 + 1e-9), "{rule:?} {sensitivity} {order}");
             }
         }
     }
@@ -331,4 +333,60 @@ fn stretches_follow_one_another() {
     }
     assert_eq!(Stretch::of(0), Stretch { after: 0, last: 1 });
     assert_eq!(Stretch::of(u64::MAX).last, Stretch::LAST);
+}
+
+/// ρ from the definition: the largest D_α/α found for the two bits, over states, both signs and orders.
+#[test]
+fn a_decision_is_charged_what_its_divergences_show_and_not_much_more() {
+    let cost = |rule: Rule, sensitivity: f64| {
+        let mechanism = Mechanism::Decision { rule, sensitivity: Sensitivity::new(sensitivity).unwrap() };
+        Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
+    };
+    let divergence = |p: f64, q: f64, order: f64| {
+        let power = |p: f64, q: f64| (order * p.ln() + (1.0 - order) * q.ln()).exp();
+        (power(p, q) + power(1.0 - p, 1.0 - q)).ln() / (order - 1.0)
+    };
+    let lazy = Rule::Lazy { keep: 0.4, rule: Box::new(Rule::Barker) };
+    for rule in [Rule::Barker, lazy, Rule::Penalty { sigma: 1.5 }] {
+        for sensitivity in [0.01, 0.3, 2.0] {
+            let mut most: f64 = 0.0;
+            for step in -120..=120 {
+                let (t, s) = (f64::from(step) / 20.0, sensitivity);
+                for (p, q) in [(t, t + s), (t + s, t)].map(|(t, u)| (rule.accept(t), rule.accept(u))) {
+                    for order in [1.001, 1.5, 2.0, 4.0, 16.0] {
+                        most = most.max(divergence(p, q, order) / order);
+                    }
+                }
+            }
+            let charged = cost(rule.clone(), sensitivity).rho().unwrap().get();
+            assert!(most <= charged * (1.0 + 1e-9), "{rule:?} {sensitivity}: {most} {charged}");
+            // Barker's is the limit of orders near 1 at the state of acceptance one half.
+            assert!(rule != Rule::Barker || sensitivity > 1.0 || most > 0.99 * charged, "{most} {charged}");
+        }
+    }
+    assert!(cost(Rule::Metropolis, 0.1).rho().is_err());
+}
+
+/// The formulas by which the curator's filter charged before the accountant did, to the bit.
+#[test]
+fn a_decision_is_charged_the_closed_form_of_its_rule() {
+    let rho =
+        |rule: Rule, sensitivity: f64| zcdp(&rule, Sensitivity::new(sensitivity).unwrap()).unwrap().get();
+    let above = |value: f64| barkeep_num::up_by(value, 4);
+    for sensitivity in [1e-6, 0.013, 0.7, 3.1] {
+        let square = sensitivity * sensitivity;
+        assert_eq!(rho(Rule::Barker, sensitivity), above(square / 8.0));
+        for sigma in [0.3, 1.7, 40.0] {
+            let penalty = Rule::Penalty { sigma };
+            assert_eq!(rho(penalty.clone(), sensitivity), above(square / (2.0 * sigma * sigma)));
+            assert_eq!(
+                rho(Rule::Lazy { keep: 0.3, rule: Box::new(penalty.clone()) }, sensitivity),
+                rho(penalty, sensitivity)
+            );
+        }
+        let corrected = Rule::Corrected { variance: 1.9, correction: correction() };
+        assert_eq!(rho(corrected, sensitivity), above(square / (2.0 * 1.9)));
+    }
+    // A square that underflows is not free.
+    assert!(rho(Rule::Penalty { sigma: 1.0 / 1024.0 }, 1e-200) > 0.0);
 }
