@@ -30,7 +30,7 @@
 //! * [`gaussian`]: the closed form, exact for any mixture of Gaussian mechanisms.
 //! * [`pld`]: privacy-loss distributions, composed by FFT and bracketed from both sides; for anything with a privacy curve.
 //! * [`decision`]: bits of acceptance tests, by the optimal adaptive attack on them.
-//! * [`rdp`]: Rényi divergences, order by order; upper bounds for everything.
+//! * [`renyi`]: Rényi divergences, order by order; upper bounds for everything.
 //! * [`theorems`]: what the papers prove, by name and equation, mended where they err.
 //!
 //! A [`Contract`] picks the tightest one that is valid for all its parts. [`Rho`], [`Mu`], [`Renyi`] and [`TradeOff`] translate
@@ -42,40 +42,22 @@
 //! Sums of costs are rounded up, budgets down, searches return a point that was seen to hold. Any bits given as arguments yield an
 //! answer or a typed [`Error`] after bounded work.
 
-mod accountant;
-mod bits;
-pub mod calibration;
-mod coins;
-mod contract;
-mod cost;
-pub mod decision;
-mod double;
+mod engines;
 mod error;
-mod filters;
-pub mod gaussian;
-mod measures;
-mod mixture;
-pub mod pld;
+mod price;
 mod query;
-pub mod rdp;
 mod rule;
-mod search;
 pub mod theorems;
-mod units;
-pub mod vcor;
 
-pub use coins::CoinError;
-pub use contract::Contract;
-pub use cost::{BarkerBound, Cost, Mechanism};
+pub use engines::gaussian::Gaussian;
+pub use engines::{decision, gaussian, pld, renyi};
 pub use error::Error;
-pub use filters::{Exhausted, GdpFilter, Odometer, ZcdpFilter};
-pub use gaussian::Gaussian;
-pub use measures::{Renyi, TradeOff};
+pub use price::{
+    BarkerBound, Bracket, CoinError, Contract, Cost, Delta, Epsilon, Exhausted, GdpFilter, Mechanism, Mu,
+    Neighbours, Odometer, Order, Probability, Rate, Ratio, Renyi, Rho, Sampling, Sensitivity, Steps,
+    TradeOff, Variance, ZcdpFilter, calibration,
+};
 pub use query::{Answer, Most, Query};
 pub use rule::{
-    BATCH_ROUNDING, CLAMP, Coin, Component, Correction, LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Side,
-};
-pub use units::{
-    Bracket, Delta, Epsilon, Mu, Neighbours, Order, Probability, Rate, Ratio, Rho, Sampling, Sensitivity,
-    Steps, Variance,
+    BATCH_ROUNDING, CLAMP, Coin, Component, Correction, LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Side, vcor,
 };

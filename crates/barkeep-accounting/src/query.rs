@@ -2,7 +2,7 @@
 //!
 //! What one step consists of is fixed when the [`Query`] is made; presets name the samplers of the papers.
 
-use crate::accountant::Accountant;
+use crate::engines::chooser::Accountant;
 use crate::theorems::{gradients, thesis};
 use crate::{
     BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, Mechanism, Mu, Neighbours, Probability,

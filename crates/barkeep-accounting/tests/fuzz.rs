@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use barkeep_accounting::rdp::{
+use barkeep_accounting::renyi::{
     Amplified, Bernoulli, Composition, Curve, Laplace, Linear, PoissonGaussian, Pure,
     WithoutReplacementGaussian,
 };

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use barkeep_accounting::rdp::{Composition, Curve, PoissonGaussian, WithoutReplacementGaussian};
+use barkeep_accounting::renyi::{Composition, Curve, PoissonGaussian, WithoutReplacementGaussian};
 use barkeep_accounting::{
     Bracket, Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Probability, Query, Rate, Ratio, Rule,
     Sampling, Sensitivity, Steps, Variance, calibration,

@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use barkeep_accounting::pld::{Accuracy, Composition, Curve as Pair};
-use barkeep_accounting::rdp::{Amplified, Curve, Linear};
+use barkeep_accounting::renyi::{Amplified, Curve, Linear};
 use barkeep_accounting::theorems::barker::{BarkerTest, corollary_2};
 use barkeep_accounting::{
     BarkerBound, Bracket, Delta, Epsilon, Gaussian, Neighbours, Order, Probability, Query, Rate, Ratio,

@@ -3,7 +3,7 @@
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::Published;
 use crate::svg::{Axis, Figure, Mark, Panel, Style};
-use barkeep::accounting::rdp::Composition;
+use barkeep::accounting::renyi::Composition;
 use barkeep::accounting::theorems::barker::corollary_2;
 use barkeep::accounting::{BarkerBound, Delta, Error, Query, Steps};
 

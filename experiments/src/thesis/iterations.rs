@@ -6,7 +6,7 @@
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::{Entry, Published};
 use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
-use barkeep::accounting::rdp::Composition;
+use barkeep::accounting::renyi::Composition;
 use barkeep::accounting::theorems::thesis::{Hmc, theorem_3_1, theorem_3_5};
 use barkeep::accounting::{BarkerBound, Delta, Epsilon, Error, Query, Rule, Sensitivity, Steps};
 

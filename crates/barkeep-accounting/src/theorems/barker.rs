@@ -23,7 +23,7 @@ use std::collections::BinaryHeap;
 
 use barkeep_num::up_by;
 
-use crate::rdp::{Amplified, Curve, LARGEST_WHOLE_ORDER, Orders};
+use crate::renyi::{Amplified, Curve, LARGEST_WHOLE_ORDER, Orders};
 use crate::theorems::thesis::batch_rate;
 use crate::{BarkerBound, Error, Order, Ratio, Sensitivity, Variance};
 

@@ -8,7 +8,7 @@
 use barkeep_num::{down_by, up_by};
 
 use super::barker::BarkerTest;
-use crate::rdp::{Amplified, Linear};
+use crate::renyi::{Amplified, Linear};
 use crate::{BarkerBound, Delta, Epsilon, Error, Gaussian, Rate, Ratio, Rho, Steps};
 
 /// The ratio σ/c = τ√n of DP penalty (Theorem 3.1 with α = ½), rounded down.

@@ -1,0 +1,468 @@
+//! Chooses the tightest accountant that is valid for every part of a composition, and adds what rounded coins cost.
+//!
+//! * all Gaussian on full batches: the closed form, exact;
+//! * decisions of one kind: optimal adaptive composition by dynamic programming;
+//! * one kind of bit: the binomial sum, exact;
+//! * anything with the minibatch Barker test, which has only a Rényi curve: Rényi divergences of all parts;
+//! * everything else: privacy-loss distributions, decisions entering as [`Mixture`] says.
+//!
+//! Where privacy-loss distributions do not resolve, Rényi divergences bound the answer from above.
+
+use barkeep_num::{down_by, try_largest_integer};
+
+use crate::decision::{Attacks, Decisions};
+use crate::engines::bits::Bits;
+use crate::engines::mixture::Mixture;
+use crate::price::coin_error::CoinError;
+use crate::query::Most;
+use crate::renyi::{
+    Bernoulli, Composition, Curve, Laplace, Linear, PoissonGaussian, WithoutReplacementGaussian,
+};
+use crate::theorems::{barker, thesis};
+use crate::{
+    Answer, BarkerBound, Bracket, Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Neighbours, Ratio, Rule,
+    Sampling, Sensitivity, Steps, decision,
+};
+
+/// What one round of steps costs, ready to be asked about any number of rounds.
+pub(crate) struct Accountant {
+    engine: Engine,
+    /// Of one round.
+    coins: CoinError,
+}
+
+enum Engine {
+    Gaussian(Gaussian),
+    Decision { rule: Rule, sensitivity: Sensitivity, steps: Steps, bound: Option<Renyi> },
+    Bits { bits: Bits, steps: Steps, many: Mixture },
+    Mixture { mixture: Mixture, bound: Option<Renyi> },
+    Renyi(Renyi),
+}
+
+struct Renyi {
+    composition: Composition,
+    classical: bool,
+}
+
+/// Rounds whose coins are set aside at first: enough for most questions, and cheap.
+const ASIDE: u64 = 4096;
+
+/// Searches made at most until the number of coins set aside is right.
+const SEARCHES: usize = 6;
+
+/// Single rounds tried on top: the coins set aside may have been some too many.
+const TRIED_ON_TOP: usize = 3;
+
+impl Accountant {
+    pub(crate) fn new(round: &[(Cost, Steps)]) -> Result<Self, Error> {
+        let parts: Vec<&(Cost, Steps)> =
+            round.iter().filter(|(cost, steps)| steps.0 > 0 && !is_free(cost)).collect();
+        let coins = parts
+            .iter()
+            .fold(CoinError::NONE, |sum, (cost, steps)| sum.and(CoinError::of(cost).times(*steps)));
+        let engine = if let Some(gaussian) = all_gaussian(&parts)? {
+            Engine::Gaussian(gaussian)
+        } else if let Some((rule, sensitivity, steps)) = one_decision(&parts) {
+            Engine::Decision { rule, sensitivity, steps, bound: renyi(&parts).ok() }
+        } else if let Some((bits, steps)) = one_bit(&parts) {
+            Engine::Bits { bits, steps, many: Mixture::new(&parts)? }
+        } else if parts.iter().any(|(cost, _)| matches!(cost.mechanism(), Mechanism::BarkerMinibatch { .. }))
+        {
+            Engine::Renyi(renyi(&parts)?)
+        } else {
+            Engine::Mixture { mixture: Mixture::new(&parts)?, bound: renyi(&parts).ok() }
+        };
+        Ok(Self { engine, coins })
+    }
+
+    /// The accountant's name, for people.
+    pub(crate) fn method(&self) -> &'static str {
+        match &self.engine {
+            Engine::Gaussian(_) => "closed form of the Gaussian mechanism",
+            Engine::Decision { .. } => "optimal adaptive composition of decisions",
+            Engine::Bits { .. } => "exact sum over the number of ones",
+            Engine::Mixture { mixture, .. } => mixture.method(),
+            Engine::Renyi(renyi) => renyi.method(),
+        }
+    }
+
+    /// ε of `rounds` rounds, coins included.
+    pub(crate) fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Answer, Error> {
+        let mut method = self.method();
+        if rounds.0 == 0 {
+            return Ok(Answer { bracket: Bracket::exact(0.0), method });
+        }
+        let Self { engine, coins } = self;
+        let coins = coins.times(rounds);
+        if let Engine::Decision { rule, sensitivity, steps, .. } = engine {
+            // Composed once, whatever the coins ask.
+            let asked = steps.times(rounds)?;
+            let decisions = Decisions::new(rule, *sensitivity, asked, delta, Attacks::Run)?;
+            if let Ok(bracket) = coins.epsilon(delta, |delta| decisions.epsilon(delta)) {
+                return Ok(Answer { bracket, method });
+            }
+        }
+        let bracket = coins.epsilon(delta, |delta| {
+            let answer = engine.epsilon(rounds, delta)?;
+            method = answer.method.unwrap_or(method);
+            Ok(answer.bracket)
+        })?;
+        Ok(Answer { bracket, method })
+    }
+
+    /// The upper end of [`epsilon`](Accountant::epsilon) alone, to the bit, without the attacks behind the lower end of decisions.
+    pub(crate) fn epsilon_above(&mut self, rounds: Steps, delta: Delta) -> Result<f64, Error> {
+        if let Engine::Decision { rule, sensitivity, steps, .. } = &self.engine {
+            let decisions = Decisions::new(rule, *sensitivity, steps.times(rounds)?, delta, Attacks::Spared)?;
+            let ideal = |delta: Delta| Ok(decisions.epsilon(delta)?.upper);
+            if let Ok(upper) = self.coins.times(rounds).epsilon_above(delta, ideal) {
+                return Ok(upper);
+            }
+        }
+        Ok(self.epsilon(rounds, delta)?.bracket.upper)
+    }
+
+    /// δ at ε of `rounds` rounds, coins included.
+    pub(crate) fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Result<Answer, Error> {
+        let mut method = self.method();
+        if rounds.0 == 0 {
+            return Ok(Answer { bracket: Bracket::exact(0.0), method });
+        }
+        let Self { engine, coins } = self;
+        let bracket = coins.times(rounds).delta(epsilon, |epsilon| {
+            let answer = engine.delta(rounds, epsilon)?;
+            method = answer.method.unwrap_or(method);
+            Ok(answer.bracket)
+        })?;
+        Ok(Answer { bracket, method })
+    }
+
+    /// Whether so many rounds are certainly within (ε, δ); what no accountant resolves is not.
+    ///
+    /// Rényi divergences are asked first where they are at hand: they cost little, and a yes is a yes.
+    pub(crate) fn fits(&mut self, rounds: Steps, epsilon: Epsilon, delta: Delta) -> Result<bool, Error> {
+        if let Engine::Mixture { bound: Some(renyi), .. } = &mut self.engine {
+            let coins = self.coins.times(rounds);
+            if coins.delta(epsilon, |epsilon| Ok(renyi.delta(rounds, epsilon)))?.upper <= delta.get() {
+                return Ok(true);
+            }
+        }
+        match self.delta(rounds, epsilon) {
+            Ok(spent) => Ok(spent.bracket.upper <= delta.get()),
+            Err(Error::Unresolved { .. } | Error::Unbounded(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The most rounds that are certainly within (ε, δ), coins included, and the method that shows it.
+    pub(crate) fn largest(&mut self, epsilon: Epsilon, delta: Delta) -> Result<Most, Error> {
+        let method = self.method();
+        let most = |steps: Steps, method: &'static str| Most { steps, method, epsilon: None };
+        match &self.engine {
+            Engine::Decision { rule, sensitivity, steps, .. } => {
+                let (rule, sensitivity, steps) = (rule.clone(), *sensitivity, *steps);
+                let price = |asked: Steps, ideal: &dyn Fn(Delta) -> Result<f64, Error>| {
+                    self.coins.times(Steps(asked.0.div_ceil(steps.0))).epsilon_above(delta, ideal)
+                };
+                if let Ok(Some((found, spent))) =
+                    decision::longest(&rule, sensitivity, epsilon, delta, &price)
+                {
+                    let whole = found.0.is_multiple_of(steps.0);
+                    let epsilon = whole.then_some(spent);
+                    return Ok(Most { steps: Steps(found.0 / steps.0), method, epsilon });
+                }
+                let mut found = self.coins_aside(epsilon, delta, |epsilon, delta| {
+                    let most = decision::largest_known(&rule, sensitivity, epsilon, delta)?;
+                    Ok(Steps(most.0 / steps.0))
+                })?;
+                for _ in 0..TRIED_ON_TOP {
+                    let more = Steps(found.0.saturating_add(1));
+                    match self.epsilon_above(more, delta) {
+                        Ok(upper) if upper <= epsilon.get() => found = more,
+                        _ => break,
+                    }
+                }
+                Ok(most(found, method))
+            }
+            Engine::Bits { bits, steps, many } => match bits.largest_steps(epsilon, delta) {
+                Err(Error::Unresolved { .. }) => Ok(most(many.largest(epsilon, delta)?, many.method())),
+                found => Ok(most(Steps(found?.0 / steps.0), method)),
+            },
+            Engine::Mixture { mixture, .. } => {
+                let found =
+                    self.coins_aside(epsilon, delta, |epsilon, delta| mixture.largest(epsilon, delta));
+                let coins = self.coins;
+                let Engine::Mixture { bound: Some(renyi), .. } = &mut self.engine else {
+                    return Ok(most(found?, method));
+                };
+                // Asked directly: through `delta` every look would first try what has just failed.
+                let mut fits = |rounds: u64| {
+                    let rounds = Steps(rounds);
+                    let spent =
+                        coins.times(rounds).delta(epsilon, |epsilon| Ok(renyi.delta(rounds, epsilon)))?;
+                    Ok(spent.upper <= delta.get())
+                };
+                match found {
+                    // Past the reach of the lattice Rényi divergences may allow more; one look tells.
+                    Ok(found) => {
+                        let more = found.0.saturating_add(found.0 / 1000).saturating_add(1);
+                        Ok(match try_largest_integer(more, u64::MAX, fits)? {
+                            Some(more) => most(Steps(more), renyi.method()),
+                            None => most(found, method),
+                        })
+                    }
+                    Err(Error::Unresolved { .. }) => {
+                        let found = try_largest_integer(0, u64::MAX, &mut fits)?.unwrap_or(0);
+                        Ok(most(Steps(found), renyi.method()))
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            Engine::Gaussian(_) | Engine::Renyi(_) => {
+                let fits = |rounds: u64| Ok(self.delta(Steps(rounds), epsilon)?.bracket.upper <= delta.get());
+                Ok(most(Steps(try_largest_integer(0, u64::MAX, fits)?.unwrap_or(0)), method))
+            }
+        }
+    }
+
+    /// Asks for the most rounds with ideal coins, what the coins of as many rounds cost set aside before.
+    ///
+    /// If r rounds fit beside the coins of c, min(r, c) rounds fit with their own.
+    fn coins_aside(
+        &self,
+        epsilon: Epsilon,
+        delta: Delta,
+        ideal: impl Fn(Epsilon, Delta) -> Result<Steps, Error>,
+    ) -> Result<Steps, Error> {
+        if self.coins == CoinError::NONE {
+            return ideal(epsilon, delta);
+        }
+        let (mut fitting, mut beyond, mut aside) = (0, u64::MAX, ASIDE);
+        for _ in 0..SEARCHES {
+            let (left, found) = loop {
+                match self.coins.times(Steps(aside)).reduced(epsilon, delta) {
+                    Some((left, delta)) => break (left, ideal(left, delta)?.0),
+                    None if aside / 8 <= fitting => return Ok(Steps(fitting)),
+                    None => (beyond, aside) = (aside, aside / 8),
+                }
+            };
+            fitting = fitting.max(found.min(aside));
+            if found >= aside {
+                aside = found.saturating_add(found / 64).saturating_add(1);
+            } else {
+                beyond = beyond.min(aside);
+                if epsilon.get() - left.get() < 1e-7 * epsilon.get() {
+                    break;
+                }
+            }
+            if beyond - fitting <= 1 {
+                break;
+            }
+            // Above what fits and below what does not; between them, the middle.
+            aside = if aside < beyond { aside } else { fitting + (beyond - fitting) / 2 };
+        }
+        Ok(Steps(fitting))
+    }
+}
+
+/// A bracket, and the method if it was not the first choice.
+struct Found {
+    bracket: Bracket,
+    method: Option<&'static str>,
+}
+
+impl From<Bracket> for Found {
+    fn from(bracket: Bracket) -> Self {
+        Self { bracket, method: None }
+    }
+}
+
+impl Engine {
+    fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Found, Error> {
+        match self {
+            Self::Gaussian(round) => Ok(round.repeated(rounds)?.epsilon(delta).into()),
+            Self::Decision { rule, sensitivity, steps, bound } => {
+                let first = decision::epsilon(rule, *sensitivity, steps.times(rounds)?, delta);
+                fallback(first, bound, |renyi| renyi.epsilon(rounds, delta))
+            }
+            Self::Bits { bits, steps, many } => {
+                let exact = steps.times(rounds).and_then(|steps| bits.epsilon(steps, delta));
+                or_many(exact, many, |many| many.epsilon(rounds, delta))
+            }
+            Self::Mixture { mixture, bound } => {
+                better(mixture, mixture.epsilon(rounds, delta), bound, |renyi| renyi.epsilon(rounds, delta))
+            }
+            Self::Renyi(renyi) => Ok(renyi.epsilon(rounds, delta)?.into()),
+        }
+    }
+
+    fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Result<Found, Error> {
+        match self {
+            Self::Gaussian(round) => Ok(round.repeated(rounds)?.delta(epsilon).into()),
+            Self::Decision { rule, sensitivity, steps, bound } => {
+                let first = decision::delta(rule, *sensitivity, steps.times(rounds)?, epsilon);
+                fallback(first, bound, |renyi| Ok(renyi.delta(rounds, epsilon)))
+            }
+            Self::Bits { bits, steps, many } => {
+                let exact = steps.times(rounds).and_then(|steps| bits.delta(steps, epsilon));
+                or_many(exact, many, |many| many.delta(rounds, epsilon))
+            }
+            Self::Mixture { mixture, bound } => {
+                better(mixture, mixture.delta(rounds, epsilon), bound, |renyi| {
+                    Ok(renyi.delta(rounds, epsilon))
+                })
+            }
+            Self::Renyi(renyi) => Ok(renyi.delta(rounds, epsilon).into()),
+        }
+    }
+}
+
+/// The exact sum, or privacy-loss distributions where it would be too long.
+fn or_many(
+    exact: Result<Bracket, Error>,
+    many: &Mixture,
+    ask: impl FnOnce(&Mixture) -> Result<Bracket, Error>,
+) -> Result<Found, Error> {
+    match exact {
+        Err(Error::Unresolved { .. }) => Ok(Found { bracket: ask(many)?, method: Some(many.method()) }),
+        exact => Ok(exact?.into()),
+    }
+}
+
+/// The first answer, or a bound by Rényi divergences where it did not resolve.
+fn fallback(
+    first: Result<Bracket, Error>,
+    bound: &mut Option<Renyi>,
+    second: impl FnOnce(&mut Renyi) -> Result<Bracket, Error>,
+) -> Result<Found, Error> {
+    match (first, bound) {
+        (Err(refusal @ Error::Unresolved { .. }), Some(renyi)) => {
+            let method = Some(renyi.method());
+            // If that gives nothing either, the first refusal says more.
+            second(renyi).map(|bracket| Found { bracket, method }).or(Err(refusal))
+        }
+        (first, _) => Ok(first?.into()),
+    }
+}
+
+/// As [`fallback`], and where the first answer is far from narrow the better of the two.
+///
+/// With decisions it has no lower end and is no worse for it; their Rényi divergences are dear.
+fn better(
+    mixture: &Mixture,
+    first: Result<Bracket, Error>,
+    bound: &mut Option<Renyi>,
+    second: impl FnOnce(&mut Renyi) -> Result<Bracket, Error>,
+) -> Result<Found, Error> {
+    let wide = |found: &Bracket| found.lower.is_none_or(|lower| found.upper > 1.02 * lower);
+    match (first, bound) {
+        (Ok(first), Some(renyi)) if !mixture.has_decisions() && wide(&first) => match second(renyi) {
+            Ok(bound) if bound.upper < first.upper => {
+                let bracket = Bracket { lower: first.lower, upper: bound.upper };
+                Ok(Found { bracket, method: Some(renyi.method()) })
+            }
+            _ => Ok(first.into()),
+        },
+        (first, bound) => fallback(first, bound, second),
+    }
+}
+
+impl Renyi {
+    fn method(&self) -> &'static str {
+        if self.classical { "Rényi divergence, converted as published" } else { "Rényi divergence" }
+    }
+
+    fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Bracket, Error> {
+        if self.classical {
+            self.composition.epsilon_classical(rounds, delta)
+        } else {
+            self.composition.epsilon(rounds, delta)
+        }
+    }
+
+    fn delta(&mut self, rounds: Steps, epsilon: Epsilon) -> Bracket {
+        if self.classical {
+            self.composition.delta_classical(rounds, epsilon)
+        } else {
+            self.composition.delta(rounds, epsilon)
+        }
+    }
+}
+
+/// A bit with the same chances on both sides tells nothing.
+fn is_free(cost: &Cost) -> bool {
+    matches!(cost.mechanism(), Mechanism::Bernoulli { p, q } if p == q)
+}
+
+/// All parts as one Gaussian mechanism, if they are.
+fn all_gaussian(parts: &[&(Cost, Steps)]) -> Result<Option<Gaussian>, Error> {
+    let mut sum = Gaussian::nothing();
+    for (cost, steps) in parts {
+        match cost.full_gaussian() {
+            Some(ratio) => sum = sum.and(Gaussian::new(ratio, *steps)?)?,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(sum))
+}
+
+/// All parts as decisions by one rule within one sensitivity, if they are.
+fn one_decision(parts: &[&(Cost, Steps)]) -> Option<(Rule, Sensitivity, Steps)> {
+    let (first, _) = parts.first()?;
+    let Mechanism::Decision { rule, sensitivity } = first.mechanism() else { return None };
+    let same = parts.iter().all(|(cost, _)| cost.mechanism() == first.mechanism());
+    let steps = parts.iter().try_fold(0_u64, |sum, (_, steps)| sum.checked_add(steps.0))?;
+    same.then(|| (rule.clone(), *sensitivity, Steps(steps)))
+}
+
+/// All parts as one kind of bit, if they are.
+fn one_bit(parts: &[&(Cost, Steps)]) -> Option<(Bits, Steps)> {
+    let (first, _) = parts.first()?;
+    let Mechanism::Bernoulli { p, q } = first.mechanism() else { return None };
+    let same = parts.iter().all(|(cost, _)| cost.mechanism() == first.mechanism());
+    let steps = parts.iter().try_fold(0_u64, |sum, (_, steps)| sum.checked_add(steps.0))?;
+    Bits::new(*p, *q).filter(|_| same).map(|bits| (bits, Steps(steps)))
+}
+
+fn renyi(parts: &[&(Cost, Steps)]) -> Result<Renyi, Error> {
+    let curves: Result<Vec<_>, Error> =
+        parts.iter().map(|(cost, steps)| Ok((curve(cost)?, *steps))).collect();
+    let published = |cost: &Cost| {
+        matches!(cost.mechanism(), Mechanism::BarkerMinibatch { bound: BarkerBound::Paper, .. })
+    };
+    let classical = parts.iter().all(|(cost, _)| published(cost));
+    Ok(Renyi { composition: Composition::new(curves?), classical })
+}
+
+/// The Rényi curve of one step.
+fn curve(cost: &Cost) -> Result<Box<dyn Curve>, Error> {
+    Ok(match cost.mechanism() {
+        Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } => sampled(cost, *ratio)?,
+        Mechanism::DiscreteGaussian { variance, sensitivity } => {
+            let ratio = Ratio::new(down_by(variance.get().sqrt() / *sensitivity as f64, 2))?;
+            Box::new(Linear::gaussian(ratio))
+        }
+        Mechanism::Laplace { ratio } => Box::new(Laplace(*ratio)),
+        Mechanism::Bernoulli { p, q } => Box::new(Bernoulli { p: *p, q: *q }),
+        Mechanism::Decision { rule, sensitivity } => {
+            Box::new(decision::Divergences::new(rule.clone(), *sensitivity)?)
+        }
+        Mechanism::BarkerMinibatch { batch, records, bound } => {
+            Box::new(barker::corollary_2(*batch, *records, *bound)?)
+        }
+    })
+}
+
+fn sampled(cost: &Cost, ratio: Ratio) -> Result<Box<dyn Curve>, Error> {
+    Ok(match (cost.sampling(), cost.neighbours()) {
+        _ if cost.is_full() => Box::new(Linear::gaussian(ratio)),
+        (Sampling::Poisson { rate }, Neighbours::AddRemove) => Box::new(PoissonGaussian { rate, ratio }),
+        (Sampling::Poisson { rate }, Neighbours::Substitute) => {
+            Box::new(WithoutReplacementGaussian { rate, ratio })
+        }
+        (Sampling::WithoutReplacement { batch, records }, _) => {
+            Box::new(WithoutReplacementGaussian { rate: thesis::batch_rate(batch, records)?, ratio })
+        }
+        (Sampling::Full, _) => Box::new(Linear::gaussian(ratio)),
+    })
+}

@@ -1,0 +1,19 @@
+//! Names what is paid: units, the cost of one question, contracts, and the measures of privacy they translate into.
+
+pub mod calibration;
+pub(crate) mod coin_error;
+mod contract;
+mod cost;
+mod filters;
+mod measures;
+mod units;
+
+pub use coin_error::CoinError;
+pub use contract::Contract;
+pub use cost::{BarkerBound, Cost, Mechanism};
+pub use filters::{Exhausted, GdpFilter, Odometer, ZcdpFilter};
+pub use measures::{Renyi, TradeOff};
+pub use units::{
+    Bracket, Delta, Epsilon, Mu, Neighbours, Order, Probability, Rate, Ratio, Rho, Sampling, Sensitivity,
+    Steps, Variance,
+};

@@ -1,0 +1,87 @@
+//! Composes costs into what a whole run costs, and answers for any number of repetitions of a step.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engines::chooser::Accountant;
+use crate::{Bracket, Cost, Delta, Epsilon, Error, Neighbours, Steps};
+
+/// What a run may ask: so many steps at each cost, in any order, later ones chosen in view of earlier answers.
+///
+/// Fixed before the run and written into its certificate; everything the accountant says can be computed again from it.
+///
+/// ```
+/// use barkeep_accounting::{Contract, Cost, Delta, Mechanism, Neighbours, Ratio, Sampling, Steps};
+/// let gradient = Mechanism::Gaussian { ratio: Ratio::new(40.0)? };
+/// let cost = Cost::new(gradient, Sampling::Full, Neighbours::Substitute)?;
+/// let run = Contract::new(vec![(cost, Steps(1000))])?;
+/// assert!(run.epsilon(Delta::new(1e-6)?)?.upper < 4.0);
+/// # Ok::<(), barkeep_accounting::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<(Cost, Steps)>", into = "Vec<(Cost, Steps)>")]
+pub struct Contract(Vec<(Cost, Steps)>);
+
+impl TryFrom<Vec<(Cost, Steps)>> for Contract {
+    type Error = Error;
+    fn try_from(parts: Vec<(Cost, Steps)>) -> Result<Self, Error> {
+        Self::new(parts)
+    }
+}
+
+impl From<Contract> for Vec<(Cost, Steps)> {
+    fn from(contract: Contract) -> Self {
+        contract.0
+    }
+}
+
+impl Contract {
+    /// Checks that all parts speak of the same neighbours. No parts at all cost nothing.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if they do not.
+    pub fn new(parts: Vec<(Cost, Steps)>) -> Result<Self, Error> {
+        let neighbours: Option<Neighbours> = parts.first().map(|(cost, _)| cost.neighbours());
+        if parts.iter().any(|(cost, _)| Some(cost.neighbours()) != neighbours) {
+            return Err(Error::Mismatch("costs for different neighbouring relations cannot be composed"));
+        }
+        Ok(Self(parts))
+    }
+
+    /// The costs and how often each may be charged.
+    #[must_use]
+    pub fn parts(&self) -> &[(Cost, Steps)] {
+        &self.0
+    }
+
+    /// ε at a given δ.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] if no accountant reaches an answer, [`Error::Unbounded`] if there is none.
+    pub fn epsilon(&self, delta: Delta) -> Result<Bracket, Error> {
+        Ok(Accountant::new(&self.0)?.epsilon(Steps(1), delta)?.bracket)
+    }
+
+    /// The upper end of [`epsilon`](Contract::epsilon) alone, to the bit: what a bill needs, and for decisions several times quicker.
+    ///
+    /// # Errors
+    /// As [`Contract::epsilon`].
+    pub fn epsilon_above(&self, delta: Delta) -> Result<f64, Error> {
+        Accountant::new(&self.0)?.epsilon_above(Steps(1), delta)
+    }
+
+    /// δ at a given ε.
+    ///
+    /// # Errors
+    /// As [`Contract::epsilon`].
+    pub fn delta(&self, epsilon: Epsilon) -> Result<Bracket, Error> {
+        Ok(Accountant::new(&self.0)?.delta(Steps(1), epsilon)?.bracket)
+    }
+
+    /// The accountant that answers, in words.
+    ///
+    /// # Errors
+    /// As [`Contract::epsilon`].
+    pub fn method(&self) -> Result<&'static str, Error> {
+        Ok(Accountant::new(&self.0)?.method())
+    }
+}
