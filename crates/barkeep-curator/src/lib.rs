@@ -46,7 +46,7 @@
 //!   planner calls too; a sampler cannot state its own price.
 //! * **Charged first, answered then**; a refusal spends nothing, changes nothing, and is decided from public
 //!   numbers alone: [`Budget::charge`], [`Ask`].
-//! * **CoinError and noise are exact**: [`flip`], [`rounded_normal`], [`discrete_gaussian`]; a choice is off by a factor that
+//! * **Coins and noise are exact**: [`flip`], [`rounded_normal`], [`discrete_gaussian`]; a choice is off by a factor that
 //!   is charged: [`choose_epsilon`].
 //! * **Work does not depend on records**: kernels do not branch on them, and no refusal, retry or early end does.
 //! * **Nothing else comes out**: no sum, log-ratio, acceptance probability or clip fraction.
@@ -54,49 +54,31 @@
 //! Under `Neighbours::Substitute` the number of records is public and bounds use it; under `Neighbours::AddRemove`
 //! no answer, cost or refusal to a question depends on it. Models are trusted code. Timing is no part of the guarantee.
 
-mod batch;
-mod budget;
-mod choose;
-mod coin;
-mod curator;
-mod digits;
-mod discrete_gaussian;
-#[cfg(test)]
-mod echo;
 mod error;
-mod half_normal;
-mod lattice;
+mod gate;
+mod random;
+mod sums;
 #[cfg(test)]
-mod noise_tests;
-mod normal;
-mod pass;
-mod precondition;
-mod question;
-mod rng;
-mod score;
-mod secret;
-mod sigma;
-mod skip;
-#[cfg(test)]
-mod statistics;
-mod tab;
+mod test_support;
 
-pub use batch::Batch;
-pub use budget::{Budget, Spent};
-pub use choose::{Choose, LARGEST_CHOICE, MOST_CANDIDATES, choose_cost, choose_epsilon};
-pub use coin::flip;
-pub use curator::Curator;
-pub use discrete_gaussian::discrete_gaussian;
 pub use error::Refused;
-pub use lattice::{
+pub use gate::budget::{Budget, Spent};
+pub use gate::choose::{Choose, LARGEST_CHOICE, MOST_CANDIDATES, choose_cost, choose_epsilon};
+pub use gate::curator::Curator;
+pub use gate::gate::{Ask, Gate};
+pub use gate::question::{
+    Decide, LARGEST_DRAWN_RATIO, Level, PrivacyModel, Sum, Term, decide_cost, sum_cost,
+};
+pub use gate::secret::Secret;
+pub use random::batch::Batch;
+pub use random::coin::flip;
+pub use random::discrete_gaussian::discrete_gaussian;
+pub use random::normal::rounded_normal;
+pub use random::rng::NoiseRng;
+pub use random::sigma::LatticeSigma;
+pub use sums::lattice::{
     Clip, MOST_DIMENSIONS, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for,
     sum_sensitivity,
 };
-pub use normal::rounded_normal;
-pub use precondition::Precondition;
-pub use question::{Decide, LARGEST_DRAWN_RATIO, Level, PrivacyModel, Sum, Term, decide_cost, sum_cost};
-pub use rng::NoiseRng;
-pub use score::{score_width, second_moments};
-pub use secret::Secret;
-pub use sigma::LatticeSigma;
-pub use tab::{Ask, Gate};
+pub use sums::preconditions::Precondition;
+pub use sums::scores::{score_width, second_moments};

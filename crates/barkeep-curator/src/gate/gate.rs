@@ -1,0 +1,232 @@
+//! Answers a chain's questions: checks, charges, and only then touches records.
+
+use crate::error::question;
+use crate::gate::choose::draw as draw_candidate;
+use crate::gate::curator::Curator;
+use crate::gate::question::{Drawn, batch_variance, decide_noise, decide_unit};
+use crate::random::coin::flip;
+use crate::random::normal::rounded_normal;
+use crate::sums::lattice::{BatchVariance, check_batch, coin_input, full_unit, noisy_log_ratio};
+use crate::sums::passes::{Worker, workers};
+use crate::{
+    Batch, Choose, Decide, LatticeSigma, Level, MOST_CANDIDATES, MOST_DIMENSIONS, NoiseRng, Precondition,
+    Refused, Sum, Term, score_width,
+};
+use barkeep_accounting::{Neighbours, Sampling};
+use std::sync::Arc;
+
+/// All that a sampler is given: its questions.
+///
+/// **Privacy.** What comes back is public, and so is everything computed from it. Each question is paid for before
+/// records are touched; a refusal costs nothing, changes nothing, and depends on nothing but public numbers.
+pub trait Ask {
+    /// May the chain move? `true` for yes.
+    ///
+    /// **Errors** [`Refused::Exhausted`] when the budget does not cover the question, and the other refusals when
+    /// the question is malformed or has no known cost.
+    fn decide(&mut self, question: &Decide<'_>) -> Result<bool, Refused>;
+
+    /// Writes a noisy sum over records to `out`, one entry per coordinate.
+    ///
+    /// **Errors** as [`Ask::decide`]; `out` is untouched then.
+    fn sum(&mut self, question: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused>;
+
+    /// Chooses one of the candidates, and says which by its position.
+    ///
+    /// **Errors** as [`Ask::decide`].
+    fn choose(&mut self, question: &Choose<'_>) -> Result<usize, Refused>;
+}
+
+/// One chain's running bill: the shared [`Curator`], randomness of its own, and working memory that is reused.
+///
+/// **Privacy.** [`Gate::decide`] answers with a coin whose log-ratio has the sensitivity of
+/// [`decide_sensitivity`](crate::decide_sensitivity), at release level after an exactly sampled normal was added to it;
+/// [`Gate::sum`] with the exact integer sum plus an exactly sampled
+/// normal rounded to the lattice, a post-processing of the Gaussian mechanism at the charged ratio. The work
+/// depends on the question and on protecting randomness, not on what records say. There is no `Debug`, `Clone` or
+/// `Serialize`.
+pub struct Gate {
+    curator: Arc<Curator>,
+    rng: NoiseRng,
+    workers: Vec<Worker>,
+    batch: Batch,
+}
+
+impl Gate {
+    /// Opens a tab for one chain.
+    #[must_use]
+    pub fn open(curator: &Arc<Curator>, rng: NoiseRng) -> Self {
+        Self { curator: Arc::clone(curator), rng, workers: workers(curator.records()), batch: Batch::new() }
+    }
+
+    /// Whether answers are private: paid for, and protected by randomness nobody can repeat.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.curator.budget().is_private() && !self.rng.is_insecure()
+    }
+
+    /// Checks a batch against the records without looking at them.
+    fn check_batch(&self, batch: Sampling) -> Result<(), Refused> {
+        let Sampling::WithoutReplacement { batch, records } = batch else { return Ok(()) };
+        if self.curator.premises().neighbours == Neighbours::AddRemove {
+            // Before the comparison below, which would tell the number of records.
+            return Err(question(
+                "batch",
+                "all records or a Poisson sample where neighbours add or remove one",
+            ));
+        }
+        check_batch(batch, records)?;
+        if records != self.curator.records() as u64 {
+            return Err(question("batch", "drawn from as many records as there are"));
+        }
+        Ok(())
+    }
+}
+
+impl Ask for Gate {
+    fn decide(&mut self, asked: &Decide<'_>) -> Result<bool, Refused> {
+        let curator = &*self.curator;
+        let dimension = curator.dimension();
+        for (name, state) in [("from", asked.from), ("to", asked.to)] {
+            check_state(name, state, dimension)?;
+        }
+        if !asked.offset.is_finite() {
+            return Err(question("offset", "a finite number"));
+        }
+        asked.rule.validate()?;
+        let variance = batch_variance(asked.batch, asked.rule)?;
+        self.check_batch(asked.batch)?;
+        let unit = decide_unit(asked.temper, asked.clip, asked.batch);
+        // Where the noisy log-ratio is paid for, it is made: all after it is free of charge, rounding included.
+        let noise = match (curator.premises().level, variance) {
+            (Level::Decision, _) | (Level::Release, BatchVariance::Handed { .. }) => None,
+            (Level::Release, _) => decide_noise(asked.rule, unit)?,
+        };
+        if curator.budget().is_private() {
+            curator.budget().charge(&asked.cost(curator.premises())?)?;
+        }
+
+        let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
+        let moments = curator.moments(asked, positions, &mut self.workers);
+        let coin = match noise {
+            None => {
+                let input = coin_input(moments, unit, asked.offset, variance).open();
+                Some(asked.rule.coin(input.log_ratio, input.batch_variance))
+            }
+            Some(Drawn { lattice, sigma }) => {
+                let noise = rounded_normal(&mut self.rng, lattice);
+                let noisy = noisy_log_ratio(moments, unit, asked.offset, variance, noise);
+                asked.rule.coin_after_noise(noisy, sigma)
+            }
+        };
+        // A rule without noise was given none, so there is a coin.
+        Ok(coin.is_some_and(|coin| flip(&mut self.rng, &coin)))
+    }
+
+    fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
+        let curator = &*self.curator;
+        let width = match asked.term {
+            Term::Gradient { theta, precondition } => {
+                check_gradient(theta, precondition, curator.dimension())?;
+                curator.dimension()
+            }
+            Term::Score { theta, precondition, weight } => {
+                check_gradient(theta, precondition, curator.dimension())?;
+                let width = score_width(curator.dimension());
+                if !(weight.is_finite() && weight > 0.0) {
+                    return Err(question("weight", "a finite number above 0"));
+                }
+                if width > MOST_DIMENSIONS {
+                    return Err(question(
+                        "model",
+                        "one with at most 89 parameters where moments are asked for",
+                    ));
+                }
+                width
+            }
+            Term::Statistics => curator.statistics()?.width(),
+        };
+        if out.len() != width {
+            return Err(question(
+                "out",
+                "as long as what is summed: a number per parameter, per entry of a score, or per statistic",
+            ));
+        }
+        self.check_batch(asked.batch)?;
+        let unit = full_unit(asked.temper, asked.clip);
+        let noise = match asked.sigma {
+            0.0 if !curator.budget().is_private() => None,
+            sigma => Some(LatticeSigma::rounded_up(sigma, unit)?),
+        };
+        if curator.budget().is_private() {
+            curator.budget().charge(&asked.cost(curator.premises())?)?;
+        }
+
+        let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
+        let sums = curator.vector(asked, positions, &mut self.workers)?.open();
+        for (out, &sum) in out.iter_mut().zip(sums) {
+            let drawn = noise.map_or(0, |sigma| rounded_normal(&mut self.rng, sigma));
+            *out = unit * (i128::from(sum) + drawn) as f64;
+        }
+        Ok(())
+    }
+
+    fn choose(&mut self, asked: &Choose<'_>) -> Result<usize, Refused> {
+        let curator = &*self.curator;
+        let dimension = curator.dimension();
+        check_state("reference", asked.reference, dimension)?;
+        let count = asked.offsets.len();
+        if !(1..=MOST_CANDIDATES).contains(&count) {
+            return Err(question("candidates", "at least 1 and at most 2^16"));
+        }
+        check_state("candidates", asked.candidates, count * dimension)?;
+        check_state("offsets", asked.offsets, count)?;
+        let (centre, clip) = asked.clip()?;
+        let worth = asked.worth()?;
+        let cost = asked.cost(curator.premises())?;
+        if curator.budget().is_private() {
+            curator.budget().charge(&cost)?;
+        }
+        let sums = curator.candidates(asked, centre, clip, &mut self.workers).open();
+        Ok(draw_candidate(&mut self.rng, sums, asked.offsets, worth))
+    }
+}
+
+/// A state has the model's dimension and finite coordinates.
+fn check_state(name: &'static str, state: &[f64], dimension: usize) -> Result<(), Refused> {
+    if state.len() == dimension && state.iter().all(|coordinate| coordinate.is_finite()) {
+        Ok(())
+    } else {
+        Err(question(name, "finite, with one entry per parameter of the model"))
+    }
+}
+
+/// A gradient is asked for where the model has one, and mapped by a matrix of its size.
+fn check_gradient(theta: &[f64], precondition: Precondition<'_>, dimension: usize) -> Result<(), Refused> {
+    check_state("theta", theta, dimension)?;
+    if precondition.fits(dimension) {
+        Ok(())
+    } else {
+        Err(question("precondition", "of the model's dimension, with finite entries"))
+    }
+}
+
+/// Draws the asked batch; `None` stands for all records. Refuses nothing that was not refused before the charge.
+fn draw<'a>(
+    batch: &'a mut Batch,
+    asked: Sampling,
+    records: usize,
+    rng: &mut NoiseRng,
+) -> Result<Option<&'a [u32]>, Refused> {
+    match asked {
+        Sampling::Full => return Ok(None),
+        Sampling::Poisson { rate } => batch.draw_poisson(rng, rate, records as u64)?,
+        Sampling::WithoutReplacement { batch: size, records } => {
+            batch.draw_without_replacement(rng, size, records)?;
+        }
+    }
+    Ok(Some(batch.members()))
+}
+
+#[cfg(test)]
+mod tests;
