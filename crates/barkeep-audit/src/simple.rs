@@ -131,6 +131,7 @@ struct Terms {
     delta: f64,
     batch: Sampling,
     premises: PrivacyModel,
+    level: Level,
 }
 
 /// A mechanism and the terms it is asked under.
@@ -149,8 +150,11 @@ impl Attack {
     }
 
     fn new(name: &'static str, question: Question, delta: f64) -> Self {
-        let premises = PrivacyModel { neighbours: SUBSTITUTE, level: Level::Decision };
-        Self { question, terms: Terms { name, steps: 1, delta, batch: FULL, premises } }
+        let premises = PrivacyModel { neighbours: SUBSTITUTE };
+        Self {
+            question,
+            terms: Terms { name, steps: 1, delta, batch: FULL, premises, level: Level::Decision },
+        }
     }
 
     fn times(mut self, steps: u64, delta: f64) -> Self {
@@ -164,7 +168,7 @@ impl Attack {
     }
 
     fn level(mut self, level: Level) -> Self {
-        self.terms.premises.level = level;
+        self.terms.level = level;
         self
     }
 
@@ -175,17 +179,18 @@ impl Attack {
 
     fn case(self, effort: Effort) -> Result<Case, Error> {
         let Self { question, terms } = self;
-        let (batch, premises, temper) = (terms.batch, terms.premises, Temper::NONE);
+        let (batch, premises, level, temper) = (terms.batch, terms.premises, terms.level, Temper::NONE);
         let delta = Delta::new(terms.delta)?;
         match question {
             Question::Decision { rule, clip } => {
                 let clip = Clip::new(clip)?;
-                let cost = decide_cost(temper, clip, batch, &rule, premises)?;
+                let cost = decide_cost(temper, clip, batch, &rule, level, premises)?;
                 // From 0 to 1 a record x has log-ratio x − ½.
                 let pair = terms.pair(vec![FAR], vec![0.5])?;
                 terms.staged(cost, pair, Claim { delta, gaussian: false }, effort, move |gate| {
                     let (from, to) = (&[0.0], &[1.0]);
-                    gate.decide(&Decide { from, to, offset: 0.0, temper, clip, batch, rule: &rule }).map(drop)
+                    gate.decide(&Decide { from, to, offset: 0.0, temper, clip, batch, rule: &rule, level })
+                        .map(drop)
                 })
             }
             Question::Sum { dimension, ratio } => {

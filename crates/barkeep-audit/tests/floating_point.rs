@@ -7,8 +7,8 @@
 
 use barkeep::accounting::{Contract, Delta, Neighbours, Query, Ratio, Sampling, Steps};
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Gate, LatticeSigma, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper,
-    Term, discrete_gaussian, rounded_normal, sum_cost,
+    Ask, Budget, Clip, Curator, Gate, LatticeSigma, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
+    discrete_gaussian, rounded_normal, sum_cost,
 };
 use barkeep::data::{Column, Schema, TableBuilder};
 use barkeep::model::GaussianMean;
@@ -113,7 +113,7 @@ fn reachable_pairs_of_textbook_gaussians_tell_the_secret() {
 
 /// A noisy sum as the curator answers it: one record at either end of the clip, so that 0 and 1 are the secrets' places.
 fn answer(tables: &[Arc<barkeep::data::Table>; 2], world: World, rng: NoiseRng, count: u64) -> Vec<f64> {
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute };
     let (clip, sigma, batch) = (Clip::new(0.5).unwrap(), 1.0, Sampling::Full);
     let cost = sum_cost(Temper::NONE, clip, batch, sigma, premises).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(count))]).unwrap());

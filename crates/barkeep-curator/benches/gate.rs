@@ -36,9 +36,9 @@ fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Gate) {
         columns.iter_mut().zip(&row).for_each(|(column, value)| column.push(*value));
         builder.push_row(&row).unwrap();
     }
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let model = Arc::new(model(dimension));
-    let curator = Curator::new(builder.finish().unwrap(), model, premises, Budget::not_private());
+    let curator = Curator::new(builder.finish().unwrap(), model, privacy_model, Budget::not_private());
     (columns, Gate::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(1)))
 }
 
@@ -148,6 +148,7 @@ fn decide(records: usize) {
         clip: Clip::new(0.01).unwrap(),
         batch: Sampling::Full,
         rule: &Rule::Barker,
+        level: Level::Decision,
     };
     let weights = [0.005, 0.005];
     let times = race(
@@ -172,6 +173,7 @@ fn decide_on_batch(records: usize, batch: usize) {
         clip: Clip::new(0.01).unwrap(),
         batch: Sampling::WithoutReplacement { batch: batch as u64, records: records as u64 },
         rule: &Rule::Penalty { sigma: 1.0 },
+        level: Level::Decision,
     };
     // As many positions as a batch holds, spread out, in order, the same every time: kinder than drawing them.
     let positions: Vec<usize> = (0..batch).map(|k| k * (records / batch) + k % 7).collect();

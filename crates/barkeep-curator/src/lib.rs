@@ -19,18 +19,19 @@
 //! records.push_row(&[1.82])?;
 //! records.push_row(&[1.63])?;
 //! let model = Arc::new(GaussianMean::independent(&[0.01], 1.0)?);
-//! let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
+//! let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
 //! let (clip, rule) = (Clip::new(0.1)?, Rule::Penalty { sigma: 2.0 });
 //!
 //! // What a step will be charged, from the same function the curator charges by; fifty of them are bought.
-//! let cost = decide_cost(Temper::NONE, clip, Sampling::Full, &rule, premises)?;
+//! let cost = decide_cost(Temper::NONE, clip, Sampling::Full, &rule, Level::Release, privacy_model)?;
 //! let budget = Budget::permits(&Contract::new(vec![(cost, Steps(50))])?);
-//! let curator = Arc::new(Curator::new(records.finish()?, model, premises, budget)?);
+//! let curator = Arc::new(Curator::new(records.finish()?, model, privacy_model, budget)?);
 //!
 //! // A chain opens a tab and asks; a sampler gets `&mut dyn Ask`.
 //! let ask: &mut dyn Ask = &mut Gate::open(&curator, NoiseRng::from_os()?);
 //! let question = Decide {
 //!     from: &[1.7], to: &[1.71], offset: 0.0, temper: Temper::NONE, clip, batch: Sampling::Full, rule: &rule,
+//!     level: Level::Release,
 //! };
 //! let mut answered = 0;
 //! while ask.decide(&question).is_ok() { answered += 1 }

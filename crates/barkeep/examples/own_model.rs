@@ -79,8 +79,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A step is one decision; the largest number that ε = 1 pays for.
     let (temper, clip) = (Temper::new(1.0)?, 0.02);
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
-    let cost = decide_cost(temper, Clip::new(clip)?, Sampling::Full, &Rule::Barker, premises)?;
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute };
+    let cost =
+        decide_cost(temper, Clip::new(clip)?, Sampling::Full, &Rule::Barker, Level::Decision, premises)?;
     let step = Query::new(vec![(cost.clone(), Steps(1))])?;
     let steps = step.largest_steps(Epsilon::new(1.0)?, Delta::new(1e-6)?)?;
     let budget = Budget::permits(&Contract::new(vec![(cost, steps)])?);
@@ -95,6 +96,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         temper,
         batch: Sampling::Full,
         neighbours: premises.neighbours,
+        level: Level::Decision,
     };
     let mut kernel = Metropolis::new(Arc::<Waiting>::clone(&model), walk, judgement);
     let mut state = State { theta: vec![0.5], log_prior: model.log_prior(&[0.5]) };

@@ -7,7 +7,7 @@
 
 use barkeep::PublicRng;
 use barkeep::accounting::{Contract, Delta, Neighbours, Sampling, Steps};
-use barkeep::curator::{Budget, Clip, Curator, Gate, Level, NoiseRng, PrivacyModel, Temper, sum_cost};
+use barkeep::curator::{Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Temper, sum_cost};
 use barkeep::data::{Schema, Table, TableBuilder};
 use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
 use barkeep::model::{Banana, Bend, Circle, GaussianMean, Likelihood, Model};
@@ -75,7 +75,7 @@ impl Chain {
 
     /// Each parameter's series.
     fn run(&self, table: Table) -> Vec<Vec<f64>> {
-        let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
+        let premises = PrivacyModel { neighbours: Neighbours::Substitute };
         let records = table.records();
         let curator =
             Curator::new(table, Arc::clone(&self.likelihood), premises, Budget::not_private()).unwrap();
@@ -171,7 +171,7 @@ fn states_are_biased_by_the_step_which_is_free_to_shrink() {
         assert_moments(&format!("states at step {step}"), &series, &mean, &biased);
     }
     let epsilon = |step: f64, steps: u64| {
-        let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
+        let premises = PrivacyModel { neighbours: Neighbours::Substitute };
         let clip = Clip::new(0.01).unwrap();
         let cost = sum_cost(Temper::NONE, clip, Sampling::Full, overdamped(step).noise(), premises).unwrap();
         let contract = Contract::new(vec![(cost, Steps(steps))]).unwrap();

@@ -4,7 +4,7 @@
 
 use barkeep::accounting::{Cost, Mechanism, Neighbours, Sampling, Steps};
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
+    Ask, Budget, Clip, Curator, Gate, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
 use barkeep::data::TableBuilder;
 use barkeep::plan::facts::Value;
@@ -37,7 +37,7 @@ fn the_rule_needs_a_name_and_a_start() {
         let plan = banana(&format!("name = '{sampler}'\nstart = [0, 3]")).unwrap();
         // τ·w² = μ²n/T with w = √2 + 1.5; a step with momentum costs (1+c)/(1−c) = 1.313 times as much.
         assert_eq!(plan.steps, expected, "{sampler}");
-        assert_eq!((plan.burn_in, plan.premises.level), (10, Level::Release));
+        assert_eq!((plan.burn_in, plan.level), (10, None));
         assert_eq!(plan.fact("preconditioner").unwrap().value, Value::Word("local"));
         assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
         let error = if sampler == "langevin" { "0.078 posterior sd" } else { "0.089 posterior sd" };
@@ -216,7 +216,7 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
     let mut builder = TableBuilder::new(stochastic.spec.data.schema().clone(), 6).unwrap();
     let rows = [[1.0, 2.0], [0.0, -2.0], [1.0, 2.0], [0.0, 2.0], [1.0, -2.0], [1.0, 2.0]];
     rows.iter().for_each(|row| builder.push_row(row).unwrap());
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute };
     let lipschitz = stochastic.spec.model.lipschitz(stochastic.spec.data.schema()).unwrap();
     let curator =
         Curator::new(builder.finish().unwrap(), likelihood, premises, Budget::not_private()).unwrap();

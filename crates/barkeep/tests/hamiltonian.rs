@@ -38,6 +38,7 @@ fn judgement(acceptance: Acceptance, temper: Temper) -> Judgement {
         temper,
         batch: Sampling::Full,
         neighbours: Neighbours::Substitute,
+        level: Level::Decision,
     }
 }
 

@@ -5,7 +5,7 @@
 mod written;
 
 use barkeep::accounting::{Neighbours, Sampling};
-use barkeep::curator::{Ask, Budget, Clip, Curator, Gate, Level, NoiseRng, PrivacyModel, Sum, Temper, Term};
+use barkeep::curator::{Ask, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Sum, Temper, Term};
 use barkeep::data::{Column, Schema, TableBuilder};
 use barkeep::model::{Design, Family, GaussianMean, Likelihood, Model, Nuisance, Prior, Regression};
 use barkeep::{Bill, Certificate, PublicRng};
@@ -114,7 +114,7 @@ fn a_regression_without_noise_is_the_textbook_one() {
     rows.iter().for_each(|row| builder.push_row(row).unwrap());
     let model = Arc::new(model);
     let statistics = model.statistics(&schema).unwrap();
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute };
     let gate = Curator::new(
         builder.finish().unwrap(),
         Arc::clone(&model) as Arc<dyn Likelihood>,

@@ -11,7 +11,7 @@ mod closed_form;
 use barkeep::accounting::theorems::thesis::VarianceSensitivity;
 use barkeep::accounting::vcor::Fit;
 use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling, Variance};
-use barkeep::curator::Temper;
+use barkeep::curator::{Level, Temper};
 use barkeep::data::Table;
 use barkeep::model::{Banana, Bend, GaussianMean, Likelihood, Model};
 use barkeep::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
@@ -29,6 +29,7 @@ fn judgement(acceptance: Acceptance, temper: f64) -> Judgement {
         temper: Temper::new(temper).unwrap(),
         batch: Sampling::Full,
         neighbours: Neighbours::Substitute,
+        level: Level::Decision,
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Asker {
 impl Asker {
     /// Opens a gate that nothing limits: what is timed is the question.
     pub(crate) fn new(setting: &Setting, table: &Arc<Table>) -> Self {
-        let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
+        let premises = PrivacyModel { neighbours: Neighbours::Substitute };
         let likelihood = setting.parsed().likelihood;
         let curator = Curator::new(Arc::clone(table), likelihood, premises, Budget::not_private()).unwrap();
         let gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
@@ -60,6 +60,7 @@ impl Asker {
             clip: Clip::new(0.01).unwrap(),
             batch,
             rule,
+            level: Level::Decision,
         };
         black_box(self.gate.decide(black_box(&question)).unwrap());
     }

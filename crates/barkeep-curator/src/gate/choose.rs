@@ -79,8 +79,8 @@ impl Choose<'_> {
     /// What the question costs: the same function of the same numbers for planner and curator.
     ///
     /// **Errors** as [`choose_cost`].
-    pub fn cost(&self, premises: PrivacyModel) -> Result<Cost, Refused> {
-        choose_cost(self.range, self.power, premises)
+    pub fn cost(&self, privacy_model: PrivacyModel) -> Result<Cost, Refused> {
+        choose_cost(self.range, self.power, privacy_model)
     }
 }
 
@@ -89,23 +89,23 @@ impl Choose<'_> {
 ///
 /// **Errors** [`Refused::Question`] unless the range's half length is a [`Clip`], the power is above 0, and ε lies
 /// between about 2^-26 and [`LARGEST_CHOICE`].
-pub fn choose_cost(range: (f64, f64), power: f64, premises: PrivacyModel) -> Result<Cost, Refused> {
-    let epsilon = choose_epsilon(range, power, premises)?;
+pub fn choose_cost(range: (f64, f64), power: f64, privacy_model: PrivacyModel) -> Result<Cost, Refused> {
+    let epsilon = choose_epsilon(range, power, privacy_model)?;
     // Both likelihood ratios of the pair, p/q and (1−q)/(1−p), are then at least e^ε.
     let q = down_by(1.0 / (1.0 + up_by(libm::exp(epsilon), 4)), 4);
     let p = up_by(1.0 - q, 1);
     let mechanism = Mechanism::Bernoulli { p: Probability::new(p)?, q: Probability::new(q)? };
-    Ok(Cost::new(mechanism, Sampling::Full, premises.neighbours)?)
+    Ok(Cost::new(mechanism, Sampling::Full, privacy_model.neighbours)?)
 }
 
 /// ε of a choice, δ being 0: 2κR + 2^-45, at most 4·power·half the range plus that under substitution.
 ///
 /// **Errors** as [`choose_cost`].
-pub fn choose_epsilon(range: (f64, f64), power: f64, premises: PrivacyModel) -> Result<f64, Refused> {
+pub fn choose_epsilon(range: (f64, f64), power: f64, privacy_model: PrivacyModel) -> Result<f64, Refused> {
     let worth = worth(range, power)?;
     // Exact: an integer below 2^31 times powers of two.
     let kappa = worth.integer as f64 / 2_f64.powi(worth.exponent as i32);
-    let epsilon = up_by(2.0 * kappa * reach(premises.neighbours) + ROUNDING, 1);
+    let epsilon = up_by(2.0 * kappa * reach(privacy_model.neighbours) + ROUNDING, 1);
     if epsilon <= LARGEST_CHOICE {
         Ok(epsilon)
     } else {

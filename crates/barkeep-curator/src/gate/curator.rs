@@ -13,14 +13,14 @@ use barkeep_data::{BLOCK, Block, Table};
 use barkeep_model::{Likelihood, RecordStatistics};
 use std::sync::Arc;
 
-/// What the chains of a run share: records, likelihood, premises and budget.
+/// What the chains of a run share: records, likelihood, privacy model and budget.
 ///
 /// **Privacy.** Records enter and only answers come out, through the [`Gate`](crate::Gate)s opened on it. It has no
 /// `Debug`, `Clone` or `Serialize`, and no method gives back the table.
 pub struct Curator {
     table: Arc<Table>,
     likelihood: Arc<dyn Likelihood>,
-    premises: PrivacyModel,
+    privacy_model: PrivacyModel,
     budget: Budget,
 }
 
@@ -32,7 +32,7 @@ impl Curator {
     pub fn new(
         table: impl Into<Arc<Table>>,
         likelihood: Arc<dyn Likelihood>,
-        premises: PrivacyModel,
+        privacy_model: PrivacyModel,
         budget: Budget,
     ) -> Result<Self, Refused> {
         let table = table.into();
@@ -45,13 +45,13 @@ impl Curator {
         if likelihood.columns() > table.schema().width() {
             return Err(question("data.columns", "at least as many as the model reads"));
         }
-        Ok(Self { table, likelihood, premises, budget })
+        Ok(Self { table, likelihood, privacy_model, budget })
     }
 
     /// What questions are accounted under.
     #[must_use]
-    pub fn premises(&self) -> PrivacyModel {
-        self.premises
+    pub fn privacy_model(&self) -> PrivacyModel {
+        self.privacy_model
     }
 
     /// The budget every tab charges.

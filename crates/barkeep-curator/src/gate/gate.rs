@@ -68,7 +68,7 @@ impl Gate {
     /// Checks a batch against the records without looking at them.
     fn check_batch(&self, batch: Sampling) -> Result<(), Refused> {
         let Sampling::WithoutReplacement { batch, records } = batch else { return Ok(()) };
-        if self.curator.premises().neighbours == Neighbours::AddRemove {
+        if self.curator.privacy_model().neighbours == Neighbours::AddRemove {
             // Before the comparison below, which would tell the number of records.
             return Err(question(
                 "batch",
@@ -98,12 +98,12 @@ impl Ask for Gate {
         self.check_batch(asked.batch)?;
         let unit = decide_unit(asked.temper, asked.clip, asked.batch);
         // Where the noisy log-ratio is paid for, it is made: all after it is free of charge, rounding included.
-        let noise = match (curator.premises().level, variance) {
+        let noise = match (asked.level, variance) {
             (Level::Decision, _) | (Level::Release, BatchVariance::Handed { .. }) => None,
             (Level::Release, _) => decide_noise(asked.rule, unit)?,
         };
         if curator.budget().is_private() {
-            curator.budget().charge(&asked.cost(curator.premises())?)?;
+            curator.budget().charge(&asked.cost(curator.privacy_model())?)?;
         }
 
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
@@ -159,7 +159,7 @@ impl Ask for Gate {
             sigma => Some(LatticeSigma::rounded_up(sigma, unit)?),
         };
         if curator.budget().is_private() {
-            curator.budget().charge(&asked.cost(curator.premises())?)?;
+            curator.budget().charge(&asked.cost(curator.privacy_model())?)?;
         }
 
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
@@ -183,7 +183,7 @@ impl Ask for Gate {
         check_state("offsets", asked.offsets, count)?;
         let (centre, clip) = asked.clip()?;
         let worth = asked.worth()?;
-        let cost = asked.cost(curator.premises())?;
+        let cost = asked.cost(curator.privacy_model())?;
         if curator.budget().is_private() {
             curator.budget().charge(&cost)?;
         }

@@ -23,8 +23,6 @@ pub enum Level {
 pub struct PrivacyModel {
     /// Which data sets must be hard to tell apart.
     pub neighbours: Neighbours,
-    /// At which level decisions are accounted for.
-    pub level: Level,
 }
 
 /// "May I move from here to there?" The answer is one bit, drawn from the rule's coin at
@@ -50,6 +48,8 @@ pub struct Decide<'a> {
     pub batch: Sampling,
     /// The acceptance rule.
     pub rule: &'a Rule,
+    /// At which level the answer is accounted for.
+    pub level: Level,
 }
 
 /// What is added up over records.
@@ -99,8 +99,8 @@ impl Decide<'_> {
     /// What the question costs: the same function of the same numbers for planner and curator.
     ///
     /// **Errors** as [`decide_cost`].
-    pub fn cost(&self, premises: PrivacyModel) -> Result<Cost, Refused> {
-        decide_cost(self.temper, self.clip, self.batch, self.rule, premises)
+    pub fn cost(&self, privacy_model: PrivacyModel) -> Result<Cost, Refused> {
+        decide_cost(self.temper, self.clip, self.batch, self.rule, self.level, privacy_model)
     }
 }
 
@@ -108,8 +108,8 @@ impl Sum<'_> {
     /// What the question costs: the same function of the same numbers for planner and curator.
     ///
     /// **Errors** as [`sum_cost`].
-    pub fn cost(&self, premises: PrivacyModel) -> Result<Cost, Refused> {
-        sum_cost(self.temper, self.clip, self.batch, self.sigma, premises)
+    pub fn cost(&self, privacy_model: PrivacyModel) -> Result<Cost, Refused> {
+        sum_cost(self.temper, self.clip, self.batch, self.sigma, privacy_model)
     }
 }
 
@@ -131,18 +131,19 @@ pub fn decide_cost(
     clip: Clip,
     batch: Sampling,
     rule: &Rule,
-    premises: PrivacyModel,
+    level: Level,
+    privacy_model: PrivacyModel,
 ) -> Result<Cost, Refused> {
     rule.validate()?;
-    let sensitivity = decide_sensitivity(temper, clip, batch, premises.neighbours)?;
-    let mechanism = match (premises.level, batch_variance(batch, rule)?) {
+    let sensitivity = decide_sensitivity(temper, clip, batch, privacy_model.neighbours)?;
+    let mechanism = match (level, batch_variance(batch, rule)?) {
         (Level::Release, BatchVariance::Handed { .. }) => barker_minibatch(temper, clip, batch, rule)?,
         (Level::Release, _) => {
             let drawn = decide_noise(rule, decide_unit(temper, clip, batch))?;
             let Some(Drawn { sigma, .. }) = drawn else {
                 return Err(question("level", "\"decision\" for a rule without noise"));
             };
-            let sensitivity = lattice_sensitivity(temper, clip, batch, premises.neighbours)?;
+            let sensitivity = lattice_sensitivity(temper, clip, batch, privacy_model.neighbours)?;
             Mechanism::NoisyDecision { ratio: noise_ratio(sigma, sensitivity)? }
         }
         (Level::Decision, BatchVariance::Handed { .. }) => {
@@ -150,7 +151,7 @@ pub fn decide_cost(
         }
         (Level::Decision, _) => Mechanism::Decision { rule: rule.clone(), sensitivity },
     };
-    Ok(Cost::new(mechanism, batch, premises.neighbours)?)
+    Ok(Cost::new(mechanism, batch, privacy_model.neighbours)?)
 }
 
 /// What a sum costs, whatever is summed: a Gaussian mechanism of ratio σ'/Δ, where σ' is `sigma` rounded up to
@@ -165,11 +166,11 @@ pub fn sum_cost(
     clip: Clip,
     batch: Sampling,
     sigma: f64,
-    premises: PrivacyModel,
+    privacy_model: PrivacyModel,
 ) -> Result<Cost, Refused> {
     let sigma = LatticeSigma::rounded_up(sigma, full_unit(temper, clip))?;
-    let ratio = Ratio::new(sigma.to_f64() / reach(premises.neighbours))?;
-    Ok(Cost::new(Mechanism::Gaussian { ratio }, batch, premises.neighbours)?)
+    let ratio = Ratio::new(sigma.to_f64() / reach(privacy_model.neighbours))?;
+    Ok(Cost::new(Mechanism::Gaussian { ratio }, batch, privacy_model.neighbours)?)
 }
 
 /// How a rule uses the variance of a batch.
@@ -186,7 +187,7 @@ pub(crate) fn batch_variance(batch: Sampling, rule: &Rule) -> Result<BatchVarian
     }
 }
 
-/// The subsampled Barker test, if the question meets its theorem's premises.
+/// The subsampled Barker test, if the question meets its theorem's privacy_model.
 fn barker_minibatch(temper: Temper, clip: Clip, batch: Sampling, rule: &Rule) -> Result<Mechanism, Refused> {
     let (Sampling::WithoutReplacement { batch, records }, Rule::Corrected { variance, .. }) = (batch, rule)
     else {

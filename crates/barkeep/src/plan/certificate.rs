@@ -28,7 +28,7 @@ pub struct Certificate {
     pub delta: Option<f64>,
     /// Which data sets are hard to tell apart; absent without a guarantee.
     pub neighbours: Option<Neighbours>,
-    /// What is accounted for: the bits alone, or the noisy numbers behind them.
+    /// What is accounted for: the bits alone, or the noisy numbers behind them; absent where nothing is decided.
     pub level: Option<String>,
     /// The costs the run may charge, from which ε follows; absent without a guarantee.
     pub bill: Option<Bill>,
@@ -87,7 +87,7 @@ impl Certificate {
         let private = plan.is_private() && !insecure_seed;
         let (bill, delta, neighbours, level) = match (&plan.bill, plan.spec.privacy) {
             (Some(bill), Privacy::Budget { delta, neighbours, .. }) if private => {
-                (Some(bill.clone()), Some(delta.get()), Some(neighbours), Some(plan.premises.level))
+                (Some(bill.clone()), Some(delta.get()), Some(neighbours), plan.level)
             }
             _ => (None, None, None, None),
         };

@@ -86,6 +86,8 @@ pub struct Plan {
     pub preset: &'static SamplerEntry,
     /// What every question is accounted under.
     pub premises: PrivacyModel,
+    /// At which level decisions are accounted for; absent where the bill holds no decision.
+    pub level: Option<Level>,
     /// The bill; absent for a baseline.
     pub bill: Option<Bill>,
     /// ε of the bill at the spec's δ; absent for a baseline.
@@ -148,7 +150,8 @@ impl Plan {
 
         let mut plan = Self {
             preset,
-            premises: PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision },
+            premises: PrivacyModel { neighbours: Neighbours::Substitute },
+            level: None,
             bill: None,
             epsilon: None,
             steps: 0,
@@ -175,12 +178,14 @@ impl Plan {
                 let (level, first, step) = price.parts();
                 let each = first.into_iter().map(|(cost, times)| (cost, Steps(times.0 * chains)));
                 plan.first = plan.start.questions().into_iter().chain(each).collect();
-                plan.premises = PrivacyModel { neighbours, level };
-                plan.buy(level, &step, (epsilon, delta), cap)?;
+                plan.premises = PrivacyModel { neighbours };
+                plan.level = level;
+                plan.buy(&step, (epsilon, delta), cap)?;
                 plan.alternative = alternative;
             }
             (Price::Planned(level, questions), Privacy::Budget { epsilon, delta, neighbours }) => {
-                plan.premises = PrivacyModel { neighbours, level };
+                plan.premises = PrivacyModel { neighbours };
+                plan.level = level;
                 plan.first = plan.start.questions();
                 plan.steps = questions.iter().map(|(_, times)| times.0).sum();
                 let each = questions.into_iter().map(|(cost, times)| (cost, Steps(times.0 * chains)));
@@ -201,7 +206,8 @@ impl Plan {
                         "must be 1: one answer is asked for, and any number of draws follows from it";
                     return Err(SpecError::new("sampler.chains", reason).into());
                 }
-                plan.premises = PrivacyModel { neighbours, level };
+                plan.premises = PrivacyModel { neighbours };
+                plan.level = level;
                 plan.steps = cap.unwrap_or(DEFAULT_FREE_DRAWS);
                 let contract = Contract::new(questions)?;
                 let cost = contract.epsilon_above(delta)?;
@@ -215,7 +221,8 @@ impl Plan {
                 plan.bill = Some(Bill::Once(contract));
             }
             (Price::Varying(level, decision), Privacy::Budget { epsilon, delta, neighbours }) => {
-                plan.premises = PrivacyModel { neighbours, level };
+                plan.premises = PrivacyModel { neighbours };
+                plan.level = level;
                 plan.steps = cap.unwrap_or(DEFAULT_VARYING_STEPS);
                 let coins = Steps(plan.steps.saturating_mul(chains));
                 let filter =
@@ -292,7 +299,6 @@ impl Plan {
     /// Buys as many steps as the budget allows, shared equally, up to `cap` for each chain.
     fn buy(
         &mut self,
-        level: Level,
         step: &Questions,
         (epsilon, delta): (Epsilon, Delta),
         cap: Option<u64>,
@@ -305,6 +311,8 @@ impl Plan {
                 delta.get(),
             )));
         };
+        // Sums and choices are published as they are priced.
+        let level = self.level.unwrap_or(Level::Release);
         self.affordable.push(Affordable { level, steps: affordable, estimated: false });
         let each = affordable.0 / chains;
         if each == 0 {
@@ -367,7 +375,7 @@ impl Plan {
             "private": self.is_private(),
             "records": self.spec.data.records,
             "epsilon": self.epsilon.map(|upper| serde_json::json!({ "upper": upper })),
-            "level": self.is_private().then(|| level_name(self.premises.level)),
+            "level": self.level.map(level_name),
             "chains": self.chains,
             "steps_per_chain": self.steps,
             "burn_in": self.burn_in,

@@ -127,40 +127,40 @@ pub(crate) struct Forecast {
     pub(crate) warnings: Vec<String>,
 }
 
-/// What steps cost.
+/// What steps cost, and at which level if they hold decisions.
 pub(crate) enum Price {
     /// The same questions at every step: composed exactly before the run.
-    PerStep(Level, Questions),
+    PerStep(Option<Level>, Questions),
     /// The same questions at every step, and others that each chain asks before its first.
     PerStepAfter {
         /// The level.
-        level: Level,
+        level: Option<Level>,
         /// Before the first step.
         first: Questions,
         /// At every step.
         step: Questions,
     },
     /// Independent draws, each paid for.
-    PerDraw(Level, Questions),
+    PerDraw(Option<Level>, Questions),
     /// So many steps of each chain, their prices differing by a schedule made beforehand: composed exactly before the run.
-    Planned(Level, Questions),
+    Planned(Option<Level>, Questions),
     /// Differs from step to step: charged to a filter as the run goes. The cost is one example.
-    Varying(Level, Cost),
+    Varying(Option<Level>, Cost),
     /// Asked once, before the first draw; draws are free after that.
-    Once(Level, Questions),
+    Once(Option<Level>, Questions),
     /// Nothing is paid and nothing is private.
     NotPrivate,
 }
 
 impl Price {
     /// The level, what a chain asks before its first step, and at every step; nothing for a price that is not fixed.
-    pub(crate) fn parts(self) -> (Level, Questions, Questions) {
+    pub(crate) fn parts(self) -> (Option<Level>, Questions, Questions) {
         match self {
             Self::PerStep(level, step) | Self::PerDraw(level, step) => (level, Vec::new(), step),
             Self::PerStepAfter { level, first, step } => (level, first, step),
             Self::Once(level, first) | Self::Planned(level, first) => (level, first, Vec::new()),
             Self::Varying(level, _) => (level, Vec::new(), Vec::new()),
-            Self::NotPrivate => (Level::Decision, Vec::new(), Vec::new()),
+            Self::NotPrivate => (None, Vec::new(), Vec::new()),
         }
     }
 }

@@ -6,7 +6,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use barkeep::accounting::Neighbours;
-use barkeep::curator::{Budget, Curator, Gate, Level, NoiseRng, PrivacyModel};
+use barkeep::curator::{Budget, Curator, Gate, NoiseRng, PrivacyModel};
 use barkeep::data::{Schema, Table, TableBuilder};
 use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
 use barkeep::model::{Likelihood, Model};
@@ -41,7 +41,7 @@ pub(crate) fn follow(
     seed: u64,
     kernel: impl FnOnce(&mut PublicRng) -> Box<dyn Kernel>,
 ) -> Vec<Vec<f64>> {
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute };
     let curator =
         Curator::new(table, Arc::clone(&model) as Arc<dyn Likelihood>, premises, Budget::not_private())
             .unwrap();

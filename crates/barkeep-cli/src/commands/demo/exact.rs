@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use barkeep::accounting::{Neighbours, Sampling};
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
+    Ask, Budget, Clip, Curator, Gate, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
 use barkeep::num::linear::Cholesky;
 use barkeep::{Error, Plan};
@@ -19,7 +19,7 @@ pub(crate) struct Exact {
 pub(crate) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
     let model = &plan.spec.model;
     let table = plan.read_records(&mut |_| {})?;
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
+    let premises = PrivacyModel { neighbours: Neighbours::Substitute };
     let curator = Curator::new(table, Arc::clone(&plan.spec.likelihood), premises, Budget::not_private())
         .map_err(Error::from)?;
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0));

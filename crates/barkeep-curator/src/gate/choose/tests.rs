@@ -4,13 +4,13 @@ use super::*;
 use crate::random::rng::Script;
 use crate::test_support::echo::{Echo, table};
 use crate::test_support::statistics::assert_fits;
-use crate::{Ask, Budget, Curator, Gate, Level, NoiseRng};
+use crate::{Ask, Budget, Curator, Gate, NoiseRng};
 use barkeep_accounting::{Contract, Delta, Neighbours, Steps};
 use dashu_int::UBig;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-const PREMISES: PrivacyModel = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
+const PREMISES: PrivacyModel = PrivacyModel { neighbours: Neighbours::Substitute };
 
 /// The probability of each candidate, by 128 random bits: how many words lead to it, over 2^128.
 fn probabilities(sums: &[i64], offsets: &[f64], worth: Worth) -> Vec<f64> {
@@ -111,9 +111,7 @@ fn a_choice_follows_the_tempered_posterior_on_its_candidates() {
 
 #[test]
 fn the_price_is_four_times_power_times_half_the_range() {
-    let epsilon = |range, power, neighbours| {
-        choose_epsilon(range, power, PrivacyModel { neighbours, level: Level::Release })
-    };
+    let epsilon = |range, power, neighbours| choose_epsilon(range, power, PrivacyModel { neighbours });
     let near = |a: f64, b: f64| (a - b).abs() < 1e-8;
     assert!(near(epsilon((-1.0, 3.0), 0.125, Neighbours::Substitute).unwrap(), 1.0));
     assert!(near(epsilon((-1.0, 3.0), 0.125, Neighbours::AddRemove).unwrap(), 0.5));

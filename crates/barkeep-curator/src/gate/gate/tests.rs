@@ -11,20 +11,29 @@ use barkeep_accounting::{Component, Contract, Correction, Cost, Rate, Rule, Step
 use proptest::prelude::*;
 
 /// A run on records with the given terms.
-fn curator(rows: &[Vec<f64>], neighbours: Neighbours, level: Level, budget: Budget) -> Arc<Curator> {
+fn curator(rows: &[Vec<f64>], neighbours: Neighbours, budget: Budget) -> Arc<Curator> {
     let model = Arc::new(Echo::new(rows[0].len()));
-    Arc::new(Curator::new(table(rows), model, PrivacyModel { neighbours, level }, budget).unwrap())
+    Arc::new(Curator::new(table(rows), model, PrivacyModel { neighbours }, budget).unwrap())
 }
 
 fn open(rows: &[Vec<f64>]) -> Gate {
-    let curator = curator(rows, Neighbours::Substitute, Level::Decision, Budget::not_private());
+    let curator = curator(rows, Neighbours::Substitute, Budget::not_private());
     Gate::open(&curator, NoiseRng::insecure_seed(5))
 }
 
 fn decide<'a>(dimension: usize, batch: Sampling, rule: &'a Rule) -> Decide<'a> {
     let state = &[0.0; 8][..dimension];
     let clip = Clip::new(1.0).unwrap();
-    Decide { from: state, to: state, offset: 0.0, temper: Temper::NONE, clip, batch, rule }
+    Decide {
+        from: state,
+        to: state,
+        offset: 0.0,
+        temper: Temper::NONE,
+        clip,
+        batch,
+        rule,
+        level: Level::Decision,
+    }
 }
 
 fn sum<'a>(dimension: usize, batch: Sampling, sigma: f64) -> Sum<'a> {
@@ -147,7 +156,7 @@ fn decisions_come_up_as_often_as_the_rule_says() {
 #[test]
 fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
     let rows = [vec![0.5], vec![0.25], vec![-7.0]];
-    let curator = curator(&rows, Neighbours::Substitute, Level::Release, Budget::not_private());
+    let curator = curator(&rows, Neighbours::Substitute, Budget::not_private());
     let mut tab = Gate::open(&curator, NoiseRng::insecure_seed(6));
     let atom = |weight, mean| Component { weight, mean, sd: 0.0 };
     let correction = Correction::new(vec![atom(0.75, 0.0), atom(0.125, 3.0), atom(0.125, -3.0)]).unwrap();
@@ -160,6 +169,7 @@ fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
             let mut question = decide(1, Sampling::Full, rule);
             question.clip = Clip::new(clip).unwrap();
             question.offset = 0.7;
+            question.level = Level::Release;
             let accepted = (0..20_000).filter(|_| tab.decide(&question).unwrap()).count() as u32;
             let log_ratio = if clip == 1.0 { -0.25 + 0.7 } else { 0.7 };
             assert!(plausible(accepted, 20_000, rule.accept(log_ratio)), "{rule:?} {clip} {accepted}");
@@ -169,10 +179,17 @@ fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
 
 #[test]
 fn a_decision_at_release_level_costs_the_noise_that_is_drawn() {
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let ratio = |clip: f64, sigma: f64| {
         let clip = Clip::new(clip).unwrap();
-        let cost = decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Penalty { sigma }, premises);
+        let cost = decide_cost(
+            Temper::NONE,
+            clip,
+            Sampling::Full,
+            &Rule::Penalty { sigma },
+            Level::Release,
+            privacy_model,
+        );
         match cost.unwrap().mechanism() {
             barkeep_accounting::Mechanism::NoisyDecision { ratio } => ratio.get(),
             other => panic!("{other:?}"),
@@ -182,7 +199,10 @@ fn a_decision_at_release_level_costs_the_noise_that_is_drawn() {
     // As much as the lattice holds.
     assert!((ratio(2_f64.powi(-40), 3.0) / LARGEST_DRAWN_RATIO - 1.0).abs() < 1e-15);
     let clip = Clip::new(1.0).unwrap();
-    assert!(decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, premises).is_err());
+    assert!(
+        decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, Level::Release, privacy_model)
+            .is_err()
+    );
 }
 
 #[test]
@@ -267,13 +287,15 @@ fn bought(costs: Vec<(Cost, u64)>) -> Budget {
 #[test]
 fn a_chain_gets_exactly_what_was_bought_and_a_refusal_leaves_no_trace() {
     let rows = [vec![0.5, 0.0], vec![0.125, -0.25]];
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let clip = Clip::new(1.0).unwrap();
-    let moves = decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, premises).unwrap();
-    let sums = sum_cost(Temper::NONE, clip, Sampling::Full, 5.0, premises).unwrap();
+    let moves =
+        decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, Level::Decision, privacy_model)
+            .unwrap();
+    let sums = sum_cost(Temper::NONE, clip, Sampling::Full, 5.0, privacy_model).unwrap();
     let run = |interruptions: bool| {
         let budget = bought(vec![(moves.clone(), 20), (sums.clone(), 10)]);
-        let curator = curator(&rows, premises.neighbours, premises.level, budget);
+        let curator = curator(&rows, privacy_model.neighbours, budget);
         let mut tab = Gate::open(&curator, NoiseRng::insecure_seed(9));
         let (mut answers, mut out) = (Vec::new(), [0.0; 2]);
         let mut asked = 0;
@@ -312,13 +334,15 @@ fn a_chain_gets_exactly_what_was_bought_and_a_refusal_leaves_no_trace() {
 #[test]
 fn malformed_questions_are_refused_before_anything_is_spent() {
     let rows = [vec![0.5, 0.0], vec![0.125, -0.25]];
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Decision };
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let clip = Clip::new(1.0).unwrap();
-    let barker = decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, premises).unwrap();
-    let gaussian = sum_cost(Temper::NONE, clip, Sampling::Full, 1e-3, premises).unwrap();
+    let barker =
+        decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, Level::Decision, privacy_model)
+            .unwrap();
+    let gaussian = sum_cost(Temper::NONE, clip, Sampling::Full, 1e-3, privacy_model).unwrap();
     let unspent = Spent::Permits(vec![(barker.clone(), Steps(0)), (gaussian.clone(), Steps(0))]);
     let budget = bought(vec![(barker, 5), (gaussian, 5)]);
-    let curator = curator(&rows, premises.neighbours, premises.level, budget);
+    let curator = curator(&rows, privacy_model.neighbours, budget);
     let mut tab = Gate::open(&curator, NoiseRng::insecure_seed(1));
     let mut refused = |change: &dyn Fn(&mut Decide<'_>)| {
         let mut question = decide(2, Sampling::Full, &Rule::Barker);
@@ -368,32 +392,38 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
 #[test]
 fn costs_follow_from_the_question() {
     let clip = Clip::new(0.5).unwrap();
-    let premises = |neighbours, level| PrivacyModel { neighbours, level };
     let ratio = |cost: Cost| match cost.mechanism() {
         barkeep_accounting::Mechanism::Gaussian { ratio }
         | barkeep_accounting::Mechanism::NoisyDecision { ratio } => ratio.get(),
         other => panic!("{other:?}"),
     };
     let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-12;
-    let substitute = premises(Neighbours::Substitute, Level::Release);
-    let either = premises(Neighbours::AddRemove, Level::Release);
+    let substitute = PrivacyModel { neighbours: Neighbours::Substitute };
+    let either = PrivacyModel { neighbours: Neighbours::AddRemove };
     // Δ = 2TB, or TB where a record is added or removed.
-    let sums = |premises| ratio(sum_cost(Temper::NONE, clip, Sampling::Full, 3.0, premises).unwrap());
+    let sums =
+        |privacy_model| ratio(sum_cost(Temper::NONE, clip, Sampling::Full, 3.0, privacy_model).unwrap());
     assert!(near(sums(substitute), 3.0) && near(sums(either), 6.0));
     let rule = Rule::Penalty { sigma: 3.0 };
-    let moves = |premises| ratio(decide_cost(Temper::NONE, clip, Sampling::Full, &rule, premises).unwrap());
+    let moves = |privacy_model| {
+        ratio(decide_cost(Temper::NONE, clip, Sampling::Full, &rule, Level::Release, privacy_model).unwrap())
+    };
     assert!(near(moves(substitute), 3.0) && near(moves(either), 6.0) && moves(substitute) < 3.0);
     // A lazy rule is post-processing of the rule inside.
     let lazy = Rule::Lazy { keep: 0.5, rule: Box::new(rule.clone()) };
-    let cost = decide_cost(Temper::NONE, clip, Sampling::Full, &lazy, substitute).unwrap();
+    let cost = decide_cost(Temper::NONE, clip, Sampling::Full, &lazy, Level::Release, substitute).unwrap();
     assert_eq!(ratio(cost), moves(substitute));
     // No noise, nothing to release.
-    assert!(decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, substitute).is_err());
-    let decision = premises(Neighbours::Substitute, Level::Decision);
-    assert!(decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, decision).is_ok());
+    assert!(
+        decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, Level::Release, substitute).is_err()
+    );
+    assert!(
+        decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, Level::Decision, substitute).is_ok()
+    );
     // Minibatch penalty, κ = 2: e = nTB/b, c = 2e + 2e²(1 − 1/b).
     let sampling = Sampling::WithoutReplacement { batch: 100, records: 1000 };
-    let cost = decide_cost(Temper::new(0.01).unwrap(), clip, sampling, &rule, substitute).unwrap();
+    let cost =
+        decide_cost(Temper::new(0.01).unwrap(), clip, sampling, &rule, Level::Release, substitute).unwrap();
     let e: f64 = 1000.0 * 0.01 * 0.5 / 100.0;
     assert!((ratio(cost.clone()) / (3.0 / (2.0 * e + 2.0 * e * e * 0.99)) - 1.0).abs() < 1e-8);
     assert_eq!(cost.sampling(), sampling);
@@ -402,8 +432,8 @@ fn costs_follow_from_the_question() {
 #[test]
 fn only_a_paid_tab_with_secret_randomness_calls_itself_private() {
     let rows = [vec![0.5]];
-    let private = curator(&rows, Neighbours::Substitute, Level::Decision, bought(Vec::new()));
-    let open = curator(&rows, Neighbours::Substitute, Level::Decision, Budget::not_private());
+    let private = curator(&rows, Neighbours::Substitute, bought(Vec::new()));
+    let open = curator(&rows, Neighbours::Substitute, Budget::not_private());
     assert!(Gate::open(&private, NoiseRng::from_os().unwrap()).is_private());
     assert!(!Gate::open(&private, NoiseRng::insecure_seed(1)).is_private());
     assert!(!Gate::open(&open, NoiseRng::from_os().unwrap()).is_private());

@@ -80,7 +80,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
         )?;
         let mechanism = Mechanism::BarkerMinibatch { batch, records, bound };
         let cost = Cost::new(mechanism, sampling, Neighbours::Substitute)?;
-        prepared.price = Price::PerStep(level, vec![(cost, Steps(1))]);
+        prepared.price = Price::PerStep(Some(level), vec![(cost, Steps(1))]);
         prepared.facts.extend(errors);
         Ok(prepared)
     },

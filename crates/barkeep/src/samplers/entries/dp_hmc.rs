@@ -86,6 +86,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         temper: setting.temper,
         batch: Sampling::Full,
         neighbours,
+        level,
     };
     let Some(test) = price(&judgement, level)? else {
         let reason = "must be \"constant\" here: how far a path leads is known only after its gradients, so no one \
@@ -98,8 +99,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let bound = section.require("clip_gradient", section.positive("clip_gradient")?)?;
     let bound = clip(section, "clip_gradient", bound)?;
     let sigma = sigma_for(ratio, sum_sensitivity(setting.temper, bound, neighbours)?);
-    let gradient =
-        sum_cost(setting.temper, bound, Sampling::Full, sigma, PrivacyModel { neighbours, level })?;
+    let gradient = sum_cost(setting.temper, bound, Sampling::Full, sigma, PrivacyModel { neighbours })?;
     let reuse = section.flag("reuse_gradient")?.unwrap_or(false);
     let path = Path { mass, step, leapfrog, temper: setting.temper, clip: bound, sigma, reuse };
 
@@ -116,8 +116,12 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     // A level that does not exist for this rule and clip is not shown.
     let alternative = price(&judgement, other).ok().flatten().map(|test| (other, step(test)));
     let price = match reuse {
-        true => Price::PerStepAfter { level, first: vec![(gradient.clone(), Steps(1))], step: step(test) },
-        false => Price::PerStep(level, step(test)),
+        true => Price::PerStepAfter {
+            level: Some(level),
+            first: vec![(gradient.clone(), Steps(1))],
+            step: step(test),
+        },
+        false => Price::PerStep(Some(level), step(test)),
     };
     let kernel = kernels(setting, path, judgement);
     Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast: None })

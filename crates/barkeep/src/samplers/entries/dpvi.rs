@@ -29,7 +29,7 @@ use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Cost, Delta, Epsilon, Neighbours, Sampling, Steps, calibration};
 use barkeep_curator::{
-    Ask, Clip, Level, Precondition, PrivacyModel, Refused, Sum, Temper, Term, sigma_for, sum_cost,
+    Ask, Clip, Precondition, PrivacyModel, Refused, Sum, Temper, Term, sigma_for, sum_cost,
     sum_sensitivity,
 };
 use barkeep_model::Model;
@@ -83,7 +83,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
         // The kernel starts where the chain does; here it is only checked that one can start there.
         let from = reference(section, &**setting.model);
         let fit = Arc::new(Fit::parse(section, setting, from, epsilon, delta)?);
-        let price = Price::Once(Level::Release, fit.questions());
+        let price = Price::Once(None, fit.questions());
         let facts = fit.facts();
         let model = Arc::clone(setting.model);
         let kernel = Box::new(move |_: &mut PublicRng| {
@@ -165,7 +165,7 @@ impl Fit {
         let width = section.positive("clip")?.unwrap_or(usual);
         let clip = Clip::new(width / information.sqrt())
             .map_err(|error| section.error("clip", error.to_string()))?;
-        let premises = PrivacyModel { neighbours: Neighbours::Substitute, level: Level::Release };
+        let premises = PrivacyModel { neighbours: Neighbours::Substitute };
         // A hair less, so that the same bill, inverted for ε instead of δ, still fits: batches are priced on a lattice.
         let hair = if batch == Sampling::Full { 1e-9 } else { 1e-4 };
         let budget = Epsilon::new(epsilon.get() * (1.0 - hair))?;

@@ -9,7 +9,7 @@ use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Neighbours, Rule, Sampling};
-use barkeep_curator::Clip;
+use barkeep_curator::{Clip, Level};
 use std::sync::Arc;
 
 /// The keys of a path.
@@ -103,6 +103,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             temper: setting.temper,
             batch: Sampling::Full,
             neighbours: Neighbours::Substitute,
+            level: Level::Decision,
         };
         let facts = path_facts(&path);
         let kernel = kernels(setting, path, judgement);

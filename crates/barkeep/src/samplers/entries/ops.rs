@@ -16,7 +16,7 @@ use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Neighbours, Steps};
 use barkeep_curator::{
-    Ask, Choose, LARGEST_CHOICE, Level, MOST_CANDIDATES, PrivacyModel, Refused, choose_cost, choose_epsilon,
+    Ask, Choose, LARGEST_CHOICE, MOST_CANDIDATES, PrivacyModel, Refused, choose_cost, choose_epsilon,
 };
 use barkeep_model::Model;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let share = (epsilon.get() / draws as f64).min(LARGEST_CHOICE) * (1.0 - 1e-9);
     let factor = if neighbours == Neighbours::Substitute { 2.0 } else { 1.0 };
     let power = setting.temper.get().min(share / (factor * (range.1 - range.0)));
-    let premises = PrivacyModel { neighbours, level: Level::Release };
+    let premises = PrivacyModel { neighbours };
     let priced = |error: Refused| section.error("name", format!("has no price here: {error}"));
     let pure = choose_epsilon(range, power, premises).map_err(priced)?;
     let cost = choose_cost(range, power, premises).map_err(priced)?;
@@ -83,7 +83,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let kernel = Box::new(move |_: &mut PublicRng| {
         Box::new(Draw { model: Arc::clone(&model), grid: Arc::clone(&grid), range, power }) as Box<dyn Kernel>
     });
-    let price = Price::PerDraw(Level::Release, vec![(cost, Steps(1))]);
+    let price = Price::PerDraw(None, vec![(cost, Steps(1))]);
     Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None })
 }
 

@@ -8,6 +8,7 @@ use crate::samplers::prepare::walk_keys::{WALK_KEYS, WalkShape};
 use crate::spec::Privacy;
 use crate::spec::section::{Key, key};
 use barkeep_accounting::{Neighbours, Rule, Sampling};
+use barkeep_curator::Level;
 use std::sync::Arc;
 
 const KEYS: [Key; 1] = [key(
@@ -43,6 +44,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             temper: setting.temper,
             batch: Sampling::Full,
             neighbours: Neighbours::Substitute,
+            level: Level::Decision,
         };
         let model = Arc::clone(setting.model);
         let kernel: MakeKernel = Box::new(move |rng| {

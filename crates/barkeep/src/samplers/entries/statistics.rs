@@ -12,7 +12,7 @@ use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Epsilon, Sampling, Steps, calibration};
 use barkeep_curator::{
-    Ask, Clip, Level, PrivacyModel, Refused, Sum, Temper, Term, sigma_for, sum_cost, sum_sensitivity,
+    Ask, Clip, PrivacyModel, Refused, Sum, Temper, Term, sigma_for, sum_cost, sum_sensitivity,
 };
 use barkeep_data::Schema;
 use barkeep_model::Model;
@@ -51,7 +51,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         setting.model.statistics(setting.schema).map_err(|reason| section.error("name", reason))?;
     let bound = section.positive("clip")?.unwrap_or(statistics.bound());
     let clip = Clip::new(bound).map_err(|error| section.error("clip", error.to_string()))?;
-    let premises = PrivacyModel { neighbours, level: Level::Release };
+    let premises = PrivacyModel { neighbours };
     // A hair less, so that the bill, inverted for ε instead of δ, still fits.
     let budget = Epsilon::new(epsilon.get() * (1.0 - 1e-9))?;
     let ratio = calibration::smallest_ratio(Sampling::Full, neighbours, Steps(1), budget, delta)?;
@@ -77,7 +77,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         let (model, schema) = (Arc::clone(&model), Arc::clone(&schema));
         Box::new(Given { model, schema, question, found: None }) as Box<dyn Kernel>
     });
-    let price = Price::Once(Level::Release, vec![(cost, Steps(1))]);
+    let price = Price::Once(None, vec![(cost, Steps(1))]);
     Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None })
 }
 

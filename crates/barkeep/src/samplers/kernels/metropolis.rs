@@ -8,7 +8,7 @@ use crate::samplers::parts::proposal::{Walk, distance};
 use crate::samplers::{Kernel, State};
 use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
 use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
-use barkeep_curator::{Ask, Clip, Decide, Refused, Temper, decide_sensitivity, sigma_for};
+use barkeep_curator::{Ask, Clip, Decide, Level, Refused, Temper, decide_sensitivity, sigma_for};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -49,6 +49,8 @@ pub struct Judgement {
     pub batch: Sampling,
     /// Under which relation the sensitivity is taken.
     pub neighbours: Neighbours,
+    /// At which level a decision is accounted for.
+    pub level: Level,
 }
 
 impl Judgement {
@@ -106,6 +108,7 @@ impl Judgement {
                 clip,
                 batch: self.batch,
                 rule: &rule,
+                level: self.level,
             }),
         }
     }

@@ -24,7 +24,7 @@ use crate::samplers::prepare::judged::clipping;
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Mu, Neighbours, Sampling, Steps};
-use barkeep_curator::{Clip, Level, PrivacyModel, sum_cost};
+use barkeep_curator::{Clip, PrivacyModel, sum_cost};
 use barkeep_num::linear::{Cholesky, Spectrum};
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ pub(crate) fn prepare(
         batch: Sampling::Full,
         inflation: 1.0,
     };
-    let premises = PrivacyModel { neighbours, level: Level::Release };
+    let premises = PrivacyModel { neighbours };
     let cost = sum_cost(asking.temper, clip, Sampling::Full, integrator.noise(), premises)?;
     let midpoints = section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true);
     let mut facts = facts(&frame, width, clip, &integrator, step);
@@ -159,7 +159,7 @@ pub(crate) fn prepare(
     });
     Ok(Prepared {
         kernel,
-        price: Price::PerStep(Level::Release, vec![(cost, Steps(1))]),
+        price: Price::PerStep(None, vec![(cost, Steps(1))]),
         alternative: None,
         facts,
         burn_in: Some((burn_in_time / step).ceil() as u64),

@@ -179,10 +179,11 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
         temper: setting.temper,
         batch: test.batch,
         neighbours,
+        level: test.level,
     };
     let price = match price(&judgement, test.level)? {
-        Some(cost) => Price::PerStep(test.level, vec![(cost, Steps(1))]),
-        None => Price::Varying(test.level, example(&judgement, test.level)?),
+        Some(cost) => Price::PerStep(Some(test.level), vec![(cost, Steps(1))]),
+        None => Price::Varying(Some(test.level), example(&judgement, test.level)?),
     };
     let other = if test.level == Level::Decision { Level::Release } else { Level::Decision };
     // What the other level would cap steps at, unless the spec insists on steps without a cap.
@@ -224,7 +225,7 @@ pub(crate) fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>,
         }
         (_, _, ClipBound::Constant(_)) => {
             let (clip, rule) = judgement.at(0.0)?;
-            Ok(Some(decide_cost(temper, clip, batch, &rule, PrivacyModel { neighbours, level })?))
+            Ok(Some(decide_cost(temper, clip, batch, &rule, level, PrivacyModel { neighbours })?))
         }
         (_, _, ClipBound::PerDistance(_)) => Ok(None),
     }

@@ -20,7 +20,7 @@ use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::theorems::gradients::Passes;
 use barkeep_accounting::{Cost, Delta, Epsilon, Neighbours, Ratio, Sampling, Steps, calibration};
-use barkeep_curator::{Clip, Level, PrivacyModel, Temper, sum_cost, sum_sensitivity};
+use barkeep_curator::{Clip, PrivacyModel, Temper, sum_cost, sum_sensitivity};
 use std::sync::Arc;
 
 /// The keys of a stochastic-gradient sampler.
@@ -132,7 +132,7 @@ pub(crate) fn prepare(
             Ok(Stage { steps, step: integrator.step(), inflation })
         })
         .collect::<Result<Vec<Stage>, Error>>()?;
-    let premises = PrivacyModel { neighbours, level: Level::Release };
+    let premises = PrivacyModel { neighbours };
     let noise = |stage: &Stage| {
         let mut integrator = integrator(step);
         integrator.set_step(stage.step);
@@ -142,9 +142,9 @@ pub(crate) fn prepare(
         Ok(sum_cost(setting.temper, clip, sampling, noise(stage), premises)?)
     };
     let price = match &stages[..] {
-        [only] => Price::PerStep(Level::Release, vec![(cost(only)?, Steps(1))]),
+        [only] => Price::PerStep(None, vec![(cost(only)?, Steps(1))]),
         many => Price::Planned(
-            Level::Release,
+            None,
             many.iter().map(|stage| Ok((cost(stage)?, Steps(stage.steps)))).collect::<Result<_, Error>>()?,
         ),
     };
