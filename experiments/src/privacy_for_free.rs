@@ -6,6 +6,7 @@ use crate::published::mean_and_variance;
 use crate::replicate::{plan, runs};
 use crate::svg::{Axis, Figure, Grid, Mark, Panel, Style, contours};
 use barkeep::PublicRng;
+use barkeep::accounting::Epsilon;
 use barkeep::data::{Table, TableBuilder};
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ struct Sums {
 /// Simulates the records for a plan.
 fn records(plan: &barkeep::Plan) -> Result<(Arc<Table>, Sums), String> {
     let fail = |error: barkeep::data::Error| error.to_string();
-    let mut builder = TableBuilder::viewed(plan.spec.data.view.clone(), RECORDS).map_err(fail)?;
+    let mut builder = TableBuilder::viewed(plan.spec().data().view().clone(), RECORDS).map_err(fail)?;
     let (mut rng, mut sums) = (PublicRng::new(2015, 0), Sums::default());
     for _ in 0..RECORDS {
         let x = [0, 1].map(|_| 2.0 * rng.open_uniform() - 1.0);
@@ -62,9 +63,9 @@ fn compute(sampler: &str, epsilon: f64, size: Size) -> Result<Values, String> {
             });
         }
     }
-    let mut plan = plan(&spec.to_string(), epsilon)?;
+    let plan = plan(&spec.to_string(), epsilon)?;
     let (table, sums) = records(&plan)?;
-    let draws = runs(&mut plan, &table, &[vec![0.5, 0.0]], 2015)?;
+    let draws = runs(&plan, &table, &[vec![0.5, 0.0]], 2015, None)?;
     let chain = draws.first().and_then(|draws| draws.chains().first()).ok_or("no chain")?;
     let every = size.pick(4, 2);
     let thinned =
@@ -79,7 +80,7 @@ fn compute(sampler: &str, epsilon: f64, size: Size) -> Result<Values, String> {
         ("sd", moments.map(|m| m.1.sqrt()).to_vec()),
         ("squares", sums.squares.to_vec()),
         ("products", sums.products.to_vec()),
-        ("epsilon", plan.epsilon.into_iter().collect()),
+        ("epsilon", plan.epsilon().map(Epsilon::get).into_iter().collect()),
     ]))
 }
 

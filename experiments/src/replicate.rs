@@ -1,10 +1,9 @@
 //! Runs one spec many times over the same simulated records, each time with the whole budget, as the papers do.
 
 use barkeep::data::{Schema, Table, TableBuilder};
-use barkeep::model::Model;
-use barkeep::plan::start::Start;
-use barkeep::samplers::State;
-use barkeep::{Draws, Plan, PublicRng, Spec, Unwatched};
+use barkeep::insecure::Insecure;
+use barkeep::model::{Likelihood, Model};
+use barkeep::{Draws, Plan, PublicRng, Spec};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,20 +50,24 @@ pub(crate) fn plan(spec: &str, epsilon: f64) -> Result<Plan, String> {
     Plan::new(spec).map_err(|error| error.to_string())
 }
 
-/// One run from each start, each with the whole budget. Seeded throughout, so that anyone can repeat it.
+/// One run from each start, each with the whole budget. Seeded throughout, so that anyone can repeat it; `observer` is the
+/// plan's model with something that counts around it.
 pub(crate) fn runs(
-    plan: &mut Plan,
+    plan: &Plan,
     table: &Arc<Table>,
     starts: &[Vec<f64>],
     seed: u64,
+    observer: Option<Arc<dyn Likelihood>>,
 ) -> Result<Vec<Draws>, String> {
     let mut all = Vec::with_capacity(starts.len());
     for (run, theta) in (0_u64..).zip(starts) {
-        let log_prior = plan.spec.model.log_prior(theta);
-        plan.start = Start::Given(vec![State { theta: theta.clone(), log_prior }]);
-        plan.seed = Some(seed + run);
-        let run = barkeep::run(plan, Arc::clone(table), Some(seed + run), &Unwatched)
-            .map_err(|error| error.to_string())?;
+        let plan = plan.replicate(theta, seed + run).map_err(|error| error.to_string())?;
+        let mut insecure = Insecure::seed(seed + run);
+        if let Some(observer) = &observer {
+            insecure = insecure.observed_by(Arc::clone(observer));
+        }
+        let run = plan.runner().insecure(insecure).run(Arc::clone(table));
+        let run = run.map_err(|error| error.to_string())?;
         all.push(run.draws);
     }
     Ok(all)

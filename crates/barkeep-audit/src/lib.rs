@@ -116,7 +116,7 @@ fn nothing_to_audit() -> Error {
 /// # Errors
 /// A baseline, which certifies nothing; whatever keeps the plan from running.
 pub fn audit_plan(plan: &Plan, options: Options) -> Result<Row, Error> {
-    attack_plan(plan, format!("sampler {}", plan.preset.name), options, ALPHA, Source::new(options.seed)?)
+    attack_plan(plan, format!("sampler {}", plan.sampler().name), options, ALPHA, Source::new(options.seed)?)
 }
 
 fn attack_plan(
@@ -126,7 +126,7 @@ fn attack_plan(
     alpha: f64,
     source: Source,
 ) -> Result<Row, Error> {
-    let (Some(epsilon), Privacy::Budget { delta, .. }) = (plan.epsilon, plan.spec.privacy) else {
+    let (Some(epsilon), Privacy::Budget { delta, .. }) = (plan.epsilon(), plan.spec().privacy()) else {
         return Err(nothing_to_audit());
     };
     let trials = options.trials.unwrap_or_else(|| (QUESTIONS / samplers::work(plan)).clamp(2_000, TRIALS));
@@ -134,11 +134,11 @@ fn attack_plan(
     let claim = Claim { delta, gaussian: samplers::is_gaussian(plan) };
     Ok(Row {
         mechanism,
-        certified: epsilon,
+        certified: epsilon.get(),
         delta: delta.get(),
         audited: attack(&game, claim, Effort { trials, alpha, source })?,
         trials,
-        priced_as_released: match &plan.bill {
+        priced_as_released: match plan.bill() {
             Some(Bill::Contract(contract) | Bill::Once(contract)) => {
                 samplers::priced_as_released(contract.parts())
             }

@@ -33,19 +33,20 @@ pub(crate) fn plan(example: &ExampleSpec) -> Result<Plan, Error> {
 /// # Errors
 /// A baseline, which certifies nothing; those of the tables.
 pub(crate) fn game<'a>(plan: &'a Plan, source: Source) -> Result<Staged<'a>, Error> {
-    let pair = worst_pair(plan, plan.spec.data.schema(), source.public_seed())?;
-    let rehearsal = Arc::new(Rehearsal::of(plan)?);
+    let spec = plan.spec();
+    let pair = worst_pair(plan, spec.data().schema(), source.public_seed())?;
+    let rehearsal = Arc::new(Rehearsal::of(plan));
     let bought = Arc::clone(&rehearsal);
     let buy = Box::new(move || bought.budgets());
     let perform = Box::new(move |index: usize, ask: &mut dyn Ask, rng: &mut PublicRng| {
         rehearsal.perform(index, ask, rng)
     });
-    Staged::new(pair, Arc::clone(&plan.spec.likelihood), plan.premises, Aim::Many, (buy, perform))
+    Staged::new(pair, Arc::clone(spec.likelihood()), plan.privacy_model(), Aim::Many, (buy, perform))
 }
 
 /// Whether the bill claims the whole trade-off curve of a Gaussian mechanism.
 pub(crate) fn is_gaussian(plan: &Plan) -> bool {
-    match &plan.bill {
+    match plan.bill() {
         Some(Bill::Contract(contract) | Bill::Once(contract)) => contract.parts().iter().all(|(cost, _)| {
             matches!(cost.mechanism(), Mechanism::Gaussian { .. }) && cost.sampling() == Sampling::Full
         }),
@@ -63,11 +64,11 @@ pub(crate) fn priced_as_released(costs: &[(Cost, Steps)]) -> bool {
 
 /// Questions a run asks, about.
 pub(crate) fn work(plan: &Plan) -> u64 {
-    let questions = match &plan.bill {
+    let questions = match plan.bill() {
         Some(Bill::Contract(contract) | Bill::Once(contract)) => {
             contract.parts().iter().fold(0_u64, |sum, (_, steps)| sum.saturating_add(steps.0))
         }
-        _ => plan.steps.saturating_mul(plan.chains),
+        _ => plan.steps().0.saturating_mul(plan.chains()),
     };
     questions.max(1)
 }

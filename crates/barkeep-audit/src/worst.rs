@@ -22,13 +22,13 @@ const CORNERS: u64 = 64;
 /// # Errors
 /// Those of the chain; a plan without a budget has nothing to audit.
 pub(crate) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair, Error> {
-    let Privacy::Budget { neighbours, .. } = plan.spec.privacy else {
+    let Privacy::Budget { neighbours, .. } = plan.spec().privacy() else {
         return Err(crate::nothing_to_audit());
     };
     let candidates = corners(schema);
     let mut rng = PublicRng::new(seed, u64::MAX);
     let mut ear = Ear {
-        likelihood: &*plan.spec.likelihood,
+        likelihood: &**plan.spec().likelihood(),
         schema,
         candidates: &candidates,
         heard: Vec::new(),
@@ -36,7 +36,7 @@ pub(crate) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair
         rng: PublicRng::new(seed, u64::MAX - 1),
         scratch: Scratch::new(),
     };
-    match Rehearsal::of(plan)?.perform(0, &mut ear, &mut rng) {
+    match Rehearsal::of(plan).perform(0, &mut ear, &mut rng) {
         Ok(()) | Err(Error::Refused(Refused::Exhausted)) => {}
         Err(error) => return Err(error),
     }

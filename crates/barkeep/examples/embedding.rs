@@ -4,8 +4,9 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it found")]
 
+use barkeep::accounting::Epsilon;
 use barkeep::data::TableBuilder;
-use barkeep::{Plan, PublicRng, Spec, Summary, Unwatched, run};
+use barkeep::{Plan, PublicRng, Spec};
 
 const SPEC: &str = r#"
 [data]
@@ -28,10 +29,10 @@ start = [0, 0, 0, 0]
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = Plan::new(Spec::parse(SPEC, ".".as_ref())?)?;
-    println!("{} steps for ε = {:.3}", plan.steps, plan.epsilon.unwrap_or(f64::NAN));
+    println!("{} steps for ε = {:.3}", plan.steps().0, plan.epsilon().map_or(f64::NAN, Epsilon::get));
 
     // The view says which columns are read, in which order: those of the spec that the formula uses.
-    let view = &plan.spec.data.view;
+    let view = plan.spec().data().view();
     let mut table = TableBuilder::viewed(view.clone(), 100_000)?;
     let mut rng = PublicRng::new(1, 0);
     for _ in 0..100_000 {
@@ -41,7 +42,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         table.push_row(&[dose, f64::from(treated), f64::from(recovered)])?;
     }
 
-    let run = run(&plan, table.finish()?, None, &Unwatched)?;
-    print!("{}", Summary::new(&run.draws, plan.burn_in as usize));
+    print!("{}", plan.run(table.finish()?)?.summary());
     Ok(())
 }

@@ -11,6 +11,7 @@
 pub mod diagnostics;
 mod error;
 pub mod formula;
+pub mod insecure;
 pub mod models;
 pub mod plan;
 pub mod public_rng;
@@ -34,12 +35,12 @@ pub use diagnostics::Summary;
 pub use error::Error;
 pub use plan::certificate::{Certificate, level_name};
 pub use plan::facts::Fact;
-pub use plan::start::Start;
+pub use plan::start::PlannedStart;
 pub use plan::{Bill, Plan};
 pub use public_rng::PublicRng;
 pub use run::draws::{Draws, Outcome};
 pub use run::folder::{CERTIFICATE, Folder};
-pub use run::{Run, Unwatched, Watch, run};
+pub use run::{Run, Runner, Unwatched, Watch};
 pub use simulate::Simulation;
 pub use spec::{Spec, SpecError};
 

@@ -23,7 +23,7 @@ impl Simulation {
     /// Of a spec's model and columns: files that the spec can read.
     #[must_use]
     pub fn of_spec(spec: &Spec) -> Self {
-        Self { model: Arc::clone(&spec.model), view: Some(spec.data.view.clone()) }
+        Self { model: Arc::clone(spec.model()), view: Some(spec.data().view().clone()) }
     }
 
     /// Of a `[model]` section alone, for parameters of a given number. A regression's columns then lie in [−1, 1], or, where

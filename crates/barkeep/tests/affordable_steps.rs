@@ -33,7 +33,7 @@ fn the_thesis_table_at_release_level() {
             "name = 'penalty'\nlevel = 'release'\nmove = '{walk}'\ntau = {tau}\nclip = 2\nproposal_sd = 0.01\n\
              proposal = 'gaussian'"
         );
-        let steps = plan(records, epsilon, 0.1 / records as f64, &keys).steps;
+        let steps = plan(records, epsilon, 0.1 / records as f64, &keys).steps().0;
         assert_eq!(steps, published, "{line}");
         rows += 1;
     }
@@ -46,9 +46,9 @@ fn gain(sigma: f64, epsilon: f64) -> f64 {
     let (tau, clip) = (ratio / (records as f64).sqrt(), sigma / ratio / (2.0 * cap));
     let keys =
         format!("name = 'penalty'\ntau = {tau}\nclip = {clip}\nproposal_sd = {cap}\nproposal_cap = {cap}");
-    let mut plan = plan(records, epsilon, 1e-6, &keys);
-    plan.compare_levels().unwrap();
-    let affordable = plan.affordable;
+    let plan = plan(records, epsilon, 1e-6, &keys);
+    let plan = plan.compare_levels().unwrap();
+    let affordable = plan.affordable();
     let steps = |level| affordable.iter().find(|entry| entry.level == level).unwrap().steps.0 as f64;
     steps(Level::Decision) / steps(Level::Release)
 }
@@ -62,9 +62,9 @@ fn assert_gain(sigma: f64, epsilon: f64, least: f64) {
 #[test]
 fn many_decisions_are_estimated() {
     let keys = "name = 'penalty'\nlevel = 'release'\ntau = 3\nclip = 0.1\nproposal_sd = 0.01";
-    let mut plan = plan(100_000, 2.0, 1e-6, keys);
-    plan.compare_levels().unwrap();
-    let [release, decision] = plan.affordable[..] else { panic!("{:?}", plan.affordable) };
+    let plan = plan(100_000, 2.0, 1e-6, keys);
+    let plan = plan.compare_levels().unwrap();
+    let [release, decision] = plan.affordable()[..] else { panic!("{:?}", plan.affordable()) };
     assert!(!release.estimated && release.steps.0 > 100_000);
     assert!(decision.estimated && decision.steps.0 as f64 > 1.5 * release.steps.0 as f64, "{decision:?}");
 }

@@ -36,16 +36,16 @@ fn the_rule_needs_a_name_and_a_start() {
     for (sampler, expected) in [("langevin", 659), ("underdamped", 502)] {
         let plan = banana(&format!("name = '{sampler}'\nstart = [0, 3]")).unwrap();
         // τ·w² = μ²n/T with w = √2 + 1.5; a step with momentum costs (1+c)/(1−c) = 1.313 times as much.
-        assert_eq!(plan.steps, expected, "{sampler}");
-        assert_eq!((plan.burn_in, plan.level), (10, None));
+        assert_eq!(plan.steps().0, expected, "{sampler}");
+        assert_eq!((plan.burn_in().0, plan.level()), (10, None));
         assert_eq!(plan.fact("preconditioner").unwrap().value, Value::Word("local"));
-        assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+        assert!(plan.warnings().is_empty(), "{:?}", plan.warnings());
         let error = if sampler == "langevin" { "0.078 posterior sd" } else { "0.089 posterior sd" };
         assert_eq!(plan.fact("expected_error").unwrap().words, error);
-        let certificate = Certificate::of(&plan, false);
+        let certificate = Certificate::of(&plan);
         assert!(certificate.verify().unwrap() <= 1.0);
         assert!(certificate.released.iter().any(|released| released.contains("noisy sum")));
-        let Some(Bill::Contract(contract)) = &plan.bill else { panic!("not a contract") };
+        let Some(Bill::Contract(contract)) = plan.bill() else { panic!("not a contract") };
         assert_eq!(contract.parts().len(), 1);
     }
 }
@@ -53,12 +53,12 @@ fn the_rule_needs_a_name_and_a_start() {
 #[test]
 fn nothing_need_be_said_of_the_sampler() {
     let plan = banana("").unwrap();
-    assert_eq!((plan.preset.name, plan.steps), ("langevin", 659));
+    assert_eq!((plan.sampler().name, plan.steps().0), ("langevin", 659));
     assert_eq!(
-        plan.start,
-        barkeep::plan::start::Start::Given(vec![barkeep::samplers::State {
+        *plan.start(),
+        barkeep::PlannedStart::Given(vec![barkeep::samplers::State {
             theta: vec![0.0, 0.0],
-            log_prior: plan.spec.model.log_prior(&[0.0, 0.0]),
+            log_prior: plan.spec().model().log_prior(&[0.0, 0.0]),
         }])
     );
     let baseline = spec(1000, "name = 'banana'", "private = false", "").err().unwrap();
@@ -68,7 +68,7 @@ fn nothing_need_be_said_of_the_sampler() {
 #[test]
 fn time_is_what_is_paid_for() {
     let steps =
-        |step: &str| banana(&format!("name = 'langevin'\nstart = [0, 3]\nstep = {step}")).unwrap().steps;
+        |step: &str| banana(&format!("name = 'langevin'\nstart = [0, 3]\nstep = {step}")).unwrap().steps().0;
     let (whole, half) = (steps("1"), steps("0.25"));
     assert!((4 * whole..=4 * whole + 3).contains(&half), "{whole} {half}");
 }
@@ -76,7 +76,7 @@ fn time_is_what_is_paid_for() {
 #[test]
 fn too_few_records_are_told_of() {
     let plan = spec(2000, "name = 'gaussian'", BUDGET, "name = 'langevin'\nstart = [0, 0]").unwrap();
-    assert!(plan.warnings.iter().any(|warning| warning.contains("posterior standard deviations")));
+    assert!(plan.warnings().iter().any(|warning| warning.contains("posterior standard deviations")));
     let fails = spec(100, "name = 'gaussian'", BUDGET, "name = 'langevin'\nstart = [0, 0]").err().unwrap();
     assert!(fails.contains("buys 0 steps"), "{fails}");
 }
@@ -133,7 +133,7 @@ fn stochastic(name: &str, keys: &str) -> Result<Plan, String> {
 
 /// Questions and how often each is asked.
 fn contract(plan: &Plan) -> &[(Cost, Steps)] {
-    let Some(Bill::Contract(contract)) = &plan.bill else { panic!("not a contract") };
+    let Some(Bill::Contract(contract)) = plan.bill() else { panic!("not a contract") };
     contract.parts()
 }
 
@@ -142,14 +142,14 @@ fn stochastic_gradients_are_bought_or_scheduled() {
     for name in ["sgld", "sgnht", "sgfs"] {
         let bought = stochastic(name, "").unwrap();
         assert_eq!(number(&bought, "noise_over_temperature_1"), 1.0);
-        assert!(Certificate::of(&bought, false).verify().unwrap() <= 1.0);
+        assert!(Certificate::of(&bought).verify().unwrap() <= 1.0);
         // More steps than that need more noise than the dynamics.
-        let hot = stochastic(name, &format!("steps = {}", 4 * bought.steps)).unwrap();
-        assert!(hot.steps >= 4 * bought.steps - 4 && number(&hot, "noise_over_temperature_1") > 1.0);
-        let steps = bought.steps / 2;
+        let hot = stochastic(name, &format!("steps = {}", 4 * bought.steps().0)).unwrap();
+        assert!(hot.steps().0 >= 4 * bought.steps().0 - 4 && number(&hot, "noise_over_temperature_1") > 1.0);
+        let steps = bought.steps().0 / 2;
         let scheduled = stochastic(name, &format!("steps = {steps}\ndecay = 0.33\nstages = 4")).unwrap();
-        assert_eq!((scheduled.steps, contract(&scheduled).len()), (steps, 4), "{name}");
-        assert!(Certificate::of(&scheduled, false).verify().unwrap() <= 1.0);
+        assert_eq!((scheduled.steps().0, contract(&scheduled).len()), (steps, 4), "{name}");
+        assert!(Certificate::of(&scheduled).verify().unwrap() <= 1.0);
     }
 }
 
@@ -164,11 +164,11 @@ fn the_papers_calibration_is_the_published_noise_where_that_holds() {
         let published = stochastic(name, "steps = 2000\ncalibration = 'paper'").unwrap();
         let [(cost, steps)] = contract(&published) else { panic!("one kind of question") };
         let Mechanism::Gaussian { ratio } = cost.mechanism() else { panic!("a Gaussian mechanism") };
-        assert_eq!((published.steps, steps.0), (2000, 2000), "{name}");
+        assert_eq!((published.steps().0, steps.0), (2000, 2000), "{name}");
         assert!((ratio.get() / expected - 1.0).abs() < 1e-8, "{name}: {}", ratio.get());
         // Far more noise than is needed, so far less is spent than promised.
         let tight = stochastic(name, "steps = 2000").unwrap();
-        let spent = |plan: &Plan| Certificate::of(plan, false).verify().unwrap();
+        let spent = |plan: &Plan| Certificate::of(plan).verify().unwrap();
         let (published, tight) = (spent(&published), spent(&tight));
         assert!(published < 0.5 * tight && tight <= 1.0, "{name}: {published} {tight}");
         // Its premise: at least ε²N/(32·τ·ln(2/δ)) = 0.215 passes, and 0.051 with half the budget.
@@ -212,12 +212,12 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
     // Nothing is clipped by it: gradients as long as they can be add up as if there were no clip, but for the 2^-19 by which the
     // clip's root may err for each of the six.
     let room = 6.0 * 5.0_f64.sqrt() / f64::from(1 << 19);
-    let likelihood = Arc::clone(&stochastic.spec.likelihood);
-    let mut builder = TableBuilder::new(stochastic.spec.data.schema().clone(), 6).unwrap();
+    let likelihood = Arc::clone(stochastic.spec().likelihood());
+    let mut builder = TableBuilder::new(stochastic.spec().data().schema().clone(), 6).unwrap();
     let rows = [[1.0, 2.0], [0.0, -2.0], [1.0, 2.0], [0.0, 2.0], [1.0, -2.0], [1.0, 2.0]];
     rows.iter().for_each(|row| builder.push_row(row).unwrap());
     let premises = PrivacyModel { neighbours: Neighbours::Substitute };
-    let lipschitz = stochastic.spec.model.lipschitz(stochastic.spec.data.schema()).unwrap();
+    let lipschitz = stochastic.spec().model().lipschitz(stochastic.spec().data().schema()).unwrap();
     let curator =
         Curator::new(builder.finish().unwrap(), likelihood, premises, Budget::not_private()).unwrap();
     let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));

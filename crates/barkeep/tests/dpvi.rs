@@ -5,7 +5,7 @@
 mod written;
 
 use barkeep::model::{Banana, Bend, GaussianMean};
-use barkeep::{Bill, Certificate, Start};
+use barkeep::{Bill, Certificate, PlannedStart};
 use written::{assert_unbiased, moments, plan, refusal, run, series, simulated};
 
 const RECORDS: usize = 4000;
@@ -72,18 +72,18 @@ fn chains_start_from_a_fit_they_have_paid_for() {
     ] {
         let without = plan(&spec(2.0, &format!("{sampler}start = [1, -1]"))).unwrap();
         let with = plan(&spec(2.0, &format!("{sampler}start = {{ dpvi = {{ epsilon = 0.7 }} }}"))).unwrap();
-        assert!(with.steps < without.steps && 2 * with.steps > without.steps, "{} {}", with.steps, without.steps);
-        let Some(Bill::Contract(contract)) = &with.bill else { panic!("a contract") };
+        assert!(with.steps().0 < without.steps().0 && 2 * with.steps().0 > without.steps().0, "{} {}", with.steps().0, without.steps().0);
+        let Some(Bill::Contract(contract)) = with.bill() else { panic!("a contract") };
         assert_eq!(contract.parts()[0].1.0, 100);
-        let mut certificate = Certificate::of(&with, false);
+        let mut certificate = Certificate::of(&with);
         let (table, centre) = simulated(&with, &[1.0, -1.0], 5);
         let run = run(&with, table, 11);
         certificate.steps_used = Some(run.steps_used.clone());
         let epsilon = certificate.verify().unwrap();
         assert!(epsilon <= 2.0 && epsilon > 1.9, "{epsilon}");
-        assert!(run.steps_used.iter().all(|used| *used == with.steps));
+        assert!(run.steps_used.iter().all(|used| *used == with.steps().0));
         // The prior's mode is 30 standard deviations away; the fit's noise leaves about one.
-        for chain in 0..with.chains as usize {
+        for chain in 0..with.chains() as usize {
             let first = [0, 1].map(|j| series(&run, chain)[j][0]);
             assert!((first[0] - centre[0]).abs() < 0.15 && (first[1] - centre[1]).abs() < 0.2, "{first:?}");
         }
@@ -94,7 +94,7 @@ fn chains_start_from_a_fit_they_have_paid_for() {
 fn a_fit_starts_where_it_is_told() {
     let text = "start = { dpvi = { epsilon = 0.5, from = [3, 4], iterations = 50 } }";
     let plan = plan(&spec(2.0, &format!("{BARKER}{text}"))).unwrap();
-    let Start::Fit(fit) = &plan.start else { panic!("a fit") };
+    let PlannedStart::Fit(fit) = plan.start() else { panic!("a fit") };
     assert_eq!(fit.from, [3.0, 4.0]);
 }
 

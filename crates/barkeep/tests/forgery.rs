@@ -13,8 +13,8 @@ fn certificate(sampler: &str) -> Value {
          [model]\nname = 'gaussian'\n[privacy]\nepsilon = 2\ndelta = 1e-4\n[sampler]\nstart = [0]\n{sampler}\n"
     );
     let plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
-    let mut certificate = Certificate::of(&plan, false);
-    certificate.steps_used = Some(vec![plan.steps.min(2); usize::try_from(plan.chains).unwrap()]);
+    let mut certificate = Certificate::of(&plan);
+    certificate.steps_used = Some(vec![plan.steps().0.min(2); usize::try_from(plan.chains()).unwrap()]);
     serde_json::to_value(certificate).unwrap()
 }
 
@@ -126,7 +126,7 @@ fn a_certificate_holds_the_columns_of_its_schema_file() {
     let text = "[data]\npath = 'records.csv'\nrecords = 40\nschema = 'x.toml'\n[model]\nname = 'gaussian'\n\
         [privacy]\nepsilon = 2\ndelta = 1e-4\n[sampler]\nname = 'langevin'\nstart = [0]\nstep = 0.01\nsteps = 20\n";
     let plan = Plan::new(Spec::parse(text, folder.path()).unwrap()).unwrap();
-    let whole = serde_json::to_value(Certificate::of(&plan, false)).unwrap();
+    let whole = serde_json::to_value(Certificate::of(&plan)).unwrap();
     drop(folder);
     assert!(verifies(&whole), "the file is gone, and with it the bounds");
     let spec: toml::Table = whole["spec"].as_str().unwrap().parse().unwrap();

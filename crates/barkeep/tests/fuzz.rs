@@ -208,7 +208,7 @@ proptest! {
     fn a_mutated_spec_is_planned_or_refused(text in mutated()) {
         if let Ok(spec) = Spec::parse(&text, Path::new("")) {
             match Plan::new(spec) {
-                Ok(plan) => prop_assert!(!plan.is_private() || plan.epsilon.is_some_and(|epsilon| epsilon >= 0.0)),
+                Ok(plan) => prop_assert!(!plan.is_private() || plan.epsilon().is_some()),
                 Err(error) => prop_assert!(!error.to_string().is_empty()),
             }
         }
@@ -218,7 +218,7 @@ proptest! {
     fn a_mutated_certificate_verifies_or_fails(index in any::<prop::sample::Index>(), value in value()) {
         static TEXT: LazyLock<String> = LazyLock::new(|| {
             let plan = Plan::new(Spec::parse(SPEC, Path::new("")).unwrap()).unwrap();
-            serde_json::to_string_pretty(&Certificate::of(&plan, false)).unwrap()
+            serde_json::to_string_pretty(&Certificate::of(&plan)).unwrap()
         });
         let mut lines: Vec<String> = TEXT.lines().map(str::to_owned).collect();
         let place = index.index(lines.len());

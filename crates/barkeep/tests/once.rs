@@ -67,7 +67,7 @@ fn a_true_parameter_ranks_anywhere_among_its_posterior_draws() {
     // If θ comes from the prior, its rank among draws from the exact posterior is uniform, whatever the noise. Here
     // noise and spread of the records are about equal.
     let plan = plan(&gaussian(50, 40.0, "name = 'statistics'\nsteps = 99")).unwrap();
-    let model = Arc::clone(&plan.spec.model);
+    let model = Arc::clone(plan.spec().model());
     let mut counts = [[0.0; 10]; 2];
     for seed in 0..600 {
         let (mut rng, mut theta) = (PublicRng::new(seed, 3), [0.0; 2]);
@@ -257,12 +257,12 @@ fn one_answer_is_certified_once() {
         (bernoulli(1.0, "low = -3\nhigh = 3\nsteps = 3"), vec![0.3]),
     ] {
         let plan = plan(&text).unwrap();
-        let mut certificate = Certificate::of(&plan, false);
+        let mut certificate = Certificate::of(&plan);
         let run = run(&plan, simulated(&plan, &theta, 2).0, 6);
         certificate.steps_used = Some(run.steps_used.clone());
         let epsilon = certificate.verify().unwrap();
         assert!(epsilon <= 1.0 && epsilon > 0.99, "{epsilon}");
-        match plan.bill.as_ref().unwrap() {
+        match plan.bill().unwrap() {
             Bill::Once(contract) => {
                 assert_eq!(contract.parts()[0].1.0, 1);
                 assert_eq!(run.steps_used, [500]);
@@ -273,7 +273,7 @@ fn one_answer_is_certified_once() {
             }
             Bill::Filter { .. } => panic!("a fixed price"),
         }
-        assert_eq!(plan.burn_in, 0);
+        assert_eq!(plan.burn_in().0, 0);
     }
 }
 

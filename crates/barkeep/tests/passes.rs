@@ -4,7 +4,7 @@
 
 use barkeep::data::{Block, Schema, TableBuilder};
 use barkeep::model::{Likelihood, Scratch};
-use barkeep::{Plan, Spec, Unwatched, run};
+use barkeep::{Plan, Spec, insecure::Insecure};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,22 +47,25 @@ fn counted(sampler: &str) -> (Plan, Arc<Counting>) {
         "[data]\npath = 'nowhere.csv'\nrecords = 40\n[data.columns]\nx = {{ min = -100, max = 100, invalid = 0 }}\n\
          [model]\nname = 'gaussian'\n[privacy]\nepsilon = 2\ndelta = 1e-4\n[sampler]\nstart = [0]\nseed = 1\n{sampler}\n"
     );
-    let mut plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
+    let plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
     let counting = Arc::new(Counting {
-        likelihood: Arc::clone(&plan.spec.likelihood),
+        likelihood: Arc::clone(plan.spec().likelihood()),
         ratios: AtomicU64::new(0),
         gradients: AtomicU64::new(0),
     });
-    plan.spec.likelihood = Arc::clone(&counting) as Arc<dyn Likelihood>;
     (plan, counting)
 }
 
 /// Log-ratios, gradients and steps of one seeded run in which the first of the records says `x`.
-fn passes(plan: &Plan, counting: &Counting, x: f64) -> (u64, u64, Vec<u64>) {
+fn passes(plan: &Plan, counting: &Arc<Counting>, x: f64) -> (u64, u64, Vec<u64>) {
     let mut table = TableBuilder::new(Schema::unbounded(["x"]).unwrap(), 40).unwrap();
     table.push_row(&[x]).unwrap();
     (1..40).for_each(|i| table.push_row(&[f64::from(i) / 40.0]).unwrap());
-    let done = run(plan, table.finish().unwrap(), Some(5), &Unwatched).unwrap();
+    let done = plan
+        .runner()
+        .insecure(Insecure::seed(5).observed_by(Arc::clone(counting) as Arc<dyn Likelihood>))
+        .run(table.finish().unwrap())
+        .unwrap();
     (
         counting.ratios.swap(0, Ordering::Relaxed),
         counting.gradients.swap(0, Ordering::Relaxed),

@@ -9,8 +9,9 @@
 
 use barkeep::data::{Schema, Table, TableBuilder};
 use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
+use barkeep::insecure::Insecure;
 use barkeep::model::{Banana, Bend, GaussianMean, Model};
-use barkeep::{Plan, PublicRng, Spec, Unwatched};
+use barkeep::{Plan, PublicRng, Spec};
 use std::path::Path;
 
 const RECORDS: usize = 4000;
@@ -41,8 +42,8 @@ fn plan(model: &str, sampler: &str, start: &[f64]) -> Plan {
 }
 
 fn assert_moments(name: &str, plan: &Plan, table: Table, mean: &[f64], covariance: &[f64]) {
-    assert_eq!(plan.steps, 60_000, "{name}: the budget was meant to last");
-    let draws = barkeep::run(plan, table, Some(5), &Unwatched).unwrap().draws;
+    assert_eq!(plan.steps().0, 60_000, "{name}: the budget was meant to last");
+    let draws = plan.runner().insecure(Insecure::seed(5)).run(table).unwrap().draws;
     let series: Vec<Vec<f64>> = (0..2).map(|j| draws.chains()[0].series(j, 500)).collect();
     let within = |what: &str, values: Vec<f64>, exact: f64| {
         let average = values.iter().sum::<f64>() / values.len() as f64;

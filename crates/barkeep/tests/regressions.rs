@@ -9,7 +9,7 @@
 use barkeep::data::{CsvOptions, Table, read};
 use barkeep::model::{Likelihood, Scratch};
 use barkeep::num::linear::Cholesky;
-use barkeep::{Folder, Plan, Simulation, Spec, Unwatched};
+use barkeep::{Folder, Plan, Simulation, Spec, insecure::Insecure};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -23,13 +23,18 @@ fn fits() -> Fits {
     serde_json::from_str(&std::fs::read_to_string(folder().join("fits.json")).unwrap()).unwrap()
 }
 
-/// A spec for one family of one data set; `flat` priors, so that the posterior is the likelihood.
+/// A spec for one family of one data set.
 fn spec(data: &str, family: &str, sampler: &str) -> Spec {
     let records = match data {
         "data1" => 300,
         "data2" => 500,
         _ => 900,
     };
+    spec_of(&folder(), data, records, family, sampler)
+}
+
+/// A spec for one family of a file; `flat` priors, so that the posterior is the likelihood.
+fn spec_of(folder: &Path, data: &str, records: u64, family: &str, sampler: &str) -> Spec {
     let (response, column) = match family {
         "gaussian" | "student_t" => (family.to_owned(), "{ min = -100, max = 100, invalid = 0 }"),
         "logit" | "probit" => (family.to_owned(), "{ kind = 'bool', invalid = false }"),
@@ -56,12 +61,12 @@ fn spec(data: &str, family: &str, sampler: &str) -> Spec {
          [model.priors]\nintercept = 'flat'\ncoefficients = 'flat'\n\
          [privacy]\nprivate = false\n[sampler]\n{sampler}\n"
     );
-    Spec::parse(&text, &folder()).unwrap()
+    Spec::parse(&text, folder).unwrap()
 }
 
 fn table(spec: &Spec) -> Table {
-    let data = &spec.data;
-    read(&data.path, &data.view, data.records as usize, CsvOptions::default(), &mut |_| {}).unwrap()
+    let data = spec.data();
+    read(data.path(), data.view(), data.records() as usize, CsvOptions::default(), &mut |_| {}).unwrap()
 }
 
 /// Σ ln p(x|θ) and its gradient.
@@ -102,16 +107,16 @@ fn records_are_simulated_as_the_families_say() {
     const LARGEST: f64 = 42.70;
     let out = tempfile::tempdir().unwrap();
     for family in fits()["data1"].keys() {
-        let mut spec = spec("data1", family, "name = 'rwmh'\nproposal_sd = 0.1\nstart = 'prior'");
-        let d = spec.model.dimension();
+        let sampler = "name = 'rwmh'\nproposal_sd = 0.1\nstart = 'prior'";
+        let spec = spec_of(out.path(), family, 4000, family, sampler);
+        let d = spec.model().dimension();
         let theta: Vec<f64> = [0.3, -0.5, 0.4, 0.2, -0.3, 0.6, 0.1, -0.2][..d].to_vec();
-        (spec.data.path, spec.data.records) = (out.path().join(format!("{family}.csv")), 4000);
-        Simulation::of_spec(&spec).write_csv(&spec.data.path, b',', &theta, 4000, 5).unwrap();
+        Simulation::of_spec(&spec).write_csv(spec.data().path(), b',', &theta, 4000, 5).unwrap();
         let table = table(&spec);
         let (mut score, mut square, mut scratch) = (vec![0.0; d], vec![0.0; d * d], Scratch::new());
         for block in table.blocks().iter() {
             let mut gradient = vec![0.0; block.len() * d];
-            spec.likelihood.gradient(block, &theta, &mut gradient, &mut scratch);
+            spec.likelihood().gradient(block, &theta, &mut gradient, &mut scratch);
             let columns: Vec<&[f64]> = gradient.chunks_exact(block.len()).collect();
             for (i, one) in columns.iter().enumerate() {
                 score[i] += one.iter().sum::<f64>();
@@ -166,10 +171,10 @@ fn coefficients_agree_with_independent_fits() {
     for (data, families) in fits() {
         for (family, expected) in families {
             let spec = spec(&data, &family, "name = 'rwmh'\nproposal_sd = 0.1\nstart = 'prior'");
-            assert_eq!(spec.model.dimension(), expected.len(), "{data} {family}");
+            assert_eq!(spec.model().dimension(), expected.len(), "{data} {family}");
             let table = table(&spec);
-            let found = climb(&*spec.likelihood, &table, vec![0.0; expected.len()]);
-            for ((found, expected), name) in found.iter().zip(&expected).zip(spec.model.parameter_names()) {
+            let found = climb(&**spec.likelihood(), &table, vec![0.0; expected.len()]);
+            for ((found, expected), name) in found.iter().zip(&expected).zip(spec.model().parameter_names()) {
                 assert!(
                     (found - expected).abs() < 2e-5 * (1.0 + expected.abs()),
                     "{data} {family} {name}: {found}, not {expected}"
@@ -201,7 +206,7 @@ fn chains_agree(data: &str, steps: u32) {
     for (family, fit) in &fits()[data] {
         let start = format!("start = {fit:?}\nseed = 1");
         let first = spec(data, family, &format!("name = 'rwmh'\nproposal_sd = 0.05\n{start}"));
-        let information = information(&*first.likelihood, &table(&first), fit);
+        let information = information(&**first.likelihood(), &table(&first), fit);
         let rows: Vec<String> = information.chunks_exact(fit.len()).map(|row| format!("{row:?}")).collect();
         // In whitened units the path takes time 1.5, about a quarter of a turn: draws are nearly independent.
         let sampler = format!(
@@ -210,10 +215,10 @@ fn chains_agree(data: &str, steps: u32) {
         );
         let plan = Plan::new(spec(data, family, &sampler)).unwrap();
         let out = tempfile::tempdir().unwrap();
-        let (_, summary) =
-            Folder::claim(&out.path().join("out")).unwrap().run(&plan, Some(1), &Unwatched).unwrap();
+        let runner = plan.runner().insecure(Insecure::seed(1));
+        let run = Folder::claim(&out.path().join("out")).unwrap().run(runner).unwrap();
         let posterior = &posteriors[data][family];
-        for (j, row) in summary.parameters.iter().enumerate() {
+        for (j, row) in run.summary().parameters.iter().enumerate() {
             let (mean, own) = (row.mean.unwrap(), row.mcse_mean.unwrap());
             let (expected, sd) = (posterior.mean[j], posterior.sd[j]);
             assert!(own < 0.1 * sd, "{data} {family} {}: the chain is too short to tell", row.name);

@@ -19,8 +19,8 @@ use written::{run, series, simulated};
 
 /// The plan of an example whose proposals have a fixed seed.
 fn plan(example: &ExampleSpec) -> Plan {
-    let mut spec = Spec::parse(&example.text, std::path::Path::new("")).unwrap();
-    spec.sampler.insert("seed".to_owned(), 5.into());
+    let text = format!("{}seed = 5\n", example.text);
+    let spec = Spec::parse(&text, std::path::Path::new("")).unwrap();
     Plan::new(spec).unwrap_or_else(|error| panic!("{}: {error}", example.title))
 }
 

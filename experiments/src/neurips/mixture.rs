@@ -6,7 +6,7 @@ use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, 
 use crate::published::{Published, mean_and_variance};
 use crate::replicate::{plan, runs, simulate};
 use crate::svg::{Axis, Figure, Grid, Mark, Panel, Shape, Style, contours};
-use barkeep::accounting::{BarkerBound, Delta, Query, Steps};
+use barkeep::accounting::{BarkerBound, Delta, Epsilon, Query, Steps};
 use barkeep::data::Table;
 use barkeep::model::Mixture as Model;
 use std::sync::{Arc, OnceLock};
@@ -91,11 +91,11 @@ fn exact(shared: &Records, size: Size) -> Result<Values, String> {
 /// Runs one chain; keeps moments after each checkpoint, and some draws.
 fn chain(shared: &Records, sampler: &Sampler, run: u64, size: Size) -> Result<Values, String> {
     let (table, _) = records(shared)?;
-    let mut plan = plan(sampler.spec, sampler.epsilon)?;
-    plan.steps = size.pick(plan.steps.min(5000), plan.steps);
+    let plan = plan(sampler.spec, sampler.epsilon)?;
+    let plan = size.pick(plan.stopping_after(Steps(5000)), plan);
     let start = start(sampler.spec)?;
-    let burn_in = usize::try_from(plan.burn_in).unwrap_or(usize::MAX);
-    let draws = runs(&mut plan, &table, &[start], 500 + run)?;
+    let burn_in = usize::try_from(plan.burn_in().0).unwrap_or(usize::MAX);
+    let draws = runs(&plan, &table, &[start], 500 + run, None)?;
     let chain = draws.first().and_then(|draws| draws.chains().first()).ok_or("no chain")?;
     let series = [0, 1].map(|j| chain.series(j, 0));
     let length = series[0].len();
@@ -111,7 +111,7 @@ fn chain(shared: &Records, sampler: &Sampler, run: u64, size: Size) -> Result<Va
     if let Some(accepted) = chain.acceptance(0) {
         found.insert("accepted".to_owned(), vec![accepted]);
     }
-    found.insert("epsilon".to_owned(), plan.epsilon.into_iter().collect());
+    found.insert("epsilon".to_owned(), plan.epsilon().map(Epsilon::get).into_iter().collect());
     if run == 1 {
         // A tenth of a percent of the range is finer than a dot.
         let thin = |series: &[f64]| {
@@ -145,12 +145,11 @@ fn clipped(shared: &Records, variance: f64, size: Size) -> Result<Values, String
         sampler.insert("proposal_sd".to_owned(), variance.sqrt().into());
     }
     let spec = spec.to_string();
-    let mut plan = plan(&spec, BASELINE.epsilon)?;
-    plan.steps = plan.steps.min(size.pick(2000, 20_000));
+    let plan = plan(&spec, BASELINE.epsilon)?.stopping_after(Steps(size.pick(2000, 20_000)));
     let clips = Clips { log_ratio: Some(0.99 * 1000_f64.sqrt() / 100.0), by_distance: false, gradient: None };
-    let counter = Arc::new(ClipCounter::new(Arc::clone(&plan.spec.likelihood), clips));
-    plan.spec.likelihood = Arc::<ClipCounter>::clone(&counter);
-    let draws = runs(&mut plan, &table, &[start(&spec)?], 77)?;
+    let counter = Arc::new(ClipCounter::new(Arc::clone(plan.spec().likelihood()), clips));
+    let observer = Some(Arc::<ClipCounter>::clone(&counter) as Arc<dyn barkeep::model::Likelihood>);
+    let draws = runs(&plan, &table, &[start(&spec)?], 77, observer)?;
     let accepted = draws.first().and_then(|draws| draws.acceptance(0));
     Ok(values([
         ("clipped", counter.clipped_log_ratios().into_iter().collect()),

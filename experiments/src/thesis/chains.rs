@@ -10,7 +10,9 @@ use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Size, Task, Values, values};
 use crate::replicate::{plan, runs};
 use crate::svg::{Shape, Style};
+use barkeep::accounting::{Epsilon, Steps};
 use barkeep::diagnostics::{Points, mmd::mmd};
+use barkeep::model::Likelihood;
 use barkeep::{Fact, Plan, PublicRng};
 use std::sync::{Arc, OnceLock};
 
@@ -244,12 +246,12 @@ impl Chains {
         let ours = diffusion || OURS.contains(&self.sampler.as_str());
         if let Some(published) = published_steps(&self.setting.name, &self.sampler, self.budget) {
             // As many as the thesis took, where our accountant would allow more.
-            plan.steps = plan.steps.min(published);
+            plan = plan.stopping_after(Steps(published));
         }
-        let dropped = if diffusion { plan.burn_in } else { plan.steps.saturating_sub(1) / 2 };
+        let dropped = if diffusion { plan.burn_in().0 } else { plan.steps().0.saturating_sub(1) / 2 };
         let dropped = usize::try_from(dropped).unwrap_or(usize::MAX);
         let clips = if ours { Clips::default() } else { clips(&self.section)? };
-        let likelihood = Arc::clone(&plan.spec.likelihood);
+        let likelihood = Arc::clone(plan.spec().likelihood());
         let (mut distances, mut squares, mut accepted) = (Vec::new(), Vec::new(), Vec::new());
         let (mut ratios, mut gradients) = (Vec::new(), Vec::new());
         let (source, first) = match self.source {
@@ -263,9 +265,8 @@ impl Chains {
                 rng = PublicRng::new(seed, 2);
             }
             let counter = Arc::new(ClipCounter::new(Arc::clone(&likelihood), clips));
-            plan.spec.likelihood =
-                if ours { Arc::clone(&likelihood) } else { Arc::<ClipCounter>::clone(&counter) };
-            let draws = runs(&mut plan, &case.table, std::slice::from_ref(start), seed)?;
+            let observer = (!ours).then(|| Arc::<ClipCounter>::clone(&counter) as Arc<dyn Likelihood>);
+            let draws = runs(&plan, &case.table, std::slice::from_ref(start), seed, observer)?;
             let kept = draws.first().map(|draws| draws.pooled(dropped)).unwrap_or_default();
             distances.extend(self.distance(&kept, case, &mut rng));
             if self.keeps_squares() {
@@ -280,8 +281,8 @@ impl Chains {
             ("accepted", accepted),
             ("clipped", ratios),
             ("clipped_gradients", gradients),
-            ("steps", vec![plan.steps as f64]),
-            ("epsilon", plan.epsilon.into_iter().collect()),
+            ("steps", vec![plan.steps().0 as f64]),
+            ("epsilon", plan.epsilon().map(Epsilon::get).into_iter().collect()),
         ]);
         if self.keeps_squares() {
             found.extend(values([("squares", squares), ("records' square", vec![case.squares])]));

@@ -10,6 +10,7 @@ use crate::published::quartiles;
 use crate::replicate::runs;
 use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
 use barkeep::diagnostics::{Points, mmd::mmd};
+use barkeep::model::Likelihood;
 use barkeep::{Plan, PublicRng, Spec};
 use std::path::Path;
 use std::sync::Arc;
@@ -68,16 +69,16 @@ impl Cell {
         let not_private: toml::Table = [("private".to_owned(), false.into())].into_iter().collect();
         spec.insert("privacy".to_owned(), not_private.into());
         let spec = Spec::parse(&spec.to_string(), Path::new("")).map_err(|error| error.to_string())?;
-        let mut plan = Plan::new(spec).map_err(|error| error.to_string())?;
-        let half = usize::try_from((plan.steps - 1) / 2).unwrap_or(usize::MAX);
+        let plan = Plan::new(spec).map_err(|error| error.to_string())?;
+        let half = usize::try_from((plan.steps().0 - 1) / 2).unwrap_or(usize::MAX);
         let reference = Points::new(&case.reference, setting.dimension).ok_or("no exact draws")?;
-        let likelihood = Arc::clone(&plan.spec.likelihood);
+        let likelihood = Arc::clone(plan.spec().likelihood());
         let clips = Clips { log_ratio: Some(self.clip), by_distance: false, gradient: None };
         let (mut distances, mut clipped, mut rng) = (Vec::new(), Vec::new(), PublicRng::new(1, 2));
         for (seed, start) in (1..).zip(&case.starts) {
             let counter = Arc::new(ClipCounter::new(Arc::clone(&likelihood), clips));
-            plan.spec.likelihood = Arc::<ClipCounter>::clone(&counter);
-            for draws in runs(&mut plan, &case.table, std::slice::from_ref(start), seed)? {
+            let observer = Some(Arc::<ClipCounter>::clone(&counter) as Arc<dyn Likelihood>);
+            for draws in runs(&plan, &case.table, std::slice::from_ref(start), seed, observer)? {
                 let kept = draws.pooled(half);
                 let kept = Points::new(&kept, setting.dimension).ok_or("a chain without draws")?;
                 distances.extend(mmd(&kept, &reference, &mut rng));

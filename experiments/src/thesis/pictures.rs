@@ -6,6 +6,8 @@ use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, values};
 use crate::replicate::{plan, runs};
 use crate::svg::{Axis, Figure, Grid, Mark, Panel, Style, contours};
 use barkeep::PublicRng;
+use barkeep::accounting::Steps;
+use barkeep::model::Likelihood;
 use std::sync::Arc;
 
 /// One of the figures.
@@ -88,13 +90,12 @@ fn hmc() -> Result<String, String> {
 fn trajectory(section: &str) -> Result<crate::experiment::Values, String> {
     let case = case(circle(), 1)?;
     let radius = case.squares.sqrt();
-    let mut plan = plan(&circle().spec(section), 1.0)?;
-    plan.steps = 1;
-    let counter = Arc::new(ClipCounter::new(Arc::clone(&plan.spec.likelihood), Clips::default()));
-    plan.spec.likelihood = Arc::<ClipCounter>::clone(&counter);
+    let plan = plan(&circle().spec(section), 1.0)?.stopping_after(Steps(1));
+    let counter = Arc::new(ClipCounter::new(Arc::clone(plan.spec().likelihood()), Clips::default()));
+    let observer = Some(Arc::<ClipCounter>::clone(&counter) as Arc<dyn Likelihood>);
     let angle = PublicRng::new(41, 0).open_uniform() * std::f64::consts::TAU;
     let start = vec![radius * angle.cos(), radius * angle.sin()];
-    runs(&mut plan, &case.table, &[start], 41)?;
+    runs(&plan, &case.table, &[start], 41, observer)?;
     let path = counter.path();
     let column = |j: usize| path.iter().map(|theta| theta[j]).collect::<Vec<_>>();
     Ok(values([("x", column(0)), ("y", column(1)), ("squares", vec![case.squares])]))

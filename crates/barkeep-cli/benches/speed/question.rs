@@ -32,7 +32,7 @@ impl Asker {
     /// Opens a gate that nothing limits: what is timed is the question.
     pub(crate) fn new(setting: &Setting, table: &Arc<Table>) -> Self {
         let premises = PrivacyModel { neighbours: Neighbours::Substitute };
-        let likelihood = setting.parsed().likelihood;
+        let likelihood = Arc::clone(setting.parsed().likelihood());
         let curator = Curator::new(Arc::clone(table), likelihood, premises, Budget::not_private()).unwrap();
         let gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
         Self { gate, theta: setting.theta.clone(), records: setting.records as u64 }

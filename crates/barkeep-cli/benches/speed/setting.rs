@@ -1,7 +1,8 @@
 //! Writes the specs that are measured, and simulates their records.
 
 use barkeep::data::{Table, TableBuilder};
-use barkeep::{Plan, PublicRng, Spec, Unwatched};
+use barkeep::insecure::Insecure;
+use barkeep::{Plan, PublicRng, Spec};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -94,13 +95,13 @@ impl Setting {
         let _ = write!(setting.sampler, "\nsteps = {steps}");
         (0..10)
             .filter_map(|doubled| Plan::new(setting.within(6.0 * f64::from(1 << doubled))).ok())
-            .find(|plan| plan.steps == steps)
+            .find(|plan| plan.steps().0 == steps)
             .expect("an epsilon of six thousand buys any setting's steps")
     }
 
     /// Shows made-up records one after the other, from a fixed seed.
     pub(crate) fn rows(&self, mut look: impl FnMut(&[f64])) {
-        let model = self.parsed().model;
+        let model = Arc::clone(self.parsed().model());
         let mut rng = PublicRng::new(1, 0);
         let mut row = vec![0.0; self.columns()];
         for _ in 0..self.records {
@@ -112,7 +113,7 @@ impl Setting {
     /// The records in memory.
     pub(crate) fn table(&self) -> Arc<Table> {
         let spec = self.parsed();
-        let mut builder = TableBuilder::new(spec.data.schema().clone(), self.records).unwrap();
+        let mut builder = TableBuilder::new(spec.data().schema().clone(), self.records).unwrap();
         self.rows(|row| builder.push_row(row).unwrap());
         Arc::new(builder.finish().unwrap())
     }
@@ -133,6 +134,6 @@ impl Setting {
 
 /// Runs a plan once over these records.
 pub(crate) fn run(plan: &Plan, table: &Arc<Table>) {
-    let run = barkeep::run(plan, Arc::clone(table), Some(1), &Unwatched).unwrap();
-    assert_eq!(run.steps_used, [plan.steps], "every step timed was made");
+    let run = plan.runner().insecure(Insecure::seed(1)).run(Arc::clone(table)).unwrap();
+    assert_eq!(run.steps_used, [plan.steps().0], "every step timed was made");
 }

@@ -74,10 +74,11 @@ impl Demo {
              3. Drawing. Each step asks the records for one noisy gradient and pays before it is answered.",
         );
         let progress = Progress::new(&plan)?;
-        let result = folder.run(&plan, None, &progress);
+        let result = folder.run(plan.runner().watch(&progress));
         progress.finish();
-        let (run, summary) = result?;
-        report(&plan, &run, &summary, &out.join("results"))?;
+        let run = result?;
+        let summary = run.summary();
+        report(&plan, &run, &out.join("results"));
         if progress.stopped() {
             return Err(Exit::Interrupted("stopped by request; what was drawn is valid".to_owned()));
         }

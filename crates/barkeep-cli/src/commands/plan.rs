@@ -18,8 +18,7 @@ pub(crate) struct PlanCommand {
 impl PlanCommand {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
-        let mut plan = super::plan(&self.spec)?;
-        plan.compare_levels()?;
+        let plan = super::plan(&self.spec)?.compare_levels()?;
         if self.json {
             return print(&plan.to_json().to_string());
         }
@@ -33,24 +32,26 @@ pub(super) fn describe(plan: &Plan) {
     let row = |name: &str, value: &str| say(&format!("  {name:<28} {value}"));
     say(&format!(
         "Plan: {} on {} records with sampler {}",
-        plan.spec.model_entry.name, plan.spec.data.records, plan.preset.name
+        plan.spec().model_name(),
+        plan.spec().data().records(),
+        plan.sampler().name
     ));
-    match plan.epsilon {
-        Some(epsilon) => row("epsilon of the plan", &format!("at most {epsilon:.6}")),
+    match plan.epsilon() {
+        Some(epsilon) => row("epsilon of the plan", &format!("at most {:.6}", epsilon.get())),
         None => row("privacy", "NOT PRIVATE: a baseline that protects nothing"),
     }
-    row("chains", &plan.chains.to_string());
-    row("steps of each chain", &plan.steps.to_string());
-    for affordable in &plan.affordable {
+    row("chains", &plan.chains().to_string());
+    row("steps of each chain", &plan.steps().0.to_string());
+    for affordable in plan.affordable() {
         let name = format!("steps at {} level", level_name(affordable.level));
         let about = if affordable.estimated { "about " } else { "" };
         row(&name, &format!("{about}{} for all chains together", affordable.steps.0));
     }
-    for fact in &plan.facts {
+    for fact in plan.facts() {
         row(fact.label, &fact.words);
     }
-    row("left out of the summary", &format!("the first {} draws of each chain", plan.burn_in));
-    for warning in &plan.warnings {
+    row("left out of the summary", &format!("the first {} draws of each chain", plan.burn_in().0));
+    for warning in plan.warnings() {
         say(&format!("  warning: {warning}"));
     }
 }

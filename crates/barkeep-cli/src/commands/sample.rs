@@ -2,7 +2,8 @@
 
 use super::watch::Progress;
 use crate::exit::{Exit, say};
-use barkeep::{Folder, Plan, Run, Summary};
+use barkeep::insecure::Insecure;
+use barkeep::{Folder, Plan, Run};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -26,10 +27,14 @@ impl Sample {
         super::plan::describe(&plan);
         let folder = Folder::claim(&self.out)?;
         let progress = Progress::new(&plan)?;
-        let result = folder.run(&plan, self.insecure_seed, &progress);
+        let mut runner = plan.runner().watch(&progress);
+        if let Some(seed) = self.insecure_seed {
+            runner = runner.insecure(Insecure::seed(seed));
+        }
+        let result = folder.run(runner);
         progress.finish();
-        let (run, summary) = result?;
-        report(&plan, &run, &summary, &self.out)?;
+        let run = result?;
+        report(&plan, &run, &self.out);
         if progress.stopped() {
             return Err(Exit::Interrupted(format!(
                 "stopped by request; what was drawn is valid and in {}, and costs what the certificate says",
@@ -41,16 +46,16 @@ impl Sample {
 }
 
 /// Shows the summary and the guarantee, and where everything is.
-pub(super) fn report(plan: &Plan, run: &Run, summary: &Summary, out: &Path) -> Result<(), Exit> {
+pub(super) fn report(plan: &Plan, run: &Run, out: &Path) {
     say("");
-    say(summary.to_string().trim_end());
+    say(run.summary().to_string().trim_end());
     say("");
-    let certificate = barkeep::Certificate::read(&out.join(barkeep::CERTIFICATE))?;
-    say(&certificate.statement);
+    say(&run.certificate.statement);
     say(&format!(
         "Proposals were seeded with {}; chains made {:?} of {} steps.",
-        run.seed, run.steps_used, plan.steps
+        run.seed,
+        run.steps_used,
+        plan.steps().0
     ));
     say(&format!("Written to {}: draws.csv, draws.parquet, summary.json, certificate.json", out.display()));
-    Ok(())
 }

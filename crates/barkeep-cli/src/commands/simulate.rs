@@ -64,7 +64,7 @@ impl Simulate {
                 ));
             }
             let spec = super::spec(path)?;
-            return Ok((Simulation::of_spec(&spec), spec.data.delimiter));
+            return Ok((Simulation::of_spec(&spec), spec.data().delimiter()));
         }
         let mut text = format!("name = \"{}\"\n", self.model.escape_default());
         for setting in &self.settings {

@@ -1,6 +1,7 @@
 //! Shows a run's progress and stops it when asked: everything shown is public.
 
 use crate::exit::Exit;
+use barkeep::accounting::{Epsilon, Steps};
 use barkeep::{Outcome, Plan, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,9 +12,9 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     accepted: AtomicU64,
     /// Pairs of a number of steps, of all chains together, and the ε they cost; in increasing order, as far as known.
-    spent: Arc<Mutex<Vec<(u64, f64)>>>,
+    spent: Arc<Mutex<Vec<(Steps, Epsilon)>>>,
     /// ε of the whole plan; none for a baseline.
-    whole: Option<f64>,
+    whole: Option<Epsilon>,
     stop: Arc<AtomicBool>,
 }
 
@@ -29,7 +30,7 @@ impl Progress {
             }
         })
         .map_err(|_| Exit::Input("cannot watch for Ctrl-C".to_owned()))?;
-        let total = plan.steps * plan.chains;
+        let total = plan.steps().0 * plan.chains();
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(5));
         let style =
             ProgressStyle::with_template("{bar:30} {human_pos} of {human_len} steps, {msg}, {eta} left")
@@ -45,7 +46,7 @@ impl Progress {
                 }
             });
         }
-        let whole = plan.epsilon;
+        let whole = plan.epsilon();
         Ok(Self { bar, accepted: AtomicU64::new(0), spent, whole, stop })
     }
 
@@ -76,10 +77,10 @@ impl Watch for Progress {
         #[expect(clippy::cast_precision_loss, reason = "a percentage for the eye")]
         let rate = 100.0 * accepted as f64 / steps.max(1) as f64;
         let known = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let spent = known.iter().find(|(until, _)| steps <= *until).map(|(_, epsilon)| *epsilon);
+        let spent = known.iter().find(|(until, _)| steps <= until.0).map(|(_, epsilon)| *epsilon);
         drop(known);
         self.bar.set_message(match spent.or(self.whole) {
-            Some(epsilon) => format!("epsilon at most {epsilon:.3}, accepted {rate:.0} %"),
+            Some(epsilon) => format!("epsilon at most {:.3}, accepted {rate:.0} %", epsilon.get()),
             None => format!("NOT PRIVATE, accepted {rate:.0} %"),
         });
     }

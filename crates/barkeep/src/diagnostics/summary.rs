@@ -16,7 +16,7 @@ mod tests;
 /// **Privacy.** Post-processing of the draws: public, at no cost.
 ///
 /// ```
-/// use barkeep::{diagnostics::Summary, draws::{Draws, Outcome}};
+/// use barkeep::{Draws, Outcome, Summary};
 ///
 /// let mut draws = Draws::new(vec!["slope".into()])?;
 /// let mut chain = draws.chain();
@@ -27,7 +27,7 @@ mod tests;
 /// let summary = Summary::new(&draws, 1);
 /// assert_eq!(summary.parameters[0].mean, Some(2.5));
 /// assert_eq!(summary.acceptance, Some(1.0));
-/// # Ok::<(), barkeep::draws::ShapeError>(())
+/// # Ok::<(), barkeep::run::draws::ShapeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {

@@ -81,26 +81,35 @@ impl Program {
 const FORMAT: u32 = 1;
 
 impl Certificate {
-    /// The certificate of a plan, to be written before the first answer.
+    /// The certificate of a plan, as it stands before the first answer.
+    ///
+    /// **Privacy.** ε is that of the bill, rounded up; nothing else can set it.
     #[must_use]
-    pub fn of(plan: &Plan, insecure_seed: bool) -> Self {
-        let private = plan.is_private() && !insecure_seed;
-        let (bill, delta, neighbours, level) = match (&plan.bill, plan.spec.privacy) {
-            (Some(bill), Privacy::Budget { delta, neighbours, .. }) if private => {
-                (Some(bill.clone()), Some(delta.get()), Some(neighbours), plan.level)
+    pub fn of(plan: &Plan) -> Self {
+        Self::with_randomness(plan, false)
+    }
+
+    /// The certificate of a plan whose protecting randomness is good, or seeded and so worth nothing.
+    pub(crate) fn with_randomness(plan: &Plan, insecure_seed: bool) -> Self {
+        let guaranteed = match (plan.bill(), plan.epsilon(), plan.spec().privacy()) {
+            (Some(bill), Some(upper), Privacy::Budget { epsilon, delta, neighbours }) if !insecure_seed => {
+                Some((bill.clone(), stated(upper.get(), epsilon.get()), delta.get(), neighbours))
             }
-            _ => (None, None, None, None),
-        };
-        let epsilon = match (plan.epsilon, plan.spec.privacy) {
-            (Some(upper), Privacy::Budget { epsilon, .. }) if private => Some(stated(upper, epsilon.get())),
             _ => None,
         };
-        let statement = match (epsilon, delta, neighbours) {
-            (Some(epsilon), Some(delta), Some(neighbours)) => guarantee(epsilon, delta, neighbours),
-            _ if insecure_seed => {
+        let statement = match &guaranteed {
+            Some((_, epsilon, delta, neighbours)) => guarantee(*epsilon, *delta, *neighbours),
+            None if insecure_seed => {
                 "NOT PRIVATE: the protecting randomness was seeded and can be replayed.".to_owned()
             }
-            _ => "NOT PRIVATE: a baseline that protects nothing.".to_owned(),
+            None => "NOT PRIVATE: a baseline that protects nothing.".to_owned(),
+        };
+        let private = guaranteed.is_some();
+        let (bill, epsilon, delta, neighbours) = match guaranteed {
+            Some((bill, epsilon, delta, neighbours)) => {
+                (Some(bill), Some(epsilon), Some(delta), Some(neighbours))
+            }
+            None => (None, None, None, None),
         };
         let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         Self {
@@ -111,9 +120,9 @@ impl Certificate {
             epsilon,
             delta,
             neighbours,
-            level: level.map(|level| level_name(level).to_owned()),
+            level: plan.level().filter(|_| private).map(|level| level_name(level).to_owned()),
             bill,
-            released: released(plan.bill.as_ref()),
+            released: released(plan.bill()),
             public: words(&[
                 "the spec: number of records, columns, bounds, levels, invalid values, model, prior, sampler settings",
                 "the proposals and the starting points",
@@ -126,14 +135,14 @@ impl Certificate {
                 "the operating system's randomness is good and the process's memory is not read",
                 "time, power and other side channels are not covered",
             ]),
-            records: plan.spec.data.records,
-            model: plan.spec.model_entry.name.to_owned(),
-            sampler: plan.preset.name.to_owned(),
-            chains: plan.chains,
-            steps_per_chain: plan.steps,
+            records: plan.spec().data().records(),
+            model: plan.spec().model_name().to_owned(),
+            sampler: plan.sampler().name.to_owned(),
+            chains: plan.chains(),
+            steps_per_chain: plan.steps().0,
             steps_used: None,
             program: Program::this(),
-            spec: plan.spec.text.clone(),
+            spec: plan.spec().text().to_owned(),
         }
     }
 
@@ -187,7 +196,7 @@ impl Certificate {
             return fail("more steps were used than were certified".to_owned());
         }
         let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
-        let computed = bill.epsilon(delta)?;
+        let computed = bill.epsilon(delta)?.get();
         if computed > epsilon {
             return fail(format!("the bill costs epsilon {computed}, more than the stated {epsilon}"));
         }
@@ -202,7 +211,7 @@ impl Certificate {
             Ok(plan) => plan,
             Err(error) => return fail(format!("the spec in it cannot be planned: {error}")),
         };
-        let planned = Self::of(&plan, false);
+        let planned = Self::of(&plan);
         let bill = |certificate: &Self| serde_json::to_value(&certificate.bill).unwrap_or_default();
         for (part, same) in [
             ("private", planned.private),
@@ -275,13 +284,7 @@ pub fn level_name(level: Level) -> &'static str {
 
 /// What leaves the curator under a bill, or without one.
 fn released(bill: Option<&Bill>) -> Vec<String> {
-    let mechanisms: Vec<&Mechanism> = match bill {
-        None => Vec::new(),
-        Some(Bill::Contract(contract) | Bill::Once(contract)) => {
-            contract.parts().iter().map(|(cost, _)| cost.mechanism()).collect()
-        }
-        Some(Bill::Filter { decision, .. }) => vec![decision.mechanism()],
-    };
+    let mechanisms = bill.map(Bill::mechanisms).unwrap_or_default();
     let any = |kind: fn(&Mechanism) -> bool| mechanisms.iter().any(|mechanism| kind(mechanism));
     let sums = any(|mechanism| matches!(mechanism, Mechanism::Gaussian { .. }));
     let choices = any(|mechanism| matches!(mechanism, Mechanism::Bernoulli { .. }));

@@ -1,6 +1,7 @@
 //! Chooses where chains start: from public numbers, or from answers that are paid for.
 
 use crate::Error;
+use crate::plan::facts::Facts;
 use crate::public_rng::PublicRng;
 use crate::samplers::State;
 use crate::samplers::entries::dpvi::{Approximation, FIT_KEYS, Fit, START_KEYS};
@@ -8,26 +9,38 @@ use crate::samplers::entry::{Price, Questions, Setting, StartRule};
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::Epsilon;
+use barkeep_curator::{Ask, Refused};
 use barkeep_model::Model;
 use barkeep_num::linear::Cholesky;
+use std::sync::Arc;
 
-/// Where the chains of a run start.
+/// Where the chains of a plan will start.
 ///
 /// **Privacy.** Points and priors are chosen without the records. A fit asks its questions before the first step of any
 /// chain, on the same budget.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Start {
+#[non_exhaustive]
+pub enum PlannedStart {
     /// At these states, one for each chain.
     Given(Vec<State>),
     /// At draws from the prior, one for each chain, made with its proposals' randomness.
     Prior,
     /// At draws from a normal that is to be fitted.
     Fit(Box<Fit>),
-    /// At draws from this normal, one for each chain, made with its proposals' randomness.
-    Near(Approximation),
 }
 
-impl Start {
+/// Where one chain starts, every question about it answered.
+#[derive(Debug, Clone)]
+pub(crate) enum Start {
+    /// At this state.
+    At(State),
+    /// At a draw from the prior, made with the chain's own randomness.
+    Prior,
+    /// At a draw from this normal, made with the chain's own randomness.
+    Near(Arc<Approximation>),
+}
+
+impl PlannedStart {
     /// Reads `start`: one point for all chains, one for each, `"prior"`, or a fit to pay for. Where it is absent the
     /// sampler's `rule` decides.
     ///
@@ -65,13 +78,15 @@ impl Start {
                 }
                 let row = |row: &toml::Value| {
                     let one = toml::Table::from_iter([("start".to_owned(), row.clone())]);
-                    state(section, model, Section::open("sampler", &one).numbers("start")?)
+                    let theta = Section::open("sampler", &one).numbers("start")?;
+                    state(model, section.require("start", theta)?)
+                        .map_err(|reason| section.error("start", reason))
                 };
                 Ok(Self::Given(rows.iter().map(row).collect::<Result<_, SpecError>>()?))
             }
             toml::Value::Array(_) => {
-                let state = state(section, model, section.numbers("start")?)?;
-                Ok(Self::Given((0..chains).map(|_| state.clone()).collect()))
+                let theta = section.require("start", section.numbers("start")?)?;
+                Ok(Self::at(model, theta, chains).map_err(|reason| section.error("start", reason))?)
             }
             toml::Value::Table(table) => {
                 let known = [key("dpvi", "", "a fit by the sampler dpvi")];
@@ -86,26 +101,63 @@ impl Start {
         }
     }
 
+    /// All chains at one point, or why it is no start.
+    pub(crate) fn at(model: &dyn Model, theta: Vec<f64>, chains: u64) -> Result<Self, String> {
+        let state = state(model, theta)?;
+        Ok(Self::Given((0..chains).map(|_| state.clone()).collect()))
+    }
+
     /// What is asked before any chain starts.
     pub(crate) fn questions(&self) -> Questions {
         match self {
             Self::Fit(fit) => fit.questions(),
-            Self::Given(_) | Self::Prior | Self::Near(_) => Vec::new(),
+            Self::Given(_) | Self::Prior => Vec::new(),
         }
     }
 
-    /// The start of one chain, by its position.
-    pub(crate) fn of_chain(&self, chain: usize, model: &dyn Model, rng: &mut PublicRng) -> Option<State> {
+    /// What a plan shows of it.
+    pub(crate) fn facts(&self) -> Facts {
         match self {
-            Self::Given(states) => states.get(chain).cloned(),
-            Self::Prior => from_prior(model, rng),
+            Self::Fit(fit) => fit.facts(),
+            Self::Given(_) | Self::Prior => Facts::new(),
+        }
+    }
+
+    /// The start of every chain, after what it takes was asked.
+    ///
+    /// # Errors
+    /// The curator's refusal.
+    pub(crate) fn resolve(
+        &self,
+        model: &dyn Model,
+        chains: u64,
+        ask: &mut dyn Ask,
+        rng: &mut PublicRng,
+    ) -> Result<Vec<Start>, Refused> {
+        Ok(match self {
+            Self::Given(states) => states.iter().cloned().map(Start::At).collect(),
+            Self::Prior => (0..chains).map(|_| Start::Prior).collect(),
+            Self::Fit(fit) => {
+                let found = Arc::new(fit.run(model, ask, rng)?);
+                (0..chains).map(|_| Start::Near(Arc::clone(&found))).collect()
+            }
+        })
+    }
+}
+
+impl Start {
+    /// The state the chain starts at.
+    pub(crate) fn state(&self, model: &dyn Model, rng: &mut PublicRng) -> State {
+        let at = |theta: Vec<f64>| State { log_prior: model.log_prior(&theta), theta };
+        match self {
+            Self::At(state) => state.clone(),
+            // A draw outside the support is a defect of the model's; its mode is a start all the same.
+            Self::Prior => from_prior(model, rng).unwrap_or_else(|| at(prior_mode(model))),
             Self::Near(found) => {
                 let draw = found.draw(rng);
                 let outside = !model.log_prior(&draw).is_finite();
-                let theta = if outside { found.mean.clone() } else { draw };
-                Some(State { log_prior: model.log_prior(&theta), theta })
+                at(if outside { found.mean.clone() } else { draw })
             }
-            Self::Fit(_) => None,
         }
     }
 }
@@ -129,7 +181,7 @@ fn fit_keys() -> impl Iterator<Item = &'static Key> + Clone {
 }
 
 /// A fit that is paid for from the run's budget.
-fn fit(section: &Section<'_>, setting: &Setting<'_>, price: &Price) -> Result<Start, Error> {
+fn fit(section: &Section<'_>, setting: &Setting<'_>, price: &Price) -> Result<PlannedStart, Error> {
     let refuse = |reason: &str| Err(SpecError::new(section.path(), reason).into());
     let Privacy::Budget { epsilon: whole, delta, .. } = setting.privacy else {
         return refuse("is paid for from a budget; a baseline has none, so give it a point");
@@ -158,21 +210,20 @@ fn fit(section: &Section<'_>, setting: &Setting<'_>, price: &Price) -> Result<St
             return Err(section.error("from", reason).into());
         }
     };
-    Ok(Start::Fit(Box::new(Fit::parse(section, setting, from, Epsilon::new(epsilon)?, delta)?)))
+    Ok(PlannedStart::Fit(Box::new(Fit::parse(section, setting, from, Epsilon::new(epsilon)?, delta)?)))
 }
 
-/// A state of the model's dimension with a positive prior density.
-fn state(section: &Section<'_>, model: &dyn Model, theta: Option<Vec<f64>>) -> Result<State, SpecError> {
-    let theta = section.require("start", theta)?;
+/// A state of the model's dimension with a positive prior density, or why it is none.
+fn state(model: &dyn Model, theta: Vec<f64>) -> Result<State, String> {
     let dimension = model.dimension();
     if theta.len() != dimension {
-        return Err(section.error("start", format!("must hold {dimension} numbers, one per parameter")));
+        return Err(format!("must hold {dimension} numbers, one per parameter"));
     }
     let log_prior = model.log_prior(&theta);
     if log_prior.is_finite() {
         Ok(State { theta, log_prior })
     } else {
-        Err(section.error("start", "must have a positive prior density"))
+        Err("must have a positive prior density".to_owned())
     }
 }
 

@@ -141,7 +141,7 @@ impl Chain {
 /// from records in another way may be stored here.
 ///
 /// ```
-/// use barkeep::draws::{Draws, Outcome};
+/// use barkeep::run::draws::{Draws, Outcome};
 ///
 /// let mut draws = Draws::new(vec!["slope".into(), "offset".into()])?;
 /// let mut chain = draws.chain();
@@ -150,7 +150,7 @@ impl Chain {
 /// draws.add(chain)?;
 /// assert_eq!(draws.series(0, 0), [[0.1, 0.1]]);
 /// assert_eq!(draws.acceptance(0), Some(0.5));
-/// # Ok::<(), barkeep::draws::ShapeError>(())
+/// # Ok::<(), barkeep::run::draws::ShapeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draws {

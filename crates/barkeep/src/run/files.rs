@@ -29,7 +29,7 @@ pub struct WriteError {
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("summary.json");
-/// barkeep::files::write_atomically(&path, |file| std::io::Write::write_all(file, b"{}"))?;
+/// barkeep::run::files::write_atomically(&path, |file| std::io::Write::write_all(file, b"{}"))?;
 /// assert_eq!(std::fs::read(&path)?, b"{}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,11 +1,9 @@
 //! Keeps a run's folder: the certificate before the first answer, draws and summary after the last.
 
 use crate::Error;
-use crate::diagnostics::Summary;
-use crate::plan::Plan;
 use crate::plan::certificate::Certificate;
 use crate::run::files::{WriteError, write_atomically, write_json};
-use crate::run::{Run, Watch, run};
+use crate::run::{Run, Runner};
 use barkeep_data::Table;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -65,14 +63,10 @@ impl Folder {
     ///
     /// # Errors
     /// As [`Folder::run_on`], and bad records: the folder is then given back, since nothing was answered.
-    pub fn run(
-        self,
-        plan: &Plan,
-        insecure_seed: Option<u64>,
-        watch: &dyn Watch,
-    ) -> Result<(Run, Summary), Error> {
-        match plan.read_records(&mut |records| watch.read(records)) {
-            Ok(table) => self.run_on(plan, table, insecure_seed, watch),
+    pub fn run(self, runner: Runner<'_>) -> Result<Run, Error> {
+        let watch = runner.watcher();
+        match runner.plan().read_records(&mut |records| watch.read(records)) {
+            Ok(table) => self.run_on(runner, table),
             Err(error) => {
                 self.release();
                 Err(error)
@@ -87,34 +81,33 @@ impl Folder {
     ///
     /// # Errors
     /// A refused question, or a file that cannot be written.
-    pub fn run_on(
-        self,
-        plan: &Plan,
-        table: Table,
-        insecure_seed: Option<u64>,
-        watch: &dyn Watch,
-    ) -> Result<(Run, Summary), Error> {
-        let mut certificate = Certificate::of(plan, insecure_seed.is_some());
+    pub fn run_on(self, runner: Runner<'_>, table: Table) -> Result<Run, Error> {
+        self.announce(&runner.certificate())?;
+        let run = runner.run(table)?;
+        self.keep(&run)?;
+        Ok(run)
+    }
+
+    /// Writes what is known before the first answer.
+    pub(super) fn announce(&self, certificate: &Certificate) -> Result<(), Error> {
         if !certificate.private {
             // A CSV file has no place for a mark; its folder has.
             write_atomically(&self.0.join("NOT-PRIVATE.txt"), |file| {
                 writeln!(file, "{}", certificate.statement)
             })?;
         }
-        write_json(&self.0.join(CERTIFICATE), &certificate)?;
-        let run = run(plan, table, insecure_seed, watch)?;
+        Ok(write_json(&self.0.join(CERTIFICATE), certificate)?)
+    }
+
+    /// Writes what a run yielded, and ends the claim.
+    pub(super) fn keep(self, run: &Run) -> Result<(), Error> {
         run.draws.write_csv(&self.0.join("draws.csv"))?;
         run.draws.write_parquet(&self.0.join("draws.parquet"))?;
-        // An interrupted chain may be shorter than the burn-in; then half of it is left out.
-        let shortest = run.steps_used.iter().copied().min().unwrap_or(0);
-        let burn_in = if plan.burn_in < shortest { plan.burn_in } else { shortest / 2 };
-        let summary = Summary::new(&run.draws, usize::try_from(burn_in).unwrap_or(usize::MAX));
-        write_json(&self.0.join("summary.json"), &summary)?;
-        certificate.steps_used = Some(run.steps_used.clone());
-        write_json(&self.0.join(CERTIFICATE), &certificate)?;
+        write_json(&self.0.join("summary.json"), run.summary())?;
+        write_json(&self.0.join(CERTIFICATE), &run.certificate)?;
         // Failing to tidy up changes nothing that was promised.
         let _ = fs::remove_file(self.0.join(CLAIM));
-        Ok((run, summary))
+        Ok(())
     }
 }
 

@@ -5,25 +5,20 @@
 
 use crate::Error;
 use crate::plan::Plan;
-use crate::plan::start::Start;
+use crate::plan::start::PlannedStart;
 use crate::public_rng::PublicRng;
-use crate::run::draws::Draws;
-use crate::run::{Unwatched, budgets, chain, starting};
+use crate::run::draws::Chain;
+use crate::run::{Unwatched, budgets, steps};
 use barkeep_curator::{Ask, Budget};
 
 /// A plan whose chains can be made to ask, again and again.
-pub struct Rehearsal<'p> {
-    plan: &'p Plan,
-    draws: Draws,
-}
+pub struct Rehearsal<'p>(&'p Plan);
 
 impl<'p> Rehearsal<'p> {
     /// Prepares to rehearse a plan.
-    ///
-    /// # Errors
-    /// [`Error`] when the model's parameters cannot be named in draws.
-    pub fn of(plan: &'p Plan) -> Result<Self, Error> {
-        Ok(Self { plan, draws: Draws::new(plan.spec.model.parameter_names().to_vec())? })
+    #[must_use]
+    pub fn of(plan: &'p Plan) -> Self {
+        Self(plan)
     }
 
     /// The budget each rehearsed chain would run under. A run fits its start once: of such a plan one chain is rehearsed.
@@ -31,8 +26,8 @@ impl<'p> Rehearsal<'p> {
     /// # Errors
     /// [`Error`] when the bill cannot be split among the chains.
     pub fn budgets(&self) -> Result<Vec<Budget>, Error> {
-        let mut budgets = budgets(self.plan)?;
-        if matches!(self.plan.start, Start::Fit(_)) {
+        let mut budgets = budgets(self.0)?;
+        if matches!(self.0.start(), PlannedStart::Fit(_)) {
             budgets.truncate(1);
         }
         Ok(budgets)
@@ -43,7 +38,9 @@ impl<'p> Rehearsal<'p> {
     /// # Errors
     /// [`Error::Refused`] where `ask` refuses to answer a fit, or refuses a step other than by an exhausted budget.
     pub fn perform(&self, index: usize, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<(), Error> {
-        let start = starting(self.plan, ask, rng)?;
-        chain(self.plan, &start, index, ask, self.draws.chain(), rng, &Unwatched).map(drop)
+        let model = &**self.0.spec().model();
+        let starts = self.0.start().resolve(model, self.0.chains(), ask, rng)?;
+        let Some(start) = starts.get(index) else { return Ok(()) };
+        steps(self.0, start, index, ask, Chain::new(model.dimension()), rng, &Unwatched).map(drop)
     }
 }

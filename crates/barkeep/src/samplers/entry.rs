@@ -153,14 +153,16 @@ pub(crate) enum Price {
 }
 
 impl Price {
-    /// The level, what a chain asks before its first step, and at every step; nothing for a price that is not fixed.
-    pub(crate) fn parts(self) -> (Option<Level>, Questions, Questions) {
+    /// What the price of a decision covers; absent where nothing is decided.
+    pub(crate) fn level(&self) -> Option<Level> {
         match self {
-            Self::PerStep(level, step) | Self::PerDraw(level, step) => (level, Vec::new(), step),
-            Self::PerStepAfter { level, first, step } => (level, first, step),
-            Self::Once(level, first) | Self::Planned(level, first) => (level, first, Vec::new()),
-            Self::Varying(level, _) => (level, Vec::new(), Vec::new()),
-            Self::NotPrivate => (None, Vec::new(), Vec::new()),
+            Self::PerStep(level, _)
+            | Self::PerStepAfter { level, .. }
+            | Self::PerDraw(level, _)
+            | Self::Planned(level, _)
+            | Self::Varying(level, _)
+            | Self::Once(level, _) => *level,
+            Self::NotPrivate => None,
         }
     }
 }

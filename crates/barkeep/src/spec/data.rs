@@ -34,14 +34,10 @@ pub const COLUMN_KEYS: [Key; 6] = [
 /// Where the records are and what is publicly known of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
-    /// The file.
-    pub path: PathBuf,
-    /// How many records it must hold.
-    pub records: u64,
-    /// The character between cells.
-    pub delimiter: u8,
-    /// The columns read and what the model sees of them.
-    pub view: View,
+    path: PathBuf,
+    pub(super) records: u64,
+    delimiter: u8,
+    pub(super) view: View,
 }
 
 /// The most records a sum can take without overflow (2³²).
@@ -77,6 +73,30 @@ impl Data {
 }
 
 impl Data {
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many records it must hold.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The character between cells.
+    #[must_use]
+    pub fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// The columns read and what the model sees of them.
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
     /// What is publicly known of what the model sees, in the order it reads it.
     #[must_use]
     pub fn schema(&self) -> &Schema {

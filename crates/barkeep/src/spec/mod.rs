@@ -14,6 +14,7 @@ pub use section::{Key, SpecError};
 
 use crate::models::{self, Built, ModelEntry};
 use barkeep_accounting::Neighbours;
+use barkeep_curator::Temper;
 use barkeep_model::{Likelihood, Model};
 use section::{Section, key};
 use std::path::Path;
@@ -28,23 +29,18 @@ pub const SECTIONS: [Key; 4] = [
 ];
 
 /// A checked spec.
+#[derive(Clone)]
 pub struct Spec {
-    /// `[data]`.
-    pub data: Data,
-    /// The registry's entry of the model.
-    pub model_entry: &'static ModelEntry,
-    /// The side of the model that sees records; goes to the curator alone.
-    pub likelihood: Arc<dyn Likelihood>,
-    /// The public side of the model.
-    pub model: Arc<dyn Model>,
-    /// Power of the likelihood, in (0, 1].
-    pub temper: f64,
-    /// `[privacy]`.
-    pub privacy: Privacy,
-    /// `[sampler]` as written; the sampler's own preset reads it.
-    pub sampler: toml::Table,
+    data: Data,
+    model_entry: &'static ModelEntry,
+    likelihood: Arc<dyn Likelihood>,
+    model: Arc<dyn Model>,
+    temper: Temper,
+    privacy: Privacy,
+    /// `[sampler]` as written; the sampler's own entry reads it.
+    sampler: toml::Table,
     /// The text the spec was read from, with the columns of a schema file written in.
-    pub text: String,
+    text: String,
 }
 
 impl Spec {
@@ -88,9 +84,61 @@ impl Spec {
         let sampler = root.table("sampler")?.cloned().unwrap_or_default();
         Ok(Self { data, model_entry, likelihood, model, temper, privacy, sampler, text })
     }
+
+    /// `[data]`.
+    #[must_use]
+    pub fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// The side of the model that sees records; goes to the curator alone.
+    #[must_use]
+    pub fn likelihood(&self) -> &Arc<dyn Likelihood> {
+        &self.likelihood
+    }
+
+    /// The public side of the model.
+    #[must_use]
+    pub fn model(&self) -> &Arc<dyn Model> {
+        &self.model
+    }
+
+    /// The model's name.
+    #[must_use]
+    pub fn model_name(&self) -> &str {
+        self.model_entry.name
+    }
+
+    /// The power of the likelihood.
+    #[must_use]
+    pub fn temper(&self) -> Temper {
+        self.temper
+    }
+
+    /// `[privacy]`.
+    #[must_use]
+    pub fn privacy(&self) -> Privacy {
+        self.privacy
+    }
+
+    /// The spec as TOML, word for word, or with the columns of its schema file written in.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// `[sampler]` as written.
+    pub(crate) fn sampler(&self) -> &toml::Table {
+        &self.sampler
+    }
+
+    /// Names the sampler where the spec does not.
+    pub(crate) fn name_sampler(&mut self, name: &str) {
+        self.sampler.entry("name").or_insert_with(|| name.into());
+    }
 }
 
-fn temper(section: &Section<'_>, records: u64) -> Result<f64, SpecError> {
+fn temper(section: &Section<'_>, records: u64) -> Result<Temper, SpecError> {
     #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
     let records = records as f64;
     let (name, temper) = match (section.positive("temper")?, section.positive("n0")?) {
@@ -101,9 +149,9 @@ fn temper(section: &Section<'_>, records: u64) -> Result<f64, SpecError> {
         (None, Some(n0)) => ("n0", n0 / records),
         (None, None) => ("temper", 1.0),
     };
-    if temper <= 1.0 {
-        Ok(temper)
-    } else {
-        Err(section.error(name, "would sharpen the likelihood; temper must be at most 1, n0 at most records"))
+    if temper > 1.0 {
+        let reason = "would sharpen the likelihood; temper must be at most 1, n0 at most records";
+        return Err(section.error(name, reason));
     }
+    Temper::new(temper).map_err(|error| section.error("temper", error.to_string()))
 }

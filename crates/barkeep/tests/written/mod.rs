@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use barkeep::data::{Table, TableBuilder};
-use barkeep::{Error, Plan, PublicRng, Run, Spec, Unwatched};
+use barkeep::insecure::Insecure;
+use barkeep::{Error, Plan, PublicRng, Run, Spec};
 
 /// Plans a spec.
 pub(crate) fn plan(text: &str) -> Result<Plan, Error> {
@@ -17,9 +18,9 @@ pub(crate) fn refusal(text: &str) -> String {
 
 /// Records simulated from a plan's own model, and the mean of each column.
 pub(crate) fn simulated(plan: &Plan, theta: &[f64], seed: u64) -> (Table, Vec<f64>) {
-    let (model, records) = (&*plan.spec.model, plan.spec.data.records as usize);
+    let (model, records) = (&**plan.spec().model(), plan.spec().data().records() as usize);
     let mut rng = PublicRng::new(seed, 7);
-    let mut builder = TableBuilder::new(plan.spec.data.schema().clone(), records).unwrap();
+    let mut builder = TableBuilder::new(plan.spec().data().schema().clone(), records).unwrap();
     let (mut row, mut mean) = (vec![0.0; model.columns()], vec![0.0; model.columns()]);
     for _ in 0..records {
         model.simulate(theta, &mut || rng.open_uniform(), &mut row);
@@ -31,7 +32,7 @@ pub(crate) fn simulated(plan: &Plan, theta: &[f64], seed: u64) -> (Table, Vec<f6
 
 /// Runs a plan with repeatable noise.
 pub(crate) fn run(plan: &Plan, table: Table, seed: u64) -> Run {
-    barkeep::run(plan, table, Some(seed), &Unwatched).unwrap()
+    plan.runner().insecure(Insecure::seed(seed)).run(table).unwrap()
 }
 
 /// Each parameter's series in one chain.

@@ -13,7 +13,7 @@ fn every_published_sampler_buys_the_published_steps() {
             for budget in [1.0, 4.0] {
                 let plan = planned(setting, &section, budget).unwrap();
                 let published = published_steps(&setting.name, &name, budget).unwrap();
-                assert_eq!(plan.steps, published, "{} {name} {budget}", setting.name);
+                assert_eq!(plan.steps().0, published, "{} {name} {budget}", setting.name);
             }
         }
     }

@@ -17,13 +17,13 @@ pub(crate) struct Exact {
 
 /// Climbs to the mode by exact gradients, asked of a curator who keeps no secrets.
 pub(crate) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
-    let model = &plan.spec.model;
+    let model = plan.spec().model();
     let table = plan.read_records(&mut |_| {})?;
     let premises = PrivacyModel { neighbours: Neighbours::Substitute };
-    let curator = Curator::new(table, Arc::clone(&plan.spec.likelihood), premises, Budget::not_private())
+    let curator = Curator::new(table, Arc::clone(plan.spec().likelihood()), premises, Budget::not_private())
         .map_err(Error::from)?;
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0));
-    let bound = model.lipschitz(plan.spec.data.schema()).unwrap_or(f64::NAN);
+    let bound = model.lipschitz(plan.spec().data().schema()).unwrap_or(f64::NAN);
     let clip = Clip::new(bound).map_err(Error::from)?;
     let temper = Temper::new(1.0).map_err(Error::from)?;
     let d = model.dimension();

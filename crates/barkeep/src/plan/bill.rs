@@ -1,0 +1,103 @@
+//! States what a run pays, and computes ε from it.
+
+use barkeep_accounting::{
+    CoinError, Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Rho, Steps, ZcdpFilter,
+};
+use serde::{Deserialize, Serialize};
+
+/// What a run pays, fixed before the first answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bill {
+    /// A number of steps at each cost, composed exactly.
+    Contract(Contract),
+    /// Questions asked once, from whose answers every draw follows for free.
+    Once(Contract),
+    /// Steps whose price varies, charged as the run goes while their ρ add up to no more than this.
+    Filter {
+        /// ρ of all chains together; each gets an equal share.
+        rho: Rho,
+        /// Decisions of all chains together, at most.
+        coins: Steps,
+        /// A decision as it will be asked: its coin's rounding is that of every other.
+        decision: Cost,
+    },
+}
+
+impl Bill {
+    /// ε at δ, however far the run goes: an upper bound.
+    ///
+    /// # Errors
+    /// As [`Contract::epsilon`] and [`ZcdpFilter::epsilon`].
+    pub fn epsilon(&self, delta: Delta) -> Result<Epsilon, barkeep_accounting::Error> {
+        Epsilon::new(match self {
+            Self::Contract(contract) | Self::Once(contract) => contract.epsilon_above(delta)?,
+            Self::Filter { rho, coins, decision } => {
+                ZcdpFilter::new(*rho).epsilon(delta, &CoinError::of(decision).times(*coins))?.upper
+            }
+        })
+    }
+
+    /// The neighbours it speaks of.
+    #[must_use]
+    pub fn neighbours(&self) -> Option<Neighbours> {
+        match self {
+            Self::Contract(contract) | Self::Once(contract) => {
+                contract.parts().first().map(|(cost, _)| cost.neighbours())
+            }
+            Self::Filter { decision, .. } => Some(decision.neighbours()),
+        }
+    }
+
+    /// What it pays for.
+    pub(crate) fn mechanisms(&self) -> Vec<&Mechanism> {
+        match self {
+            Self::Contract(contract) | Self::Once(contract) => {
+                contract.parts().iter().map(|(cost, _)| cost.mechanism()).collect()
+            }
+            Self::Filter { decision, .. } => vec![decision.mechanism()],
+        }
+    }
+}
+
+/// A bill with the ε that follows from it.
+///
+/// Nobody can set that ε: it is computed here from the bill, or comes from the search that composed the same contract.
+/// Composing decisions takes seconds, and plan, certificate and progress all ask for it.
+#[derive(Debug, Clone)]
+pub(crate) struct PricedBill {
+    bill: Bill,
+    delta: Delta,
+    epsilon: Epsilon,
+}
+
+impl PricedBill {
+    /// Computes ε of a bill.
+    ///
+    /// # Errors
+    /// As [`Bill::epsilon`].
+    pub(super) fn new(bill: Bill, delta: Delta) -> Result<Self, barkeep_accounting::Error> {
+        let epsilon = bill.epsilon(delta)?;
+        Ok(Self { bill, delta, epsilon })
+    }
+
+    /// Takes the ε of a contract from the search that has just composed it.
+    pub(super) fn composed(contract: Contract, delta: Delta, epsilon: Epsilon) -> Self {
+        Self { bill: Bill::Contract(contract), delta, epsilon }
+    }
+
+    /// The bill.
+    pub(crate) fn bill(&self) -> &Bill {
+        &self.bill
+    }
+
+    /// δ.
+    pub(crate) fn delta(&self) -> Delta {
+        self.delta
+    }
+
+    /// ε of the bill at δ.
+    pub(crate) fn epsilon(&self) -> Epsilon {
+        self.epsilon
+    }
+}

@@ -1,0 +1,183 @@
+//! Buys a run: from the price of its steps and a budget to the number of steps and the bill.
+
+use super::affordable;
+use super::bill::{Bill, PricedBill};
+use crate::Error;
+use crate::samplers::entry::{Price, Questions};
+use crate::spec::{Privacy, SpecError};
+use barkeep_accounting::{CoinError, Contract, Cost, Delta, Epsilon, Neighbours, Steps, ZcdpFilter};
+use barkeep_curator::PrivacyModel;
+
+/// Most steps of a chain whose steps differ in price, when the spec does not say; the budget usually ends it before.
+const DEFAULT_VARYING_STEPS: u64 = 100_000;
+/// Steps of a baseline when the spec does not say.
+const DEFAULT_BASELINE_STEPS: u64 = 10_000;
+/// Draws of a sampler whose draws are free, when the spec does not say.
+const DEFAULT_FREE_DRAWS: u64 = 10_000;
+
+/// What is to be bought.
+pub(super) struct Order {
+    /// Chains, which share the budget equally.
+    pub(super) chains: u64,
+    /// Most steps of a chain, if the spec says.
+    pub(super) cap: Option<u64>,
+    /// What the start asks before any chain's first step.
+    pub(super) start: Questions,
+}
+
+/// What was bought.
+pub(super) struct Purchase {
+    /// What every question is accounted under.
+    pub(super) privacy_model: PrivacyModel,
+    /// The bill; absent for a baseline.
+    pub(super) paid: Option<PricedBill>,
+    /// Steps of each chain.
+    pub(super) steps: u64,
+    /// What is asked before the first step, by all chains together.
+    pub(super) first: Questions,
+    /// Steps of all chains together that the budget would buy, where it is the budget that limits them.
+    pub(super) affordable: Option<Steps>,
+}
+
+/// An (ε, δ) budget and its neighbours.
+#[derive(Clone, Copy)]
+struct Funds {
+    epsilon: Epsilon,
+    delta: Delta,
+    neighbours: Neighbours,
+}
+
+impl Order {
+    /// Buys at a price. A sampler or a spec without privacy pays nothing.
+    ///
+    /// # Errors
+    /// [`Error::Budget`] if the budget does not buy one step per chain.
+    pub(super) fn buy(self, price: Price, privacy: Privacy) -> Result<Purchase, Error> {
+        let Privacy::Budget { epsilon, delta, neighbours } = privacy else { return Ok(self.baseline()) };
+        let funds = Funds { epsilon, delta, neighbours };
+        match price {
+            Price::PerStep(_, step) | Price::PerDraw(_, step) => self.steps(Vec::new(), &step, funds),
+            Price::PerStepAfter { first, step, .. } => self.steps(first, &step, funds),
+            Price::Planned(_, schedule) => self.schedule(schedule, funds),
+            Price::Once(_, questions) => self.once(questions, funds),
+            Price::Varying(_, decision) => self.filter(decision, funds),
+            Price::NotPrivate => Ok(self.baseline()),
+        }
+    }
+
+    /// As many equal steps as the budget allows, shared equally, up to the cap for each chain. Each chain asks `own` before
+    /// its first step.
+    fn steps(self, own: Questions, step: &Questions, funds: Funds) -> Result<Purchase, Error> {
+        let Funds { epsilon, delta, neighbours } = funds;
+        let chains = self.chains;
+        let first: Questions = self.start.into_iter().chain(each_chain(own, chains)).collect();
+        let Some((affordable, composed)) = affordable::most_steps(&first, step, epsilon, delta)? else {
+            return Err(Error::Budget(format!(
+                "what is asked before the first step costs more than the budget (epsilon {}, delta {:e})",
+                epsilon.get(),
+                delta.get(),
+            )));
+        };
+        let each = affordable.0 / chains;
+        if each == 0 {
+            return Err(Error::Budget(format!(
+                "the budget (epsilon {}, delta {:e}) buys {} steps, which is not one for each of {chains} chains; \
+                 lower clip or the length of a step, raise the noise or the budget, or use fewer chains",
+                epsilon.get(),
+                delta.get(),
+                affordable.0,
+            )));
+        }
+        let steps = self.cap.map_or(each, |cap| cap.min(each));
+        let bought = Steps(steps.saturating_mul(chains));
+        let contract = affordable::contract(&first, step, bought.0)?;
+        let paid = match composed.filter(|_| bought == affordable) {
+            Some(composed) => PricedBill::composed(contract, delta, Epsilon::new(composed)?),
+            None => PricedBill::new(Bill::Contract(contract), delta)?,
+        };
+        Ok(Purchase {
+            privacy_model: PrivacyModel { neighbours },
+            paid: Some(paid),
+            steps,
+            first,
+            affordable: Some(affordable),
+        })
+    }
+
+    /// A schedule that each chain follows to its end, and that must fit the budget.
+    fn schedule(self, schedule: Questions, funds: Funds) -> Result<Purchase, Error> {
+        let steps = schedule.iter().map(|(_, times)| times.0).sum();
+        let all = self.start.iter().cloned().chain(each_chain(schedule, self.chains)).collect();
+        let paid = PricedBill::new(Bill::Contract(Contract::new(all)?), funds.delta)?;
+        let cost = paid.epsilon();
+        if cost > funds.epsilon {
+            return Err(Error::Budget(format!(
+                "the schedule costs epsilon {:.6}, more than the budget of {}; ask for fewer steps or smaller ones",
+                cost.get(),
+                funds.epsilon.get()
+            )));
+        }
+        Ok(Purchase {
+            privacy_model: PrivacyModel { neighbours: funds.neighbours },
+            paid: Some(paid),
+            steps,
+            first: self.start,
+            affordable: None,
+        })
+    }
+
+    /// One answer, from which any number of draws follows.
+    fn once(self, questions: Questions, funds: Funds) -> Result<Purchase, Error> {
+        if self.chains != 1 {
+            let reason = "must be 1: one answer is asked for, and any number of draws follows from it";
+            return Err(SpecError::new("sampler.chains", reason).into());
+        }
+        let paid = PricedBill::new(Bill::Once(Contract::new(questions)?), funds.delta)?;
+        if paid.epsilon() > funds.epsilon {
+            return Err(Error::Budget(format!(
+                "the answer costs epsilon {}, more than the budget of {}",
+                paid.epsilon().get(),
+                funds.epsilon.get()
+            )));
+        }
+        Ok(Purchase {
+            privacy_model: PrivacyModel { neighbours: funds.neighbours },
+            paid: Some(paid),
+            steps: self.cap.unwrap_or(DEFAULT_FREE_DRAWS),
+            first: Vec::new(),
+            affordable: None,
+        })
+    }
+
+    /// Steps whose price varies, charged to a filter as the run goes.
+    fn filter(self, decision: Cost, funds: Funds) -> Result<Purchase, Error> {
+        let Funds { epsilon, delta, neighbours } = funds;
+        let steps = self.cap.unwrap_or(DEFAULT_VARYING_STEPS);
+        let coins = Steps(steps.saturating_mul(self.chains));
+        let filter = ZcdpFilter::within_with_coins(epsilon, delta, &CoinError::of(&decision).times(coins))?;
+        let bill = Bill::Filter { rho: filter.budget(), coins, decision };
+        Ok(Purchase {
+            privacy_model: PrivacyModel { neighbours },
+            paid: Some(PricedBill::new(bill, delta)?),
+            steps,
+            first: Vec::new(),
+            affordable: None,
+        })
+    }
+
+    /// A baseline, which pays nothing.
+    fn baseline(self) -> Purchase {
+        Purchase {
+            privacy_model: PrivacyModel { neighbours: Neighbours::Substitute },
+            paid: None,
+            steps: self.cap.unwrap_or(DEFAULT_BASELINE_STEPS),
+            first: Vec::new(),
+            affordable: None,
+        }
+    }
+}
+
+/// Questions that each chain asks, for all chains together.
+fn each_chain(questions: Questions, chains: u64) -> impl Iterator<Item = (Cost, Steps)> {
+    questions.into_iter().map(move |(cost, times)| (cost, Steps(times.0 * chains)))
+}

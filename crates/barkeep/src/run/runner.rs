@@ -1,0 +1,143 @@
+//! Sets up a run: who watches it, and whether it gives up privacy to be repeatable.
+
+use super::{Run, Unwatched, Watch, budgets, steps};
+use crate::Error;
+use crate::insecure::Insecure;
+use crate::plan::Plan;
+use crate::plan::certificate::Certificate;
+use crate::public_rng::PublicRng;
+use crate::run::draws::{Chain, Draws};
+use barkeep_curator::{Curator, Gate, NoiseRng};
+use barkeep_data::Table;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use std::sync::{Arc, OnceLock};
+
+/// A plan about to run, made by [`Plan::runner`].
+#[derive(Clone)]
+pub struct Runner<'a> {
+    plan: &'a Plan,
+    watch: &'a dyn Watch,
+    insecure: Option<Insecure>,
+}
+
+impl Plan {
+    /// Prepares a run that is watched or repeatable; [`Plan::run`] is the plain one.
+    #[must_use]
+    pub fn runner(&self) -> Runner<'_> {
+        Runner { plan: self, watch: &Unwatched, insecure: None }
+    }
+
+    /// Runs every chain over the records, with fresh protecting randomness.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub fn run(&self, table: impl Into<Arc<Table>>) -> Result<Run, Error> {
+        self.runner().run(table)
+    }
+}
+
+impl<'a> Runner<'a> {
+    /// Reports every step to `watch`, which may stop the run.
+    #[must_use]
+    pub fn watch(mut self, watch: &'a dyn Watch) -> Self {
+        self.watch = watch;
+        self
+    }
+
+    /// Gives up privacy: everything the run yields is marked NOT PRIVATE.
+    #[must_use]
+    pub fn insecure(mut self, insecure: Insecure) -> Self {
+        self.insecure = Some(insecure);
+        self
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &'a Plan {
+        self.plan
+    }
+
+    /// The certificate the run stands under, as it is before the first answer.
+    #[must_use]
+    pub fn certificate(&self) -> Certificate {
+        Certificate::with_randomness(self.plan, self.insecure.is_some())
+    }
+
+    pub(super) fn watcher(&self) -> &'a dyn Watch {
+        self.watch
+    }
+
+    /// Runs every chain over the records.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the curator refuses a question although the budget is not spent, which only a defective plan
+    /// can bring about; [`Error::Read`] if the operating system gives no randomness.
+    pub fn run(self, table: impl Into<Arc<Table>>) -> Result<Run, Error> {
+        let plan = self.plan;
+        let mut certificate = self.certificate();
+        let (insecure_seed, observed) = match self.insecure {
+            Some(Insecure { seed, likelihood }) => (Some(seed), likelihood),
+            None => (None, None),
+        };
+        let seed = match plan.seed().or(insecure_seed) {
+            Some(seed) => seed,
+            None => PublicRng::fresh_seed()
+                .map_err(|error| Error::Read { path: "randomness".to_owned(), reason: error.to_string() })?,
+        };
+        let noise = match insecure_seed {
+            Some(seed) => NoiseRng::insecure_seed(seed),
+            None => NoiseRng::from_os()?,
+        };
+        let model = plan.spec().model();
+        let likelihood = observed.unwrap_or_else(|| Arc::clone(plan.spec().likelihood()));
+        let table = table.into();
+        let curators = budgets(plan)?
+            .into_iter()
+            .map(|budget| {
+                let likelihood = Arc::clone(&likelihood);
+                Curator::new(Arc::clone(&table), likelihood, plan.privacy_model(), budget).map(Arc::new)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut draws = Draws::new(model.parameter_names().to_vec())?;
+        if !certificate.private {
+            draws.mark_not_private();
+        }
+        // Chains have the first streams of noise, the start the next.
+        let mut streams = noise.into_streams();
+        let gates: Vec<Gate> =
+            curators.iter().zip(&mut streams).map(|(curator, noise)| Gate::open(curator, noise)).collect();
+        let starts = match (curators.first(), streams.next()) {
+            (Some(curator), Some(noise)) => {
+                let (gate, rng) = (&mut Gate::open(curator, noise), &mut PublicRng::new(seed, u64::MAX));
+                plan.start().resolve(&**model, plan.chains(), gate, rng)?
+            }
+            _ => Vec::new(),
+        };
+        let chains = gates
+            .into_par_iter()
+            .zip(starts)
+            .enumerate()
+            .map(|(index, (mut gate, start))| {
+                let rng = &mut PublicRng::new(seed, index as u64);
+                steps(plan, &start, index, &mut gate, draws.chain(), rng, self.watch)
+            })
+            .collect::<Result<Vec<Chain>, Error>>()?;
+        let steps_used: Vec<u64> = chains.iter().map(|chain| chain.len() as u64).collect();
+        for chain in chains {
+            draws.add(chain)?;
+        }
+        certificate.steps_used = Some(steps_used.clone());
+        // An interrupted chain may be shorter than the burn-in; then half of it is left out.
+        let shortest = steps_used.iter().copied().min().unwrap_or(0);
+        let burn_in = if plan.burn_in().0 < shortest { plan.burn_in().0 } else { shortest / 2 };
+        Ok(Run {
+            draws,
+            certificate,
+            seed,
+            steps_used,
+            interrupted: self.watch.stop(),
+            burn_in: usize::try_from(burn_in).unwrap_or(usize::MAX),
+            summary: OnceLock::new(),
+        })
+    }
+}
