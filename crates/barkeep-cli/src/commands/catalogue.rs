@@ -20,6 +20,8 @@ struct Entry {
     name: &'static str,
     summary: &'static str,
     keys: Vec<&'static Key>,
+    /// A section of a spec that uses it, headed by its name.
+    example: Option<String>,
 }
 
 impl Catalogue {
@@ -29,16 +31,18 @@ impl Catalogue {
             name: entry.name,
             summary: entry.summary,
             keys: entry.keys.iter().collect(),
+            example: None,
         });
         self.show("model", &MODEL_KEYS, entries.collect())
     }
 
     /// Lists the samplers.
     pub(crate) fn samplers(self) -> Result<(), Exit> {
-        let entries = SAMPLERS.iter().map(|preset| Entry {
-            name: preset.name,
-            summary: preset.summary,
-            keys: preset.keys.iter().copied().flatten().collect(),
+        let entries = SAMPLERS.iter().map(|sampler| Entry {
+            name: sampler.name,
+            summary: sampler.summary,
+            keys: sampler.keys.iter().copied().flatten().collect(),
+            example: Some(sampler.example_section()),
         });
         self.show("sampler", &SAMPLER_KEYS, entries.collect())
     }
@@ -47,13 +51,22 @@ impl Catalogue {
         if self.json {
             let entries: Vec<Value> = entries
                 .iter()
-                .map(|entry| json!({ "name": entry.name, "summary": entry.summary, "keys": entry.keys }))
+                .map(|Entry { name, summary, keys, example }| match example {
+                    Some(example) => {
+                        json!({ "name": name, "summary": summary, "keys": keys, "example": example })
+                    }
+                    None => json!({ "name": name, "summary": summary, "keys": keys }),
+                })
                 .collect();
             return print(&json!({ "common_keys": common, "entries": entries }).to_string());
         }
         for entry in entries {
             print(&format!("{}: {}", entry.name, entry.summary))?;
             print(key_lines(entry.keys.into_iter()).trim_end())?;
+            if let Some(example) = entry.example {
+                let keys: Vec<&str> = example.lines().skip(1).collect();
+                print(&format!("  for example: sampler = {{ {} }}", keys.join(", ")))?;
+            }
         }
         print(&format!("every {kind}:"))?;
         print(key_lines(common.iter()).trim_end())
