@@ -6,8 +6,15 @@
 #![expect(clippy::expect_used, reason = "a benchmark that cannot set up has failed")]
 
 use barkeep_data::{BLOCK, Table};
+use barkeep_model::families::bernoulli::{Logit, Probit};
+use barkeep_model::families::binomial::Binomial;
+use barkeep_model::families::gamma::Gamma;
+use barkeep_model::families::gaussian::Gaussian;
+use barkeep_model::families::negative_binomial::NegativeBinomial;
+use barkeep_model::families::poisson::Poisson;
+use barkeep_model::families::student_t::StudentT;
 use barkeep_model::{
-    Banana, Bend, Circle, Design, Family, GaussianMean, Likelihood, Link, Mixture, Model, Nuisance, Prior,
+    Banana, Bend, Circle, Design, Family, GaussianMean, Likelihood, Mixture, Model, Nuisance, Prior,
     Regression, Scratch, simulate,
 };
 use divan::Bencher;
@@ -74,15 +81,15 @@ fn build(name: &str) -> Box<dyn Whole> {
         "mixture" => Box::new(Mixture::new(2.0, [10.0, 1.0]).expect("a model")),
         name => {
             let unknown = Nuisance::Unknown(Prior::Exponential { rate: 1.0 });
-            let family = match name {
-                "linear-10" => Family::Gaussian { sd: Nuisance::Known(1.0) },
-                "probit-10" => Family::Bernoulli(Link::Probit),
-                "poisson-10" => Family::Poisson,
-                "student-10" => Family::StudentT { degrees: 4.0, scale: unknown },
-                "negative-binomial-10" => Family::NegativeBinomial { size: unknown },
-                "gamma-10" => Family::Gamma { shape: unknown },
-                "binomial-10" => Family::Binomial,
-                _ => Family::Bernoulli(Link::Logit),
+            let family: Box<dyn Family> = match name {
+                "linear-10" => Box::new(Gaussian { sd: Nuisance::Known(1.0) }),
+                "probit-10" => Box::new(Probit),
+                "poisson-10" => Box::new(Poisson),
+                "student-10" => Box::new(StudentT { degrees: 4.0, scale: unknown }),
+                "negative-binomial-10" => Box::new(NegativeBinomial { size: unknown }),
+                "gamma-10" => Box::new(Gamma { shape: unknown }),
+                "binomial-10" => Box::new(Binomial),
+                _ => Box::new(Logit),
             };
             Box::new(Regression::new(design(), family).expect("a model"))
         }

@@ -128,6 +128,34 @@ pub(crate) fn one_component_moves(model: &(impl Model + Likelihood), near: &[f64
     }
 }
 
+/// Checks gradients against central differences of log densities, to 1e-6 of the terms' sizes.
+pub(crate) fn slopes(model: &(impl Model + Likelihood), theta: &[f64]) {
+    let values = columns(model, theta, 100, 7);
+    let block = Block::over(&values, 100, 100);
+    let scratch = &mut Scratch::new();
+    let mut gradient = vec![f64::NAN; 100 * model.dimension()];
+    model.gradient(block, theta, &mut gradient, scratch);
+    let step = 1e-5;
+    for (j, gradient) in gradient.chunks_exact(100).enumerate() {
+        let moved = |by: f64, scratch: &mut Scratch| {
+            let (mut to, mut out) = (theta.to_vec(), [0.0; 100]);
+            to[j] += by;
+            model.log_density(block, &to, &mut out, scratch);
+            out
+        };
+        let (up, down) = (moved(step, scratch), moved(-step, scratch));
+        for i in 0..100 {
+            let expected = (up[i] - down[i]) / (2.0 * step);
+            let size = 1.0 + expected.abs() + up[i].abs();
+            assert!(
+                (gradient[i] - expected).abs() <= 1e-6 * size,
+                "gradient {j}: {} {expected}",
+                gradient[i]
+            );
+        }
+    }
+}
+
 /// Checks E[∇ℓ] = 0 and E[∇ℓ·∇ℓᵀ] = F on simulated records, each within five standard errors (one failure in
 /// a million for each entry).
 pub(crate) fn scores(model: &(impl Model + Likelihood), theta: &[f64], information: bool) {

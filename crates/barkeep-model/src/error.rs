@@ -20,6 +20,14 @@ pub enum Error {
         /// How many entries it needs.
         expected: usize,
     },
+    /// A value given for a key is not of the kind asked for.
+    #[error("{key}: {reason}")]
+    Setting {
+        /// The key with the path that leads to it.
+        key: String,
+        /// What is wrong and what is expected.
+        reason: String,
+    },
     /// The simulated records could not be stored.
     #[error(transparent)]
     Records(#[from] barkeep_data::Error),

@@ -14,6 +14,15 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// The d×d matrix with this diagonal, row by row.
+#[must_use]
+pub fn diagonal(entries: &[f64]) -> Vec<f64> {
+    let d = entries.len();
+    let mut matrix = vec![0.0; d * d];
+    matrix.iter_mut().step_by(d + 1).zip(entries).for_each(|(slot, entry)| *slot = *entry);
+    matrix
+}
+
 /// Aᵀ of a d×d matrix.
 #[must_use]
 pub fn transpose(matrix: &[f64], d: usize) -> Vec<f64> {

@@ -7,7 +7,8 @@ mod written;
 use barkeep::accounting::{Neighbours, Sampling};
 use barkeep::curator::{Ask, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Sum, Temper, Term};
 use barkeep::data::{Column, Schema, TableBuilder};
-use barkeep::model::{Design, Family, GaussianMean, Likelihood, Model, Nuisance, Prior, Regression};
+use barkeep::model::families::gaussian::Gaussian;
+use barkeep::model::{Design, GaussianMean, Likelihood, Model, Nuisance, Prior, Regression};
 use barkeep::{Bill, Certificate, PublicRng};
 use std::sync::Arc;
 use written::{moments, plan, refusal, run, series, simulated};
@@ -91,7 +92,7 @@ fn regression(sd: f64) -> (Regression, Schema) {
         Column::real("a", -5.0, 5.0, 0.0).unwrap(),
         Column::real("b", -7.0, 6.0, 0.0).unwrap(),
     ]);
-    (Regression::new(design, Family::Gaussian { sd: Nuisance::Known(sd) }).unwrap(), schema.unwrap())
+    (Regression::new(design, Box::new(Gaussian { sd: Nuisance::Known(sd) })).unwrap(), schema.unwrap())
 }
 
 /// Records of a regression as rows.

@@ -24,7 +24,7 @@ pub(super) fn text() -> String {
     section("[data]", &mut DATA_KEYS.iter());
     section("[data.columns], for each column: name = { ... }", &mut COLUMN_KEYS.iter());
     section("[model]", &mut MODEL_KEYS.iter());
-    for model in MODELS {
+    for model in MODELS.iter() {
         section(&format!("[model] name = \"{}\"", model.name), &mut model.keys.iter());
     }
     section("[privacy]", &mut PRIVACY_KEYS.iter());

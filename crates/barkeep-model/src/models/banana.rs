@@ -5,10 +5,33 @@
 
 use barkeep_data::Block;
 
+use crate::entry::{Build, ModelEntry, PRIOR_VARIANCE, prior_variance, sides};
 use crate::error::{require_finite, require_positive};
 use crate::kernel::{linear, map_column, quadratic, sum_columns};
+use crate::settings::key;
 use crate::variates::normal;
 use crate::{Affine, Error, Likelihood, Model, Scratch, numbered};
+
+/// The model in a spec.
+pub const ENTRY: ModelEntry = ModelEntry {
+    name: "banana",
+    summary: "normal records around a bent mean (thesis, section 5.1); the posterior is a banana",
+    keys: &[
+        key("a", "20", "how strongly the second coordinate bends: u2 = theta2 + a·(theta1 − m)² + b"),
+        key("b", "0", "shift of the bend"),
+        key("m", "0", "where the bend is centred"),
+        key("variances", "20, 2.5, then 1", "variances of a record's coordinates, a number per column"),
+        PRIOR_VARIANCE,
+    ],
+    build: Build::Columns(|settings, columns| {
+        let number = |key, default| Ok::<f64, Error>(settings.number(key)?.unwrap_or(default));
+        let bend = Bend { a: number("a", 20.0)?, b: number("b", 0.0)?, m: number("m", 0.0)? };
+        let variances = settings.vector("variances", columns)?.unwrap_or_else(|| {
+            [20.0, 2.5].into_iter().chain(std::iter::repeat(1.0)).take(columns).collect()
+        });
+        Ok(sides(Banana::new(bend, &variances, prior_variance(settings)?)?))
+    }),
+};
 
 /// The bend u₂ = θ₂ + a(θ₁−m)² + b of the second coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

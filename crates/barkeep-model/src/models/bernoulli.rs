@@ -6,22 +6,39 @@ use barkeep_data::{Block, Schema};
 use barkeep_num::ln_gamma;
 use barkeep_num::vector::scalar::sigmoid;
 
+use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
 use crate::kernel::map_column;
 use crate::soft::{softplus, softplus_difference};
+use crate::settings::key;
 use crate::variates::gamma;
 use crate::{Error, Likelihood, Model, Scratch};
 
+/// The model in a spec.
+pub const ENTRY: ModelEntry = ModelEntry {
+    name: "bernoulli",
+    summary: "a rate of zeros and ones, by its log-odds; Beta prior",
+    keys: &[key(
+        "prior",
+        "[1, 1]",
+        "a and b of the Beta prior of the rate: as if a ones and b zeros had been seen",
+    )],
+    build: Build::Columns(|settings, _| {
+        let prior = settings.vector("prior", 2)?.unwrap_or_else(|| vec![1.0, 1.0]);
+        Ok(sides(BernoulliRate::new(prior[0], prior[1])?))
+    }),
+};
+
 /// x ~ Bernoulli(r), r ~ Beta(a, b), seen through the log-odds of r.
-pub struct Bernoulli {
+pub struct BernoulliRate {
     names: Vec<String>,
     columns: Vec<String>,
     ones: f64,
     zeros: f64,
 }
 
-impl Bernoulli {
-    /// The model with prior Beta(`ones`, `zeros`): as if so many of each had been seen before.
+impl BernoulliRate {
+    /// The model with prior Beta(`ones`, `zeros`): as if that many ones and zeros had been seen before.
     ///
     /// **Errors** unless both are finite and above 0.
     pub fn new(ones: f64, zeros: f64) -> Result<Self, Error> {
@@ -30,7 +47,7 @@ impl Bernoulli {
     }
 }
 
-impl Likelihood for Bernoulli {
+impl Likelihood for BernoulliRate {
     fn dimension(&self) -> usize {
         self.names.len()
     }
@@ -55,7 +72,7 @@ impl Likelihood for Bernoulli {
     }
 }
 
-impl Model for Bernoulli {
+impl Model for BernoulliRate {
     fn parameter_names(&self) -> &[String] {
         &self.names
     }
@@ -117,7 +134,7 @@ mod tests {
 
     #[test]
     fn agrees_with_dual_numbers() {
-        let model = Bernoulli::new(2.5, 0.5).unwrap();
+        let model = BernoulliRate::new(2.5, 0.5).unwrap();
         let rate = |u: Dual64| ((-u).exp() + 1.0).recip();
         let density = |x: &[f64], u: &[Dual64]| {
             let chance = if x[0] == 1.0 { rate(u[0]) } else { -rate(u[0]) + 1.0 };
@@ -132,16 +149,16 @@ mod tests {
 
     #[test]
     fn behaves_as_every_model_must() {
-        let model = Bernoulli::new(2.0, 3.0).unwrap();
+        let model = BernoulliRate::new(2.0, 3.0).unwrap();
         check::scores(&model, &[0.4], true);
         check::any_values(&model, &[0.4]);
         check::prior_draws(&model);
-        assert!(Bernoulli::new(0.0, 1.0).is_err() && Bernoulli::new(1.0, f64::NAN).is_err());
+        assert!(BernoulliRate::new(0.0, 1.0).is_err() && BernoulliRate::new(1.0, f64::NAN).is_err());
     }
 
     #[test]
     fn the_range_of_a_ratio_is_reached_at_its_ends() {
-        let model = Bernoulli::new(1.0, 1.0).unwrap();
+        let model = BernoulliRate::new(1.0, 1.0).unwrap();
         let schema = Schema::new(vec![Column::boolean("x", false).unwrap()]).unwrap();
         let (low, high) = model.log_ratio_range(&schema, &[0.0], &[1.0]).unwrap();
         // ln of r(1)/½ and of (1 − r(1))/½, r(1) = e/(1 + e).

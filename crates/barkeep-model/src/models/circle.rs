@@ -5,10 +5,22 @@
 
 use barkeep_data::Block;
 
+use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
 use crate::kernel::map_column;
+use crate::settings::key;
 use crate::variates::normal;
 use crate::{Error, Likelihood, Model, Scratch};
+
+/// The model in a spec.
+pub const ENTRY: ModelEntry = ModelEntry {
+    name: "circle",
+    summary: "a ring-shaped posterior from noisy radii (thesis, section 5.1); flat prior",
+    keys: &[key("a", "1e-5", "sharpness: ln p(r|x, y) = −a·(x² + y² − r²)²")],
+    build: Build::Columns(|settings, _| {
+        Ok(sides(Circle::new(settings.positive("a")?.unwrap_or(1e-5))?))
+    }),
+};
 
 /// One observed radius per record; θ = (x, y) anywhere on a circle explains it equally well.
 pub struct Circle {

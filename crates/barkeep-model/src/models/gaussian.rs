@@ -4,11 +4,35 @@
 
 use barkeep_data::{Block, Column, Schema};
 
+use crate::entry::{Build, ModelEntry, PRIOR_VARIANCE, prior_variance, sides};
 use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, map_column, quadratic, sum_columns};
+use crate::settings::key;
 use crate::variates::normal;
 use crate::{Affine, Error, Likelihood, Model, RecordStatistics, Scratch, Statistics, numbered};
-use barkeep_num::linear::{Cholesky, dot};
+use barkeep_num::linear::{Cholesky, diagonal, dot};
+
+/// The model in a spec.
+pub const ENTRY: ModelEntry = ModelEntry {
+    name: "gaussian",
+    summary: "mean of a multivariate normal with known covariance; normal prior",
+    keys: &[
+        key(
+            "covariance",
+            "1",
+            "of one record: a variance, a list of variances, or a matrix as a list of rows",
+        ),
+        key("prior_mean", "0 everywhere", "mean of the normal prior, a number per parameter"),
+        PRIOR_VARIANCE,
+    ],
+    build: Build::Columns(|settings, columns| {
+        let covariance =
+            settings.matrix("covariance", columns)?.unwrap_or_else(|| diagonal(&vec![1.0; columns]));
+        let mean = settings.vector("prior_mean", columns)?.unwrap_or_else(|| vec![0.0; columns]);
+        let prior = diagonal(&vec![prior_variance(settings)?; columns]);
+        Ok(sides(GaussianMean::new(&covariance, &mean, &prior)?))
+    }),
+};
 
 /// x ~ N(θ, Σ) with Σ known, θ ~ N(μ₀, Σ₀).
 pub struct GaussianMean {
@@ -66,12 +90,8 @@ impl GaussianMean {
         }
         require_positive("variances", variances)?;
         require_positive("prior_variance", &[prior_variance])?;
-        let diagonal = |value: &dyn Fn(usize) -> f64| {
-            let mut matrix = vec![0.0; dimension * dimension];
-            matrix.iter_mut().step_by(dimension + 1).enumerate().for_each(|(k, entry)| *entry = value(k));
-            matrix
-        };
-        Self::new(&diagonal(&|k| variances[k]), &vec![0.0; dimension], &diagonal(&|_| prior_variance))
+        let prior = diagonal(&vec![prior_variance; dimension]);
+        Self::new(&diagonal(variances), &vec![0.0; dimension], &prior)
     }
 
     /// Mean and covariance (row-major) of the posterior given `records` records with this mean, the

@@ -6,11 +6,28 @@
 use barkeep_data::Block;
 use barkeep_num::vector::scalar::sigmoid;
 
+use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
 use crate::kernel::{fold_columns, map_column};
 use crate::soft::{softplus, softplus_difference};
+use crate::settings::key;
 use crate::variates::normal;
 use crate::{Error, Likelihood, Model, Scratch};
+
+/// The model in a spec.
+pub const ENTRY: ModelEntry = ModelEntry {
+    name: "mixture",
+    summary: "two normals of equal weight at theta1 and theta1 + theta2 (Heikkilä et al. 2019); normal priors",
+    keys: &[
+        key("variance", "2", "variance of a record around either centre"),
+        key("prior_variances", "[10, 1]", "variances of the normal priors of theta1 and theta2"),
+    ],
+    build: Build::Columns(|settings, _| {
+        let prior = settings.vector("prior_variances", 2)?.unwrap_or_else(|| vec![10.0, 1.0]);
+        let variance = settings.positive("variance")?.unwrap_or(2.0);
+        Ok(sides(Mixture::new(variance, [prior[0], prior[1]])?))
+    }),
+};
 
 /// The two-component mixture; θ₁ places the first component, θ₂ the second relative to it.
 pub struct Mixture {

@@ -3,6 +3,8 @@
 use super::{Atom, Formula, Function, TrialsOf};
 use crate::spec::section::{Section, SpecError};
 use barkeep_data::{Column, Schema};
+use barkeep_model::Response;
+use barkeep_model::families::FAMILIES;
 
 /// The columns a formula names: the response as its family wants it, trials from 1 to 10, all others in [−1, 1], or, where
 /// the formula takes their logarithm or root, in [1, 2].
@@ -13,13 +15,14 @@ pub fn implied_schema(section: &Section<'_>) -> Result<Schema, SpecError> {
     let text = section.require("formula", section.text("formula")?)?;
     let formula = Formula::parse(text).map_err(|error| section.error("formula", error.to_string()))?;
     let response = formula.response.column.as_str();
-    let mut columns = vec![match (section.text("family")?, &formula.trials) {
-        (Some("bernoulli"), _) => Column::boolean(response, false),
-        (Some("binomial"), Some(TrialsOf::Fixed(trials))) => Column::integer(response, 0.0, *trials, 0.0),
-        (Some("binomial" | "poisson" | "negative_binomial"), _) => Column::integer(response, 0.0, 10.0, 0.0),
-        (Some("exponential" | "gamma"), _) => Column::real(response, 0.1, 10.0, 1.0),
-        _ => Column::real(response, -10.0, 10.0, 0.0),
-    }];
+    let family = section.text("family")?;
+    let family = FAMILIES.iter().find(|entry| Some(entry.name) == family);
+    let trials = match formula.trials {
+        Some(TrialsOf::Fixed(trials)) => Some(trials),
+        Some(TrialsOf::Column(_)) | None => None,
+    };
+    // A family that is missing or unknown is refused when the model is built.
+    let mut columns = vec![family.map_or(Response::Real, |entry| entry.response).implied(response, trials)];
     if let Some(TrialsOf::Column(atom)) = &formula.trials {
         columns.push(Column::integer(atom.column.as_str(), 1.0, 10.0, 1.0));
     }

@@ -1,68 +1,77 @@
 //! Reads a regression from `[model]`: formula, family, link, priors and constants, with defaults from public bounds.
 
 use super::{Formula, FormulaError, Layout, Trials};
-use crate::models::{Sides, sides};
+use crate::models::refused;
 use crate::spec::section::{Key, Section, SpecError, key, suggestion};
-use barkeep_data::{Column, Kind, Schema, View};
-use barkeep_model::{Design, Family, Link, Nuisance, Prior, Regression};
+use barkeep_data::{Schema, View};
+use barkeep_model::families::FAMILIES;
+use barkeep_model::{
+    Choice, Design, FamilyEntry, Link, Nuisance, NuisanceEntry, Prior, Regression, Response, Sides, sides,
+};
+use std::sync::LazyLock;
 
-/// The keys of a regression.
-pub const REGRESSION_KEYS: [Key; 9] = [
-    key(
-        "formula",
-        "",
-        "as in `late ~ hour + log(distance) * origin + poly(age, 2) + offset(log_n)`; 0 + drops the intercept; a binomial \
-         response is `passed | trials(taken)`",
-    ),
-    key(
-        "family",
-        "",
-        "\"gaussian\", \"student_t\", \"bernoulli\", \"binomial\", \"poisson\", \"negative_binomial\", \"exponential\" or \
-         \"gamma\"",
-    ),
-    key(
-        "link",
-        "the family's usual one",
-        "bernoulli: \"logit\" (usual) or \"probit\"; gaussian and student_t: \"identity\"; others: \"log\" (counts and \
-         times) or \"logit\" (binomial)",
-    ),
-    key(
-        "priors",
-        "see below",
-        "a section: for a coefficient, a term or column, \"intercept\", \"coefficients\" (all others), or \"sd\", \"scale\", \
-         \"size\", \"shape\", a prior such as \"normal(0, 1)\", \"student_t(4, 0, 2.5)\", \"cauchy(0, 1)\", \"half_normal(1)\", \
-         \"exponential(1)\" or \"flat\". Default: a slope is normal(0, 2.5·u/h), h half the width of its feature's range \
-         and u half the response's (1 where the link is not the identity); an intercept is normal around the middle of \
-         the response's bounds with sd 2.5·u, for logit and probit normal(0, 2.5), for log normal around the middle of the \
-         bounds' logarithms with half their width as sd, 2.5 at least, each less the offset's mean over its bounds; sd and \
-         scale are half_normal(u), size and shape exponential(0.1)",
-    ),
-    key(
-        "sd",
-        "a parameter",
-        "gaussian: the known standard deviation of the response around its mean, in the unit its column's scale gives it",
-    ),
-    key(
-        "scale",
-        "a parameter",
-        "student_t: the known scale, in the unit the response's column's scale gives it",
-    ),
-    key("degrees", "4", "student_t: degrees of freedom"),
-    key("size", "a parameter", "negative_binomial: the known size r; the variance is mean + mean²/r"),
-    key("shape", "a parameter", "gamma: the known shape; the variance is mean²/shape"),
-];
+/// The keys of a regression, those of the families included.
+pub static REGRESSION_KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let mut keys = vec![
+        key(
+            "formula",
+            "",
+            "as in `late ~ hour + log(distance) * origin + poly(age, 2) + offset(log_n)`; 0 + drops the intercept; a \
+             binomial response is `passed | trials(taken)`",
+        ),
+        key("family", "", quoted(FAMILIES.iter().map(|family| family.name)).leak()),
+        key("link", "the family's usual one", link_words().leak()),
+        key("priors", "see below", prior_words().leak()),
+    ];
+    for family in FAMILIES {
+        let nuisance = family.nuisance.map(|own| key(own.key, "a parameter", own.meaning));
+        for own in nuisance.into_iter().chain(family.constants.iter().copied()) {
+            if keys.iter().all(|key| key.name != own.name) {
+                keys.push(Key { meaning: format!("{}: {}", family.name, own.meaning).leak(), ..own });
+            }
+        }
+    }
+    keys
+});
 
-/// The families by name: which links they have, the usual one first, and the constant they may be given.
-const FAMILIES: [(&str, &[&str], Option<&str>); 8] = [
-    ("gaussian", &["identity"], Some("sd")),
-    ("student_t", &["identity"], Some("scale")),
-    ("bernoulli", &["logit", "probit"], None),
-    ("binomial", &["logit"], None),
-    ("poisson", &["log"], None),
-    ("negative_binomial", &["log"], Some("size")),
-    ("exponential", &["log"], None),
-    ("gamma", &["log"], Some("shape")),
-];
+/// `"a", "b" or "c"`.
+fn quoted(names: impl Iterator<Item = &'static str>) -> String {
+    let mut names: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+    match names.pop() {
+        Some(last) if names.is_empty() => last,
+        Some(last) => format!("{} or {last}", names.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The links of each family, the usual one first.
+fn link_words() -> String {
+    let of = |family: &FamilyEntry| {
+        format!("{}: {}", family.name, quoted(family.links.iter().map(|link| link.name())))
+    };
+    format!(
+        "{}; the usual one first",
+        FAMILIES.iter().map(|family| of(family)).collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// What can have a prior, and the defaults.
+fn prior_words() -> String {
+    let nuisances: Vec<&NuisanceEntry> = FAMILIES.iter().filter_map(|family| family.nuisance).collect();
+    let names: Vec<String> = nuisances.iter().map(|own| format!("\"{}\"", own.key)).collect();
+    let defaults: Vec<String> =
+        nuisances.iter().map(|own| format!("{} is {}", own.key, own.prior_words)).collect();
+    format!(
+        "a section: for a coefficient, a term or column, \"intercept\", \"coefficients\" (all others), or {}, a prior \
+         such as \"normal(0, 1)\", \"student_t(4, 0, 2.5)\", \"cauchy(0, 1)\", \"half_normal(1)\", \"exponential(1)\" or \
+         \"flat\". Default: a slope is normal(0, 2.5·u/h), h half the width of its feature's range and u half the \
+         response's (1 where the link is not the identity); an intercept is normal around the middle of the response's \
+         bounds with sd 2.5·u, for logit and probit normal(0, 2.5), for log normal around the middle of the bounds' \
+         logarithms with half their width as sd, 2.5 at least, each less the offset's mean over its bounds; {}",
+        names.join(", "),
+        defaults.join(", "),
+    )
+}
 
 /// Builds the regression a section describes, and the view it reads.
 ///
@@ -72,71 +81,58 @@ pub fn build(section: &Section<'_>, schema: &Schema) -> Result<(Sides, View), Sp
     let text = section.require("formula", section.text("formula")?)?;
     let place = |error: FormulaError| section.error("formula", error.to_string());
     let formula = Formula::parse(text).map_err(place)?;
-    let names = FAMILIES.map(|(name, ..)| (name, name));
+    let names: Vec<(&str, &FamilyEntry)> = FAMILIES.iter().map(|family| (family.name, *family)).collect();
     let family = section.require("family", section.choice("family", &names)?)?;
-    let (_, links, constant) = FAMILIES.into_iter().find(|(name, ..)| *name == family).unwrap_or(FAMILIES[0]);
-    let choices: Vec<(&'static str, &'static str)> = links.iter().map(|link| (*link, *link)).collect();
-    let link = section.choice("link", &choices)?.unwrap_or(links[0]);
-    for (other, _, key) in FAMILIES {
-        if let Some(key) = key
-            && Some(key) != constant
-            && section.has(key)
-        {
-            return Err(section.error(key, format!("belongs to family \"{other}\", not \"{family}\"")));
-        }
-    }
-    if section.has("degrees") && family != "student_t" {
-        return Err(section.error("degrees", format!("belongs to family \"student_t\", not \"{family}\"")));
-    }
-    let layout = Layout::new(&formula, schema, link == "identity").map_err(place)?;
-    match (family == "binomial", layout.trials) {
-        (true, Trials::None) => {
-            let reason = "a binomial response needs its trials, as in `passed | trials(taken) ~ …`";
+    let links: Vec<(&str, Link)> = family.links.iter().map(|link| (link.name(), *link)).collect();
+    let link = section.choice("link", &links)?.unwrap_or(family.links[0]);
+    refuse_other_keys(section, family)?;
+    let layout = Layout::new(&formula, schema, link == Link::Identity).map_err(place)?;
+    let name = family.name;
+    match (family.response, layout.trials) {
+        (Response::Successes, Trials::None) => {
+            let reason = format!("a {name} response needs its trials, as in `passed | trials(taken) ~ …`");
             return Err(place(formula.error(formula.response.span, reason)));
         }
-        (false, Trials::Fixed(_) | Trials::Column(_)) => {
-            let reason = format!("only family \"binomial\" has trials, not \"{family}\"");
+        (Response::Successes, Trials::Fixed(_) | Trials::Column(_)) | (_, Trials::None) => {}
+        (_, Trials::Fixed(_) | Trials::Column(_)) => {
+            let counted = FAMILIES.iter().filter(|family| family.response == Response::Successes);
+            let counted = quoted(counted.map(|family| family.name));
+            let reason = format!("only family {counted} has trials, not \"{name}\"");
             return Err(place(formula.error(formula.response.span, reason)));
         }
-        _ => {}
     }
     let response = &layout.view.schema().columns()[0];
-    if let Some(requirement) = unfit(family, response, layout.trials) {
-        let reason = format!("the response of family \"{family}\" {requirement}");
+    let fixed_trials = match layout.trials {
+        Trials::Fixed(trials) => Some(trials),
+        Trials::None | Trials::Column(_) => None,
+    };
+    if let Some(requirement) = family.response.fault(response, fixed_trials) {
+        let reason = format!("the response of family \"{name}\" {requirement}");
         return Err(place(formula.error(formula.response.span, reason)));
     }
 
-    let priors = Priors::read(section, &layout, link, response, constant)?;
-    let nuisance = |key: &str| -> Result<Nuisance, SpecError> {
-        Ok(match section.positive(key)? {
-            Some(_) if section.table("priors")?.is_some_and(|priors| priors.contains_key(key)) => {
-                return Err(section.error(key, "is either known or has a prior, not both"));
-            }
-            Some(known) => Nuisance::Known(known),
-            None => Nuisance::Unknown(priors.nuisance),
-        })
-    };
-    let family = match (family, link) {
-        ("gaussian", _) => Family::Gaussian { sd: nuisance("sd")? },
-        ("student_t", _) => {
-            let degrees = section.positive("degrees")?.unwrap_or(4.0);
-            Family::StudentT { degrees, scale: nuisance("scale")? }
-        }
-        ("bernoulli", "probit") => Family::Bernoulli(Link::Probit),
-        ("bernoulli", _) => Family::Bernoulli(Link::Logit),
-        ("binomial", _) => Family::Binomial,
-        ("poisson", _) => Family::Poisson,
-        ("negative_binomial", _) => Family::NegativeBinomial { size: nuisance("size")? },
-        ("exponential", _) => Family::Gamma { shape: Nuisance::Known(1.0) },
-        _ => Family::Gamma { shape: nuisance("shape")? },
-    };
+    let priors = Priors::read(section, &layout, link, response.range(), family.nuisance)?;
+    let choice = Choice { link, nuisance: priors.nuisance, settings: section };
     let model = assemble(&layout, &priors.coefficients)
-        .and_then(|design| Regression::new(design, family))
-        .map_err(|error| match error {
-            barkeep_model::Error::Key { key, requirement } => section.error(key, requirement),
-            other => SpecError::new(section.path(), other.to_string()),
-        })?;
+        .and_then(|design| Regression::new(design, (family.build)(&choice)?))
+        .map_err(|error| refused(section, error))?;
     Ok((sides(model), layout.view))
+}
+
+/// Refuses the keys of other families.
+fn refuse_other_keys(section: &Section<'_>, family: &FamilyEntry) -> Result<(), SpecError> {
+    let keys = |family: &FamilyEntry| -> Vec<&'static str> {
+        let nuisance = family.nuisance.map(|nuisance| nuisance.key);
+        nuisance.into_iter().chain(family.constants.iter().map(|key| key.name)).collect()
+    };
+    let own = keys(family);
+    for other in FAMILIES {
+        if let Some(key) = keys(other).into_iter().find(|key| !own.contains(key) && section.has(key)) {
+            let reason = format!("belongs to family \"{}\", not \"{}\"", other.name, family.name);
+            return Err(section.error(key, reason));
+        }
+    }
+    Ok(())
 }
 
 /// The design of a layout.
@@ -155,44 +151,19 @@ fn assemble(layout: &Layout, priors: &[Prior]) -> Result<Design, barkeep_model::
     design.with_priors(priors)?.with_moments(&layout.means, &layout.moments)?.with_corners(&layout.corners)
 }
 
-/// What keeps a column from being a family's response, if anything does.
-fn unfit(family: &str, response: &Column, trials: Trials) -> Option<&'static str> {
-    let count = matches!(response.kind(), Kind::Integer { min, .. } if *min >= 0.0);
-    let (low, high) = response.range();
-    match family {
-        "gaussian" | "student_t" => {
-            response.bounds().is_none().then_some("must be a column of kind \"real\" or \"integer\"")
-        }
-        // A category of two levels has become an indicator by now.
-        "bernoulli" => ((low, high) != (0.0, 1.0)).then_some(
-            "must be a column of kind \"bool\", a category of two levels, or an integer from 0 to 1",
-        ),
-        "binomial" => match trials {
-            _ if !count => Some("must be a column of kind \"integer\" with a min of at least 0"),
-            Trials::Fixed(trials) if high > trials => Some("must have a max of at most the trials"),
-            _ => None,
-        },
-        "poisson" | "negative_binomial" => {
-            (!count).then_some("must be a column of kind \"integer\" with a min of at least 0")
-        }
-        _ => (response.bounds().is_none() || low <= 0.0)
-            .then_some("must be a column of kind \"real\" or \"integer\" with a min above 0"),
-    }
-}
-
-/// The priors of a regression, declared or by default.
+/// The priors of a regression, declared or by default, and what is known of the nuisance.
 struct Priors {
     coefficients: Vec<Prior>,
-    nuisance: Prior,
+    nuisance: Nuisance,
 }
 
 impl Priors {
     fn read(
         section: &Section<'_>,
         layout: &Layout,
-        link: &str,
-        response: &Column,
-        constant: Option<&str>,
+        link: Link,
+        response: (f64, f64),
+        nuisance: Option<&NuisanceEntry>,
     ) -> Result<Self, SpecError> {
         let empty = toml::Table::new();
         let table = section.table("priors")?.unwrap_or(&empty);
@@ -202,7 +173,7 @@ impl Priors {
         };
         let mut known: Vec<String> = vec!["coefficients".to_owned()];
         known.extend(layout.intercept.then(|| "intercept".to_owned()));
-        known.extend(constant.map(str::to_owned));
+        known.extend(nuisance.map(|nuisance| nuisance.key.to_owned()));
         known.extend(layout.features().iter().map(|feature| feature.name().to_owned()));
         known.extend(layout.terms.iter().cloned());
         if let Some(name) = table.keys().find(|name| !known.contains(name)) {
@@ -211,35 +182,30 @@ impl Priors {
                 declared.error(name, format!("there is no such coefficient, term or constant{nearest}"))
             );
         }
-        let (low, high) = response.range();
-        let half = |(low, high): (f64, f64)| (0.5 * high - 0.5 * low).max(f64::MIN_POSITIVE);
-        let unit = if link == "identity" { half((low, high)) } else { 1.0 };
         let group = given("coefficients")?;
         let mut coefficients = Vec::new();
         if layout.intercept {
-            let (middle, sd) = match link {
-                "identity" => (0.5 * low + 0.5 * high, 2.5 * unit),
-                "log" => {
-                    // A count of 0 has no logarithm; half a count has.
-                    let (low, high) = (low.max(0.5_f64.min(high)).ln(), high.ln());
-                    (0.5 * (low + high), half((low, high)).max(2.5))
-                }
-                _ => (0.0, 2.5),
-            };
-            let default = Prior::Normal { mean: middle - layout.offset.map_or(0.0, |(mean, _)| mean), sd };
+            let default = link.intercept_prior(response, layout.offset.map_or(0.0, |(mean, _)| mean));
             coefficients.push(given("intercept")?.unwrap_or(default));
         }
         for (feature, term) in layout.features().iter().zip(&layout.terms) {
             let exact = given(feature.name())?;
-            let default = Prior::Normal { mean: 0.0, sd: 2.5 * unit / half(feature.range()) };
+            let default = link.slope_prior(response, feature.range());
             coefficients.push(exact.or(given(term)?).or(group).unwrap_or(default));
         }
-        let default = if link == "identity" {
-            Prior::HalfNormal { scale: unit }
-        } else {
-            Prior::Exponential { rate: 0.1 }
+        let nuisance = match nuisance {
+            // Of no meaning: the family has none.
+            None => Nuisance::Known(1.0),
+            Some(nuisance) => match (section.positive(nuisance.key)?, given(nuisance.key)?) {
+                (Some(_), Some(_)) => {
+                    return Err(section.error(nuisance.key, "is either known or has a prior, not both"));
+                }
+                (Some(known), None) => Nuisance::Known(known),
+                (None, prior) => {
+                    Nuisance::Unknown(prior.unwrap_or_else(|| (nuisance.prior)(link.unit(response))))
+                }
+            },
         };
-        let nuisance = constant.map(given).transpose()?.flatten().unwrap_or(default);
         Ok(Self { coefficients, nuisance })
     }
 }

@@ -12,10 +12,10 @@ pub use data::{COLUMN_KEYS, DATA_KEYS, Data, draft_schema};
 pub use privacy::{PRIVACY_KEYS, Privacy};
 pub use section::{Key, SpecError};
 
-use crate::models::{self, Built, ModelEntry};
+use crate::models::{self, Built};
 use barkeep_accounting::Neighbours;
 use barkeep_curator::Temper;
-use barkeep_model::{Likelihood, Model};
+use barkeep_model::{Likelihood, Model, ModelEntry};
 use section::{Section, key};
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Reads one section of a spec, so that every key is typed, ranged and known, or refused by name.
 
+pub use barkeep_model::{Key, key};
+use barkeep_num::linear::diagonal;
 use std::fmt;
 
 /// What is wrong in a spec, at which key, and what to do about it.
@@ -28,23 +30,6 @@ impl fmt::Display for SpecError {
 }
 
 impl std::error::Error for SpecError {}
-
-/// One documented key: the list of them is at once the reader's whitelist and the user's manual.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-pub struct Key {
-    /// As written in the spec.
-    pub name: &'static str,
-    /// The default in words; empty when the key is required.
-    pub default: &'static str,
-    /// One line of meaning.
-    pub meaning: &'static str,
-}
-
-/// Shorthand for a documented key.
-#[must_use]
-pub const fn key(name: &'static str, default: &'static str, meaning: &'static str) -> Key {
-    Key { name, default, meaning }
-}
 
 /// A TOML table with the path that leads to it and the keys it may hold.
 pub struct Section<'a> {
@@ -205,6 +190,45 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A list of exactly `length` finite numbers.
+    ///
+    /// # Errors
+    /// The value is not a list of finite numbers, or has another length.
+    pub fn vector(&self, key: &str, length: usize) -> Result<Option<Vec<f64>>, SpecError> {
+        match self.numbers(key)? {
+            Some(numbers) if numbers.len() != length => {
+                Err(self.error(key, format!("must hold {length} numbers, not {}", numbers.len())))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// A square matrix, row by row: a variance for all, a list of variances, or a list of rows.
+    ///
+    /// # Errors
+    /// The value is none of them, or of another dimension.
+    pub fn matrix(&self, key: &str, dimension: usize) -> Result<Option<Vec<f64>>, SpecError> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(toml::Value::Array(rows)) if rows.iter().any(toml::Value::is_array) => {
+                let mut matrix = Vec::with_capacity(dimension * dimension);
+                for row in rows {
+                    let one = toml::Table::from_iter([(key.to_owned(), row.clone())]);
+                    let row = Section::open(&self.path, &one).numbers(key)?.unwrap_or_default();
+                    if row.len() != dimension || rows.len() != dimension {
+                        return Err(
+                            self.error(key, format!("must be {dimension} rows of {dimension} numbers"))
+                        );
+                    }
+                    matrix.extend(row);
+                }
+                Ok(Some(matrix))
+            }
+            Some(toml::Value::Array(_)) => Ok(self.vector(key, dimension)?.map(|entries| diagonal(&entries))),
+            Some(_) => Ok(self.positive(key)?.map(|variance| diagonal(&vec![variance; dimension]))),
+        }
+    }
+
     /// A nested table.
     ///
     /// # Errors
@@ -312,6 +336,15 @@ mod tests {
         assert!(section.numbers("clip").is_err());
         assert!(section.table("clip").is_err());
         assert!(section.require::<f64>("tau", None).unwrap_err().to_string().contains("is required"));
+    }
+
+    #[test]
+    fn a_matrix_is_a_number_a_list_or_rows() {
+        for text in ["clip = 2", "clip = [2, 2]", "clip = [[2, 0], [0, 2]]"] {
+            let table = table(text);
+            let section = Section::open("sampler", &table);
+            assert_eq!(section.matrix("clip", 2).unwrap().unwrap(), [2.0, 0.0, 0.0, 2.0]);
+        }
     }
 
     #[test]

@@ -15,7 +15,6 @@
 //! would leave a relative error of one quarter: where the budget is small the public guess stands.
 
 use crate::Error;
-use crate::models::matrix;
 use crate::plan::facts::{Fact, Facts};
 use crate::plan::start::reference;
 use crate::public_rng::PublicRng;
@@ -354,7 +353,7 @@ fn batch(section: &Section<'_>, setting: &Setting<'_>) -> Result<Sampling, SpecE
 
 /// Precisions from the guessed standard deviations.
 fn scale(section: &Section<'_>, dimension: usize) -> Result<Option<Vec<f64>>, SpecError> {
-    let Some(diagonal) = matrix(section, "scale", dimension)? else { return Ok(None) };
+    let Some(diagonal) = section.matrix("scale", dimension)? else { return Ok(None) };
     let sds: Vec<f64> = diagonal.into_iter().step_by(dimension + 1).collect();
     if sds.iter().all(|sd| *sd > 0.0) {
         Ok(Some(sds.iter().map(|sd| 1.0 / (sd * sd)).collect()))

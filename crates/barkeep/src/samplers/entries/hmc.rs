@@ -1,6 +1,5 @@
 //! `hmc`: Hamiltonian Monte Carlo, a baseline that protects nothing and says so.
 
-use crate::models::matrix;
 use crate::plan::facts::{Fact, Facts};
 use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{BANANA, Example};
@@ -35,7 +34,7 @@ pub(crate) fn path(section: &Section<'_>, dimension: usize) -> Result<(Mass, f64
         return Err(section.error("leapfrog", format!("must be at most {MOST_LEAPFROG}")));
     }
     let step = section.require("step", section.positive("step")?)?;
-    let mass = match matrix(section, "mass", dimension)? {
+    let mass = match section.matrix("mass", dimension)? {
         None => Mass::Diagonal(vec![1.0; dimension]),
         Some(matrix) => Mass::new(&matrix, dimension).ok_or_else(|| {
             section.error("mass", "must be above 0, or a symmetric and positive definite matrix")

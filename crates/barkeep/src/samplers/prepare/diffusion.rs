@@ -15,7 +15,6 @@
 //!   2w√(T/n)/μ, the Monte Carlo error of so much time.
 
 use crate::Error;
-use crate::models::matrix;
 use crate::plan::facts::{Fact, Facts};
 use crate::samplers::entry::{Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
@@ -181,7 +180,7 @@ pub(crate) fn whitening(section: &Section<'_>, dimension: usize) -> Result<White
     };
     match section.value("precondition") {
         Some(toml::Value::Array(rows)) if rows.iter().any(toml::Value::is_array) => {
-            let covariance = matrix(section, "precondition", dimension)?.unwrap_or_default();
+            let covariance = section.matrix("precondition", dimension)?.unwrap_or_default();
             let factor = Cholesky::new(&covariance, dimension)
                 .ok_or_else(|| section.error("precondition", "must be symmetric and positive definite"))?;
             given(factor.lower().to_vec())

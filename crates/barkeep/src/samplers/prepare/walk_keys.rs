@@ -1,6 +1,5 @@
 //! Reads the spec keys that shape a random walk: its scale, its length and the coordinates it moves.
 
-use crate::models::matrix;
 use crate::samplers::parts::proposal::{Direction, Length, Scale};
 use crate::spec::SpecError;
 use crate::spec::section::{Key, Section, key};
@@ -104,7 +103,7 @@ fn scale(
     direction: Direction,
     kind: &str,
 ) -> Result<Scale, SpecError> {
-    if let Some(covariance) = matrix(section, "proposal_covariance", dimension)? {
+    if let Some(covariance) = section.matrix("proposal_covariance", dimension)? {
         if section.has("proposal_sd") {
             return Err(
                 section.error("proposal_covariance", "and proposal_sd say the same thing; give one of them")

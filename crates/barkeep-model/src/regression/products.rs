@@ -2,7 +2,8 @@
 
 use barkeep_data::{Block, Column, Schema};
 
-use crate::{Design, RecordStatistics, Statistics};
+use super::Design;
+use crate::{RecordStatistics, Statistics};
 use barkeep_num::linear::{Cholesky, Spectrum, dot};
 
 /// How often the coefficients that scale the noise are fitted again.

@@ -1,0 +1,131 @@
+//! Yes or no: y is 1 with probability p(η), else 0.
+
+use barkeep_num::vector::scalar::sigmoid;
+use barkeep_num::{erfcx, ln_normal_cdf, normal_cdf};
+
+use crate::Error;
+use crate::family::{Family, FamilyEntry, Link, Observed, Response, flip};
+use crate::kernel::{fold_column, fold_columns};
+use crate::soft::{softplus, softplus_difference};
+
+/// The family.
+pub const ENTRY: FamilyEntry = FamilyEntry {
+    name: "bernoulli",
+    links: &[Link::Logit, Link::Probit],
+    response: Response::Binary,
+    nuisance: None,
+    constants: &[],
+    build: |choice| {
+        match choice.link {
+            Link::Logit => Ok(Box::new(Logit)),
+            Link::Probit => Ok(Box::new(Probit)),
+            Link::Identity | Link::Log => {
+                Err(Error::Key { key: "link", requirement: "must be \"logit\" or \"probit\"" })
+            }
+        }
+    },
+};
+
+/// p = 1/(1 + e^(−η)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Logit;
+
+impl Family for Logit {
+    fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
+        fold_column(
+            observed.response,
+            out,
+            #[inline(always)]
+            |predictor, y| y * predictor - softplus(predictor),
+        );
+    }
+
+    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], _log_nuisances: (f64, f64), out: &mut [f64]) {
+        fold_columns(
+            [shift, observed.response],
+            out,
+            #[inline(always)]
+            |before, [shift, y]| y * shift - softplus_difference(before + shift, before),
+        );
+    }
+
+    fn score(
+        &self,
+        observed: Observed<'_>,
+        _log_nuisance: f64,
+        score: &mut [f64],
+        _nuisance_score: &mut [f64],
+    ) {
+        fold_column(
+            observed.response,
+            score,
+            #[inline(always)]
+            |predictor, y| y - sigmoid(predictor),
+        );
+    }
+
+    fn information(&self, _predictor: f64, _nuisance: f64, _trials: f64) -> f64 {
+        0.25
+    }
+
+    fn slope(&self, (low, high): (f64, f64), _trials: f64) -> Option<f64> {
+        Some(high.max(1.0 - low))
+    }
+
+    fn simulate(&self, predictor: f64, _nuisance: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        flip(sigmoid(predictor), uniform)
+    }
+}
+
+/// p = Φ(η).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probit;
+
+/// ln Φ of the predictor towards the response.
+fn log_share(predictor: f64, y: f64) -> f64 {
+    ln_normal_cdf((2.0 * y - 1.0) * predictor)
+}
+
+/// d ln Φ(t)/dt = φ(t)/Φ(t), about −t far below.
+fn hazard(t: f64) -> f64 {
+    /// √(2/π).
+    const SCALE: f64 = 0.797_884_560_802_865_4;
+    if t < 0.0 {
+        SCALE / erfcx(-t * std::f64::consts::FRAC_1_SQRT_2)
+    } else {
+        0.5 * SCALE * libm::exp(-0.5 * t * t) / normal_cdf(t)
+    }
+}
+
+impl Family for Probit {
+    fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
+        out.iter_mut().zip(observed.response).for_each(|(out, y)| *out = log_share(*out, *y));
+    }
+
+    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], _log_nuisances: (f64, f64), out: &mut [f64]) {
+        for ((out, shift), y) in out.iter_mut().zip(shift).zip(observed.response) {
+            *out = log_share(*out + shift, *y) - log_share(*out, *y);
+        }
+    }
+
+    fn score(
+        &self,
+        observed: Observed<'_>,
+        _log_nuisance: f64,
+        score: &mut [f64],
+        _nuisance_score: &mut [f64],
+    ) {
+        for (score, y) in score.iter_mut().zip(observed.response) {
+            let sign = 2.0 * y - 1.0;
+            *score = sign * hazard(sign * *score);
+        }
+    }
+
+    fn information(&self, _predictor: f64, _nuisance: f64, _trials: f64) -> f64 {
+        std::f64::consts::FRAC_2_PI
+    }
+
+    fn simulate(&self, predictor: f64, _nuisance: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        flip(normal_cdf(predictor), uniform)
+    }
+}

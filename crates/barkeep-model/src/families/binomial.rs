@@ -1,0 +1,86 @@
+//! Successes out of trials: y of the record's trials, each with probability 1/(1 + e^(−η)).
+
+use barkeep_num::ln_binomial;
+use barkeep_num::vector::scalar::sigmoid;
+
+use crate::family::{Family, FamilyEntry, Link, Observed, Response, flip};
+use crate::kernel::fold_columns;
+use crate::soft::{softplus, softplus_difference};
+
+/// The family.
+pub const ENTRY: FamilyEntry = FamilyEntry {
+    name: "binomial",
+    links: &[Link::Logit],
+    response: Response::Successes,
+    nuisance: None,
+    constants: &[],
+    build: |_| Ok(Box::new(Binomial)),
+};
+
+/// y successes of the design's trials. More successes than trials count as all trials having succeeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Binomial;
+
+/// Successes, never more than trials.
+#[inline(always)]
+fn successes(y: f64, trials: f64) -> f64 {
+    if y < trials { y } else { trials }
+}
+
+impl Family for Binomial {
+    fn counts_trials(&self) -> bool {
+        true
+    }
+
+    fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
+        let Observed { response, trials } = observed;
+        fold_columns(
+            [response, trials],
+            out,
+            #[inline(always)]
+            |predictor, [y, trials]| successes(y, trials) * predictor - trials * softplus(predictor),
+        );
+        for ((out, y), trials) in out.iter_mut().zip(response).zip(trials) {
+            *out += ln_binomial(trials.max(0.0), successes(*y, *trials));
+        }
+    }
+
+    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], _log_nuisances: (f64, f64), out: &mut [f64]) {
+        fold_columns(
+            [shift, observed.response, observed.trials],
+            out,
+            #[inline(always)]
+            |before, [shift, y, trials]| {
+                successes(y, trials) * shift - trials * softplus_difference(before + shift, before)
+            },
+        );
+    }
+
+    fn score(
+        &self,
+        observed: Observed<'_>,
+        _log_nuisance: f64,
+        score: &mut [f64],
+        _nuisance_score: &mut [f64],
+    ) {
+        fold_columns(
+            [observed.response, observed.trials],
+            score,
+            #[inline(always)]
+            |predictor, [y, trials]| successes(y, trials) - trials * sigmoid(predictor),
+        );
+    }
+
+    fn information(&self, _predictor: f64, _nuisance: f64, trials: f64) -> f64 {
+        0.25 * trials
+    }
+
+    fn slope(&self, _response: (f64, f64), trials: f64) -> Option<f64> {
+        Some(trials)
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a public, small number")]
+    fn simulate(&self, predictor: f64, _nuisance: f64, trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        (0..trials as u64).map(|_| flip(sigmoid(predictor), uniform)).sum()
+    }
+}

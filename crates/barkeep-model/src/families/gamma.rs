@@ -1,0 +1,119 @@
+//! Positive numbers: y follows a gamma law of mean μ = e^η and variance μ²/α.
+
+use barkeep_num::vector::scalar::{exp, ln};
+
+use crate::Prior;
+use crate::family::{Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::gamma::{digamma, trigamma};
+use crate::kernel::{fold_column, fold_columns};
+use crate::variates::gamma;
+
+/// The family.
+pub const ENTRY: FamilyEntry = FamilyEntry {
+    name: "gamma",
+    links: &[Link::Log],
+    response: Response::Positive,
+    nuisance: Some(&SHAPE),
+    constants: &[],
+    build: |choice| Ok(Box::new(Gamma { shape: choice.nuisance })),
+};
+
+static SHAPE: NuisanceEntry = NuisanceEntry {
+    key: "shape",
+    parameter: "log_shape",
+    meaning: "the known shape; the variance is mean²/shape",
+    prior: |_| Prior::Exponential { rate: 0.1 },
+    prior_words: "exponential(0.1)",
+};
+
+/// A positive number of mean μ = e^η and variance μ²/α; α = 1 is the exponential law.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gamma {
+    /// α.
+    pub shape: Nuisance,
+}
+
+impl Family for Gamma {
+    fn nuisance(&self) -> Option<(&'static NuisanceEntry, Nuisance)> {
+        Some((&SHAPE, self.shape))
+    }
+
+    fn log_density(&self, observed: Observed<'_>, log_shape: f64, out: &mut [f64]) {
+        let shape = libm::exp(log_shape);
+        let start = shape * log_shape - barkeep_num::ln_gamma(shape);
+        fold_column(
+            observed.response,
+            out,
+            #[inline(always)]
+            |predictor, y| {
+                let log_y = ln(y);
+                shape * ((log_y - predictor) - exp(log_y - predictor)) - log_y + start
+            },
+        );
+    }
+
+    fn log_ratio(
+        &self,
+        observed: Observed<'_>,
+        shift: &[f64],
+        (log_from, log_to): (f64, f64),
+        out: &mut [f64],
+    ) {
+        let (before, after) = (libm::exp(log_from), libm::exp(log_to));
+        let grown = after - before;
+        let start = (after * log_to - before * log_from)
+            - (barkeep_num::ln_gamma(after) - barkeep_num::ln_gamma(before));
+        fold_columns(
+            [shift, observed.response],
+            out,
+            #[inline(always)]
+            |predictor, [shift, y]| {
+                // ln y − η, whose exponential is y/μ.
+                let excess = ln(y) - predictor;
+                let (then, now) = (exp(excess), exp(excess - shift));
+                (grown * excess - after * shift) - (after * now - before * then) + start
+            },
+        );
+    }
+
+    fn score(
+        &self,
+        observed: Observed<'_>,
+        log_shape: f64,
+        score: &mut [f64],
+        nuisance_score: &mut [f64],
+    ) {
+        let shape = libm::exp(log_shape);
+        if self.shape.is_unknown() {
+            let start = log_shape + 1.0 - digamma(shape);
+            nuisance_score.copy_from_slice(score);
+            fold_column(
+                observed.response,
+                nuisance_score,
+                #[inline(always)]
+                |predictor, y| {
+                    let excess = ln(y) - predictor;
+                    shape * (start + excess - exp(excess))
+                },
+            );
+        }
+        fold_column(
+            observed.response,
+            score,
+            #[inline(always)]
+            |predictor, y| shape * (y * exp(-predictor) - 1.0),
+        );
+    }
+
+    fn information(&self, _predictor: f64, shape: f64, _trials: f64) -> f64 {
+        shape
+    }
+
+    fn nuisance_information(&self, _predictor: f64, shape: f64) -> f64 {
+        shape * (shape * trigamma(shape) - 1.0)
+    }
+
+    fn simulate(&self, predictor: f64, shape: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        libm::exp(predictor) * gamma(shape, uniform) / shape
+    }
+}

@@ -1,0 +1,97 @@
+//! Normal responses: y ~ N(η, σ²).
+
+use crate::family::{Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::kernel::{fold_column, map_column, map_in_place};
+use crate::variates::normal;
+use crate::Prior;
+
+/// The family.
+pub const ENTRY: FamilyEntry = FamilyEntry {
+    name: "gaussian",
+    links: &[Link::Identity],
+    response: Response::Real,
+    nuisance: Some(&SD),
+    constants: &[],
+    build: |choice| Ok(Box::new(Gaussian { sd: choice.nuisance })),
+};
+
+static SD: NuisanceEntry = NuisanceEntry {
+    key: "sd",
+    parameter: "log_sd",
+    meaning: "the known standard deviation of the response around its mean, in the unit its column's scale gives it",
+    prior: |unit| Prior::HalfNormal { scale: unit },
+    prior_words: "half_normal(u)",
+};
+
+/// y ~ N(η, σ²).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gaussian {
+    /// σ.
+    pub sd: Nuisance,
+}
+
+impl Family for Gaussian {
+    fn nuisance(&self) -> Option<(&'static NuisanceEntry, Nuisance)> {
+        Some((&SD, self.sd))
+    }
+
+    fn works_on_residuals(&self) -> bool {
+        true
+    }
+
+    fn log_density(&self, _observed: Observed<'_>, log_sd: f64, out: &mut [f64]) {
+        let weight = -0.5 * libm::exp(-2.0 * log_sd);
+        let start = -log_sd - 0.5 * libm::log(std::f64::consts::TAU);
+        map_in_place(out, |residual| weight * residual * residual + start);
+    }
+
+    /// With D = η'−η, m = y − ½(η+η') and e = y − η = m + ½D: D·m/σ'² + ½(1/σ² − 1/σ'²)e² + ln σ/σ'.
+    fn log_ratio(
+        &self,
+        _observed: Observed<'_>,
+        shift: &[f64],
+        (log_from, log_to): (f64, f64),
+        out: &mut [f64],
+    ) {
+        let precision = libm::exp(-2.0 * log_to);
+        let excess = 0.5 * precision * libm::expm1(2.0 * (log_to - log_from));
+        let start = log_from - log_to;
+        fold_column(shift, out, |middle, shift| {
+            let residual = middle + 0.5 * shift;
+            precision * shift * middle + (excess * residual * residual + start)
+        });
+    }
+
+    fn score(
+        &self,
+        _observed: Observed<'_>,
+        log_sd: f64,
+        score: &mut [f64],
+        nuisance_score: &mut [f64],
+    ) {
+        let precision = libm::exp(-2.0 * log_sd);
+        map_column(score, nuisance_score, |residual| precision * residual * residual - 1.0);
+        map_in_place(score, |residual| precision * residual);
+    }
+
+    fn information(&self, _predictor: f64, sd: f64, _trials: f64) -> f64 {
+        sd.powi(-2)
+    }
+
+    fn nuisance_information(&self, _predictor: f64, _sd: f64) -> f64 {
+        2.0
+    }
+
+    fn known_sd(&self) -> Result<f64, &'static str> {
+        match self.sd {
+            Nuisance::Known(sd) => Ok(sd),
+            Nuisance::Unknown(_) => {
+                Err("needs a known sd: with an unknown one the posterior is not normal")
+            }
+        }
+    }
+
+    fn simulate(&self, predictor: f64, sd: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        predictor + sd * normal(uniform)
+    }
+}

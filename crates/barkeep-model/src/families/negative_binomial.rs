@@ -1,0 +1,151 @@
+//! Counts more spread than Poisson's: of mean μ = e^η and variance μ + μ²/r.
+
+use barkeep_num::vector::scalar::{exp, ln, sigmoid};
+
+use crate::Prior;
+use crate::family::{Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::gamma::{digamma, ln_gamma};
+use crate::kernel::{fold_column, fold_columns};
+use crate::soft::{softplus, softplus_difference};
+use crate::variates::{gamma, poisson};
+
+/// The family.
+pub const ENTRY: FamilyEntry = FamilyEntry {
+    name: "negative_binomial",
+    links: &[Link::Log],
+    response: Response::Count,
+    nuisance: Some(&SIZE),
+    constants: &[],
+    build: |choice| Ok(Box::new(NegativeBinomial { size: choice.nuisance })),
+};
+
+static SIZE: NuisanceEntry = NuisanceEntry {
+    key: "size",
+    parameter: "log_size",
+    meaning: "the known size r; the variance is mean + mean²/r",
+    prior: |_| Prior::Exponential { rate: 0.1 },
+    prior_words: "exponential(0.1)",
+};
+
+/// A count of mean μ = e^η and variance μ + μ²/r.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NegativeBinomial {
+    /// r.
+    pub size: Nuisance,
+}
+
+/// ∂ℓ/∂ ln r, from t = η − ln r.
+#[inline(always)]
+fn size_score(t: f64, y: f64, size: f64, at_size: f64) -> f64 {
+    (y + size) * sigmoid(t) - y - size * softplus(t) + size * (digamma(y + size) - at_size)
+}
+
+impl Family for NegativeBinomial {
+    fn nuisance(&self) -> Option<(&'static NuisanceEntry, Nuisance)> {
+        Some((&SIZE, self.size))
+    }
+
+    fn log_density(&self, observed: Observed<'_>, log_size: f64, out: &mut [f64]) {
+        let size = libm::exp(log_size);
+        let at_size = ln_gamma(size);
+        fold_column(
+            observed.response,
+            out,
+            #[inline(always)]
+            |predictor, y| {
+                let t = predictor - log_size;
+                (y * t - (y + size) * softplus(t)) + (ln_gamma(y + size) - at_size)
+            },
+        );
+        out.iter_mut().zip(observed.response).for_each(|(out, y)| *out -= barkeep_num::ln_gamma(y + 1.0));
+    }
+
+    fn log_ratio(
+        &self,
+        observed: Observed<'_>,
+        shift: &[f64],
+        (log_from, log_to): (f64, f64),
+        out: &mut [f64],
+    ) {
+        let (before, after) = (libm::exp(log_from), libm::exp(log_to));
+        let (moved, grown) = (log_to - log_from, after - before);
+        fold_columns(
+            [shift, observed.response],
+            out,
+            #[inline(always)]
+            |predictor, [shift, y]| {
+                let (t, to) = (predictor - log_from, predictor + shift - log_to);
+                y * (shift - moved) - (y + before) * softplus_difference(to, t) - grown * softplus(to)
+            },
+        );
+        if self.size.is_unknown() {
+            let start = ln_gamma(after) - ln_gamma(before);
+            fold_column(
+                observed.response,
+                out,
+                #[inline(always)]
+                |out, y| out + ((ln_gamma(y + after) - ln_gamma(y + before)) - start),
+            );
+        }
+    }
+
+    fn score(
+        &self,
+        observed: Observed<'_>,
+        log_size: f64,
+        score: &mut [f64],
+        nuisance_score: &mut [f64],
+    ) {
+        let size = libm::exp(log_size);
+        if self.size.is_unknown() {
+            let at_size = digamma(size);
+            nuisance_score.copy_from_slice(score);
+            fold_column(
+                observed.response,
+                nuisance_score,
+                #[inline(always)]
+                |predictor, y| size_score(predictor - log_size, y, size, at_size),
+            );
+        }
+        fold_column(
+            observed.response,
+            score,
+            #[inline(always)]
+            |predictor, y| y - (y + size) * sigmoid(predictor - log_size),
+        );
+    }
+
+    fn information(&self, predictor: f64, size: f64, _trials: f64) -> f64 {
+        size * sigmoid(predictor - libm::log(size))
+    }
+
+    /// E[(∂ℓ/∂ ln r)²], summed over counts until what is left does not matter.
+    fn nuisance_information(&self, predictor: f64, size: f64) -> f64 {
+        let t = predictor - libm::log(size);
+        let (mut log_share, at_size) = (-size * softplus(t), digamma(size));
+        let log_success = t - softplus(t);
+        let (mut sum, mut total, mut y) = (0.0, 0.0, 0.0);
+        // A million terms are enough for means up to a hundred thousand; beyond, the information is nearly ½.
+        while total < 1.0 - 1e-12 && y < 1e6 {
+            let share = exp(log_share);
+            sum += share * size_score(t, y, size, at_size).powi(2);
+            total += share;
+            log_share += log_success + ln((y + size) / (y + 1.0));
+            y += 1.0;
+        }
+        if sum.is_finite() { sum } else { 0.0 }
+    }
+
+    /// y − (y + r)·p with p in (0, 1).
+    fn slope(&self, (low, high): (f64, f64), _trials: f64) -> Option<f64> {
+        match self.size {
+            Nuisance::Known(size) => Some(high.max(size - low.min(0.0))),
+            Nuisance::Unknown(_) => None,
+        }
+    }
+
+    fn simulate(&self, predictor: f64, size: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        let rate = gamma(size, uniform) / size;
+        poisson(libm::exp(predictor) * rate, uniform)
+    }
+}

@@ -1,0 +1,65 @@
+//! Counts: y ~ Poisson(e^η).
+
+use barkeep_num::vector::scalar::exp;
+
+use crate::family::{Family, FamilyEntry, Link, Observed, Response};
+use crate::kernel::{fold_column, fold_columns};
+use crate::variates::poisson;
+
+/// The family.
+pub const ENTRY: FamilyEntry = FamilyEntry {
+    name: "poisson",
+    links: &[Link::Log],
+    response: Response::Count,
+    nuisance: None,
+    constants: &[],
+    build: |_| Ok(Box::new(Poisson)),
+};
+
+/// y ~ Poisson(e^η).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Poisson;
+
+impl Family for Poisson {
+    fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
+        fold_column(
+            observed.response,
+            out,
+            #[inline(always)]
+            |predictor, y| y * predictor - exp(predictor),
+        );
+        out.iter_mut().zip(observed.response).for_each(|(out, y)| *out -= barkeep_num::ln_gamma(y + 1.0));
+    }
+
+    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], _log_nuisances: (f64, f64), out: &mut [f64]) {
+        fold_columns(
+            [shift, observed.response],
+            out,
+            #[inline(always)]
+            |before, [shift, y]| y * shift - (exp(before + shift) - exp(before)),
+        );
+    }
+
+    fn score(
+        &self,
+        observed: Observed<'_>,
+        _log_nuisance: f64,
+        score: &mut [f64],
+        _nuisance_score: &mut [f64],
+    ) {
+        fold_column(
+            observed.response,
+            score,
+            #[inline(always)]
+            |predictor, y| y - exp(predictor),
+        );
+    }
+
+    fn information(&self, predictor: f64, _nuisance: f64, _trials: f64) -> f64 {
+        libm::exp(predictor)
+    }
+
+    fn simulate(&self, predictor: f64, _nuisance: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        poisson(libm::exp(predictor), uniform)
+    }
+}

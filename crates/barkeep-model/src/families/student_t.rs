@@ -1,0 +1,126 @@
+//! Responses with heavy tails: (y − η)/s follows Student's t.
+
+use barkeep_num::vector::scalar::ln;
+
+use crate::error::require_positive;
+use crate::family::{Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::kernel::{fold_column, map_column, map_in_place};
+use crate::settings::key;
+use crate::variates::student_t;
+use crate::{Error, Prior};
+
+/// The family.
+pub const ENTRY: FamilyEntry = FamilyEntry {
+    name: "student_t",
+    links: &[Link::Identity],
+    response: Response::Real,
+    nuisance: Some(&SCALE),
+    constants: &[key("degrees", "4", "degrees of freedom")],
+    build: |choice| {
+        let degrees = choice.settings.positive("degrees")?.unwrap_or(4.0);
+        Ok(Box::new(StudentT { degrees, scale: choice.nuisance }))
+    },
+};
+
+static SCALE: NuisanceEntry = NuisanceEntry {
+    key: "scale",
+    parameter: "log_scale",
+    meaning: "the known scale, in the unit the response's column's scale gives it",
+    prior: |unit| Prior::HalfNormal { scale: unit },
+    prior_words: "half_normal(u)",
+};
+
+/// (y − η)/s ~ Student's t.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StudentT {
+    /// The degrees of freedom ν.
+    pub degrees: f64,
+    /// s.
+    pub scale: Nuisance,
+}
+
+impl Family for StudentT {
+    fn nuisance(&self) -> Option<(&'static NuisanceEntry, Nuisance)> {
+        Some((&SCALE, self.scale))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        require_positive("degrees", &[self.degrees])
+    }
+
+    fn works_on_residuals(&self) -> bool {
+        true
+    }
+
+    fn log_density(&self, _observed: Observed<'_>, log_scale: f64, out: &mut [f64]) {
+        let (degrees, spread) = (self.degrees, libm::exp(log_scale));
+        let start = barkeep_num::ln_gamma(0.5 * (degrees + 1.0))
+            - barkeep_num::ln_gamma(0.5 * degrees)
+            - 0.5 * libm::log(degrees * std::f64::consts::PI)
+            - log_scale;
+        let (power, scale) = (-0.5 * (degrees + 1.0), 1.0 / (degrees * spread * spread));
+        map_in_place(
+            out,
+            #[inline(always)]
+            |residual| power * ln(1.0 + residual * residual * scale) + start,
+        );
+    }
+
+    /// (1 + e'²/νs'²)/(1 + e²/νs²) to the power −½(ν+1), times s/s'.
+    fn log_ratio(
+        &self,
+        _observed: Observed<'_>,
+        shift: &[f64],
+        (log_from, log_to): (f64, f64),
+        out: &mut [f64],
+    ) {
+        let (before, after) = (libm::exp(log_from), libm::exp(log_to));
+        let power = -0.5 * (self.degrees + 1.0);
+        let (then, now) = (self.degrees * before * before, self.degrees * after * after);
+        let (start, quotient) = (log_from - log_to, then / now);
+        fold_column(
+            shift,
+            out,
+            #[inline(always)]
+            |middle, shift| {
+                let (residual, moved) = (middle + 0.5 * shift, middle - 0.5 * shift);
+                power * ln(quotient * (now + moved * moved) / (then + residual * residual)) + start
+            },
+        );
+    }
+
+    fn score(
+        &self,
+        _observed: Observed<'_>,
+        log_scale: f64,
+        score: &mut [f64],
+        nuisance_score: &mut [f64],
+    ) {
+        let scale = libm::exp(log_scale);
+        let (weight, spread) = (self.degrees + 1.0, self.degrees * scale * scale);
+        map_column(score, nuisance_score, |residual| {
+            weight * (residual * residual / (spread + residual * residual)) - 1.0
+        });
+        map_in_place(score, |residual| weight * residual / (spread + residual * residual));
+    }
+
+    fn information(&self, _predictor: f64, scale: f64, _trials: f64) -> f64 {
+        (self.degrees + 1.0) / (self.degrees + 3.0) * scale.powi(-2)
+    }
+
+    fn nuisance_information(&self, _predictor: f64, _scale: f64) -> f64 {
+        2.0 * self.degrees / (self.degrees + 3.0)
+    }
+
+    /// (ν+1)·|e|/(νs² + e²) is largest at |e| = √ν·s.
+    fn slope(&self, _response: (f64, f64), _trials: f64) -> Option<f64> {
+        match self.scale {
+            Nuisance::Known(scale) => Some((self.degrees + 1.0) / (2.0 * self.degrees.sqrt() * scale)),
+            Nuisance::Unknown(_) => None,
+        }
+    }
+
+    fn simulate(&self, predictor: f64, scale: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        predictor + scale * student_t(self.degrees, uniform)
+    }
+}

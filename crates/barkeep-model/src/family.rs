@@ -1,0 +1,152 @@
+//! Defines what the law of a response owes a regression: loops over a block, public facts and an entry for the spec.
+
+mod link;
+mod response;
+
+use std::fmt::Debug;
+
+use crate::settings::{Key, Settings};
+use crate::{Error, Prior};
+
+pub use link::Link;
+pub use response::Response;
+
+/// What is known of a family's one parameter beside η: a spread, a shape, a size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Nuisance {
+    /// It is this.
+    Known(f64),
+    /// It is a parameter of the model, held as its logarithm, with this prior on itself.
+    Unknown(Prior),
+}
+
+impl Nuisance {
+    /// Whether it is a parameter.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown(_))
+    }
+}
+
+/// A family's parameter beside η, in the words of a spec.
+#[derive(Debug)]
+pub struct NuisanceEntry {
+    /// Its key in `[model]` and in `[model.priors]`.
+    pub key: &'static str,
+    /// The name of its logarithm as a parameter.
+    pub parameter: &'static str,
+    /// One line of meaning, where it is known.
+    pub meaning: &'static str,
+    /// The default prior, given the response's [unit](Link::unit).
+    pub prior: fn(f64) -> Prior,
+    /// The default prior in words, where u is the response's unit.
+    pub prior_words: &'static str,
+}
+
+/// What a spec chose for a family.
+pub struct Choice<'a> {
+    /// One of the entry's links.
+    pub link: Link,
+    /// What is known of the nuisance; of no meaning where the entry has none.
+    pub nuisance: Nuisance,
+    /// The values of the entry's constants.
+    pub settings: &'a dyn Settings,
+}
+
+/// A family a spec can name.
+pub struct FamilyEntry {
+    /// As written in `model.family`.
+    pub name: &'static str,
+    /// The links it has, the usual one first.
+    pub links: &'static [Link],
+    /// Which columns can be its response.
+    pub response: Response,
+    /// The parameter beside η, if it has one.
+    pub nuisance: Option<&'static NuisanceEntry>,
+    /// The keys of its further constants.
+    pub constants: &'static [Key],
+    /// Makes the family of a choice.
+    pub build: fn(&Choice<'_>) -> Result<Box<dyn Family>, Error>,
+}
+
+/// What a family's loops read of a block beside η.
+#[derive(Clone, Copy)]
+pub struct Observed<'a> {
+    /// y, one entry per record.
+    pub response: &'a [f64],
+    /// The trials, one entry per record; empty unless the family [counts trials](Family::counts_trials).
+    pub trials: &'a [f64],
+}
+
+/// The law of a response y given its predictor η.
+///
+/// Loops run over a block: the family is dispatched once per block, never per record. Where a family
+/// [works on residuals](Family::works_on_residuals) they are given y − η in place of η.
+///
+/// **Privacy.** Part of a [`Likelihood`](crate::Likelihood): the term of a record depends on that record alone.
+pub trait Family: Send + Sync + Debug {
+    /// The nuisance and what is known of it.
+    fn nuisance(&self) -> Option<(&'static NuisanceEntry, Nuisance)> {
+        None
+    }
+
+    /// Refuses constants, other than the nuisance, that make no law.
+    ///
+    /// # Errors
+    /// The first of them, by key.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Whether the loops are given residuals.
+    fn works_on_residuals(&self) -> bool {
+        false
+    }
+
+    /// Whether a response is a number of successes out of trials.
+    fn counts_trials(&self) -> bool {
+        false
+    }
+
+    /// Replaces each η (or y − η) in `out` by ln p(y|η).
+    fn log_density(&self, observed: Observed<'_>, log_nuisance: f64, out: &mut [f64]);
+
+    /// Replaces each η (or y − ½(η + η')) in `out` by ln p(y|η') − ln p(y|η), where `shift` is η' − η and
+    /// `log_nuisances` are those before and after the move.
+    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], log_nuisances: (f64, f64), out: &mut [f64]);
+
+    /// Replaces each η (or y − η) in `score` by ∂ℓ/∂η, and writes ∂ℓ/∂ ln nuisance to `nuisance_score`, which is empty
+    /// unless the nuisance is a parameter.
+    fn score(&self, observed: Observed<'_>, log_nuisance: f64, score: &mut [f64], nuisance_score: &mut [f64]);
+
+    /// The expected information of one record about η at this predictor; for a probability the largest it can be, which
+    /// is at η = 0.
+    fn information(&self, predictor: f64, nuisance: f64, trials: f64) -> f64;
+
+    /// The expected information of one record about the logarithm of the nuisance; η and it do not inform each other.
+    fn nuisance_information(&self, _predictor: f64, _nuisance: f64) -> f64 {
+        0.0
+    }
+
+    /// A bound on |∂ℓ/∂η| for every η, given the least and largest response and the number of trials, where there is one.
+    ///
+    /// Where there is none, single gradients may be far longer than they are on average.
+    fn slope(&self, _response: (f64, f64), _trials: f64) -> Option<f64> {
+        None
+    }
+
+    /// The known standard deviation of a normal response, whose posterior follows from sums over records.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    fn known_sd(&self) -> Result<f64, &'static str> {
+        Err("needs family \"gaussian\": of the others no sums over records tell the posterior")
+    }
+
+    /// Draws a response.
+    fn simulate(&self, predictor: f64, nuisance: f64, trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64;
+}
+
+/// 1 with probability `share`, else 0.
+pub(crate) fn flip(share: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+    f64::from(u8::from(uniform() < share))
+}

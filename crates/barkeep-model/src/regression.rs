@@ -1,0 +1,246 @@
+//! Models a response by a family and a linear predictor: ln p(y|x,θ) = ℓ(y, η) with η = o + α + Σ_j β_j·x_j.
+//!
+//! Every family is the same pass over the columns, which adds up η, and one short loop over the records, which turns η
+//! and y into a log density, a log ratio or ∂ℓ/∂η; a gradient is ∂ℓ/∂η times the features.
+
+mod design;
+mod products;
+
+use barkeep_data::{Block, Schema};
+use barkeep_num::up_by;
+
+use crate::error::require_positive;
+use crate::family::{Family, Nuisance, Observed};
+use crate::{Belief, Error, Likelihood, Model, RecordStatistics, Scratch, Statistics, Transform};
+use design::Trials;
+use products::Products;
+
+pub use design::Design;
+
+/// A generalised linear model: a [`Design`] and a [`Family`].
+pub struct Regression {
+    names: Vec<String>,
+    design: Design,
+    family: Box<dyn Family>,
+    belief: Option<Belief>,
+    /// The logarithm of a known nuisance.
+    known: f64,
+}
+
+impl Regression {
+    /// The regression. Its parameters are the coefficients and, where the family has an unknown nuisance, its logarithm.
+    ///
+    /// # Errors
+    /// A known nuisance or another constant of the family is not finite and above 0, or an unknown nuisance's prior is not
+    /// a prior.
+    pub fn new(design: Design, family: Box<dyn Family>) -> Result<Self, Error> {
+        family.check()?;
+        let (mut names, mut belief, mut known) = (design.names(), None, 0.0);
+        match family.nuisance() {
+            None => {}
+            Some((entry, Nuisance::Known(value))) => {
+                require_positive(entry.key, &[value])?;
+                known = libm::log(value);
+            }
+            Some((entry, Nuisance::Unknown(prior))) => {
+                belief = Some(Belief::new(prior, Transform::Positive, entry.key)?);
+                names.push(entry.parameter.to_owned());
+            }
+        }
+        Ok(Self { names, design, family, belief, known })
+    }
+
+    /// The logarithm of the nuisance, known or not.
+    fn log_nuisance(&self, theta: &[f64]) -> f64 {
+        if self.belief.is_some() { theta[self.design.coefficients()] } else { self.known }
+    }
+
+    /// What the family's loops read; `buffer` is for trials that are no column.
+    fn observed<'a>(&self, block: Block<'a>, buffer: &'a mut [f64]) -> Observed<'a> {
+        let trials = match self.design.trials() {
+            _ if !self.family.counts_trials() => &[],
+            Trials::Column(_) => block.column(1),
+            Trials::Fixed(trials) => {
+                buffer.fill(trials);
+                buffer
+            }
+        };
+        Observed { response: block.column(0), trials }
+    }
+
+    /// The sufficient statistics of a normal response.
+    fn products(&self, schema: &Schema) -> Result<Products<'_>, &'static str> {
+        if self.design.has_offset() {
+            return Err("needs a regression without an offset");
+        }
+        Products::new(&self.design, self.family.known_sd()?, schema)
+    }
+
+    /// Writes η, or y − η for a family that works on residuals.
+    fn predict(&self, block: Block<'_>, theta: &[f64], out: &mut [f64]) {
+        let (response, sign) = if self.family.works_on_residuals() { (1.0, -1.0) } else { (0.0, 1.0) };
+        self.line(block, theta, (response, sign), out);
+    }
+
+    /// Writes r·y + q·η. One function for all families: each copy of the loop is compiled for every instruction set.
+    #[inline(never)]
+    fn line(&self, block: Block<'_>, theta: &[f64], (response, sign): (f64, f64), out: &mut [f64]) {
+        self.design.combine(block, ([response], [sign]), |j| [sign * theta[j]], [out]);
+    }
+
+    /// Writes η' − η, and η or, for a family that works on residuals, y − ½(η + η').
+    #[inline(never)]
+    fn lines(&self, block: Block<'_>, (from, to): (&[f64], &[f64]), shift: &mut [f64], out: &mut [f64]) {
+        let middle = self.family.works_on_residuals();
+        let (response, sign) = if middle { (1.0, -1.0) } else { (0.0, 1.0) };
+        let coefficients = |j: usize| {
+            let base = if middle { -0.5 * (from[j] + to[j]) } else { from[j] };
+            [to[j] - from[j], base]
+        };
+        self.design.combine(block, ([0.0, response], [0.0, sign]), coefficients, [shift, out]);
+    }
+}
+
+impl Likelihood for Regression {
+    fn dimension(&self) -> usize {
+        self.names.len()
+    }
+
+    fn columns(&self) -> usize {
+        self.design.columns().len()
+    }
+
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        let [trials] = scratch.buffers(out.len());
+        self.predict(block, theta, out);
+        self.family.log_density(self.observed(block, trials), self.log_nuisance(theta), out);
+    }
+
+    /// Differences of η come from moved coefficients alone, so that large densities never cancel.
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        let [shift, trials] = scratch.buffers(out.len());
+        self.lines(block, (from, to), shift, out);
+        let log_nuisances = (self.log_nuisance(from), self.log_nuisance(to));
+        self.family.log_ratio(self.observed(block, trials), shift, log_nuisances, out);
+    }
+
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        let [score, trials] = scratch.buffers(block.len());
+        self.predict(block, theta, score);
+        // The nuisance's share of the gradient comes last, and only if it is a parameter.
+        let last = self.design.coefficients() * block.len();
+        let nuisance_score = out.get_mut(last..).unwrap_or_default();
+        let log_nuisance = self.log_nuisance(theta);
+        self.family.score(self.observed(block, trials), log_nuisance, score, nuisance_score);
+        self.design.scores(block, score, out);
+    }
+
+    fn record_statistics(&self, schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
+        Ok(Box::new(self.products(schema)?))
+    }
+}
+
+impl Model for Regression {
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        self.design.columns()
+    }
+
+    fn log_prior(&self, theta: &[f64]) -> f64 {
+        let belief = self.belief.as_ref().map_or(0.0, |belief| belief.log_density(self.log_nuisance(theta)));
+        self.design.log_prior(theta) + belief
+    }
+
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
+        self.design.prior_gradient(theta, out);
+        if let (Some(belief), Some(out)) = (&self.belief, out.last_mut()) {
+            *out = belief.derivative(self.log_nuisance(theta));
+        }
+    }
+
+    /// The family's information about η, at the typical η of the design, times the declared E[x·xᵀ]; and the family's
+    /// information about the logarithm of its nuisance.
+    ///
+    /// Exact where η does not vary between records; for probabilities the largest it can be. The guess of the features'
+    /// moments is public: from bounds and levels, see [`Design::with_moments`].
+    fn fisher(&self, theta: &[f64], out: &mut [f64]) -> bool {
+        let (d, k) = (self.dimension(), self.design.coefficients());
+        let nuisance = libm::exp(self.log_nuisance(theta));
+        let (log_mean, middle) = self.design.typical_predictor(theta);
+        let trials = match self.design.trials() {
+            Trials::Fixed(trials) | Trials::Column(trials) => trials,
+        };
+        let weight = self.family.information(log_mean, nuisance, trials);
+        out.fill(0.0);
+        for (out, moments) in out.chunks_exact_mut(d).zip(self.design.moments().chunks_exact(k)) {
+            out.iter_mut().zip(moments).for_each(|(out, moment)| *out = weight * moment);
+        }
+        if let (Some(_), Some(out)) = (&self.belief, out.last_mut()) {
+            *out = self.family.nuisance_information(middle, nuisance);
+        }
+        out.iter().all(|entry| entry.is_finite())
+    }
+
+    fn prior_precision(&self, theta: &[f64], out: &mut [f64]) {
+        let d = self.dimension();
+        out.fill(0.0);
+        self.design.prior_precision(d, out);
+        if let (Some(belief), Some(out)) = (&self.belief, out.last_mut()) {
+            *out = belief.precision(self.log_nuisance(theta));
+        }
+    }
+
+    /// |∂ℓ/∂η|·‖x‖ at its largest over the columns' ranges, where every parameter is a coefficient and ∂ℓ/∂η is bounded.
+    fn lipschitz(&self, schema: &Schema) -> Option<f64> {
+        let (length, trials) = self.design.reach(schema)?;
+        let response = schema.columns().first()?.range();
+        let bound = up_by(self.family.slope(response, trials)? * length, 4);
+        bound.is_finite().then_some(bound)
+    }
+
+    fn statistics(&self, schema: &Schema) -> Result<Box<dyn Statistics + '_>, &'static str> {
+        Ok(Box::new(self.products(schema)?))
+    }
+
+    /// |∂ℓ/∂η| at its largest times ‖A·x‖ at its largest over the design's corners.
+    fn lipschitz_through(&self, schema: &Schema, matrix: &[f64]) -> Option<f64> {
+        let (_, trials) = self.design.reach(schema)?;
+        let slope = self.family.slope(schema.columns().first()?.range(), trials)?;
+        let bound = slope * self.design.reach_through(matrix, self.dimension())?;
+        bound.is_finite().then_some(bound)
+    }
+
+    fn has_long_gradients(&self) -> bool {
+        self.family.slope((0.0, 1.0), 1.0).is_none()
+    }
+
+    fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {
+        let proper = self.design.sample_prior(uniform, out);
+        match (&self.belief, out.last_mut()) {
+            (Some(belief), Some(out)) => {
+                let draw = belief.sample(uniform);
+                *out = draw.unwrap_or(0.0);
+                proper && draw.is_some()
+            }
+            _ => proper,
+        }
+    }
+
+    /// Features are standard normal, trials the typical ones, and there is no offset.
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        self.design.simulate_features(uniform, row);
+        self.respond(theta, uniform, row);
+    }
+
+    fn respond(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) -> bool {
+        let (predictor, trials) = self.design.predictor(theta, row);
+        row[0] = self.family.simulate(predictor, libm::exp(self.log_nuisance(theta)), trials, uniform);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
