@@ -46,7 +46,7 @@
 //! * **The cost follows from the question**, by the pure functions [`decide_cost`], [`sum_cost`] and [`choose_cost`], which the
 //!   planner calls too; a sampler cannot state its own price.
 //! * **Charged first, answered then**; a refusal spends nothing, changes nothing, and is decided from public
-//!   numbers alone: [`Budget::charge`], [`Ask`].
+//!   numbers alone: [`Budget`], [`Ask`].
 //! * **Coins and noise are exact**: [`flip`], [`rounded_normal`], [`discrete_gaussian`]; a choice is off by a factor that
 //!   is charged: [`choose_epsilon`].
 //! * **Work does not depend on records**: kernels do not branch on them, and no refusal, retry or early end does.
@@ -57,6 +57,7 @@
 
 mod error;
 mod gate;
+pub mod insecure;
 mod random;
 mod sums;
 #[cfg(test)]
@@ -64,16 +65,15 @@ mod test_support;
 
 pub use error::Refused;
 pub use gate::budget::{Budget, Spent};
-pub use gate::choose::{Choose, LARGEST_CHOICE, MOST_CANDIDATES, choose_cost, choose_epsilon};
 pub use gate::curator::Curator;
 pub use gate::gate::{Ask, Gate};
-pub use gate::question::{
-    Decide, LARGEST_DRAWN_RATIO, Level, PrivacyModel, Sum, Term, decide_cost, sum_cost,
-};
+pub use gate::priced::{LARGEST_DRAWN_RATIO, choose_cost, choose_epsilon, decide_cost, sum_cost};
+pub use gate::question::{Choose, Decide, Level, PrivacyModel, Sum, Term};
 pub use gate::secret::Secret;
 pub use random::batch::Batch;
 pub use random::coin::flip;
 pub use random::discrete_gaussian::discrete_gaussian;
+pub use random::exponential::{LARGEST_CHOICE, MOST_CANDIDATES};
 pub use random::normal::rounded_normal;
 pub use random::rng::NoiseRng;
 pub use random::sigma::LatticeSigma;

@@ -1,6 +1,7 @@
 //! Keeps the privacy budget: every question is paid for before it is answered, and never more than was bought.
 
 use crate::Refused;
+use crate::gate::priced::{Priced, Question};
 use barkeep_accounting::{CoinError, Contract, Cost, GdpFilter, Mu, Rho, Steps, ZcdpFilter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -41,6 +42,24 @@ struct Line {
     left: u64,
 }
 
+/// A question that was paid for, or whose budget is not private. Records are touched for nothing else.
+pub(crate) struct Charged<Q: Question> {
+    question: Q,
+    constants: Q::Constants,
+}
+
+impl<Q: Question> Charged<Q> {
+    /// The question.
+    pub(crate) fn question(&self) -> &Q {
+        &self.question
+    }
+
+    /// The constants it was priced by.
+    pub(crate) fn constants(&self) -> &Q::Constants {
+        &self.constants
+    }
+}
+
 /// What was charged so far; public, like every charge.
 ///
 /// Information for a progress bar, not a smaller ε: whoever stops a run has seen it.
@@ -68,7 +87,7 @@ impl Budget {
     /// Buys questions to be chosen as the run goes, while their ρ add up to the filter's, at most `flips` of them
     /// decisions, none with a coin further from the ideal one than `coin`.
     ///
-    /// **Privacy.** What [`ZcdpFilter::epsilon`] says of the filter with `coin` so many times.
+    /// **Privacy.** What [`ZcdpFilter::epsilon`] says of the filter with `flips` such coins.
     #[must_use]
     pub fn zcdp(filter: ZcdpFilter, coin: CoinError, flips: Steps) -> Self {
         Self::of(Account::Zcdp { filter, flips: Flips { coin, left: flips.0 } })
@@ -84,11 +103,8 @@ impl Budget {
         Self::of(Account::Gdp(filter))
     }
 
-    /// Buys nothing and answers everything, for baselines.
-    ///
-    /// **Privacy.** None. Whatever is answered under this budget must be marked NOT PRIVATE.
-    #[must_use]
-    pub fn not_private() -> Self {
+    /// Nothing is bought: only [`insecure`](crate::insecure) calls this.
+    pub(crate) fn unpaid() -> Self {
         Self::of(Account::NotPrivate)
     }
 
@@ -102,13 +118,27 @@ impl Budget {
         !matches!(*self.account(), Account::NotPrivate)
     }
 
-    /// Pays for one question, before it is answered.
+    /// Pays for one question, and makes it answerable.
+    ///
+    /// # Errors
+    /// As [`Budget::pay`], and the refusal a question without a known cost is priced at.
+    pub(crate) fn charge<Q: Question>(&self, priced: Priced<Q>) -> Result<Charged<Q>, Refused> {
+        let Priced { question, constants, cost } = priced;
+        // One that is not private answers what has no known cost, too.
+        if self.is_private() {
+            self.pay(&cost?)?;
+        }
+        Ok(Charged { question, constants })
+    }
+
+    /// Pays a cost.
     ///
     /// A permit bought for exactly this cost is taken before one that merely covers it.
     ///
-    /// **Errors** [`Refused::Exhausted`] if what is left does not cover it, [`Refused::Accounting`] if it has no ρ or μ
+    /// # Errors
+    /// [`Refused::Exhausted`] if what is left does not cover it, [`Refused::Accounting`] if it has no ρ or μ
     /// that a filter could charge. Nothing has changed then.
-    pub fn charge(&self, cost: &Cost) -> Result<(), Refused> {
+    fn pay(&self, cost: &Cost) -> Result<(), Refused> {
         match &mut *self.account() {
             Account::Permits(lines) => {
                 let free = |line: &Line| line.left > 0;

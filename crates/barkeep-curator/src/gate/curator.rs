@@ -1,16 +1,15 @@
 //! Holds the records, the likelihood and the budget of a run, and adds up secret sums: the only reader of records.
 
 use crate::error::question;
+use crate::gate::budget::Charged;
 use crate::sums::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
 use crate::sums::passes::{Asked, Worker, sweep};
-use crate::sums::preconditions::{mix, stretch};
-use crate::sums::scores::{score_width, write_score};
+use crate::sums::terms::{Terms, tile};
 use crate::{
-    Budget, Choose, Clip, Decide, MOST_DIMENSIONS, MOST_RECORDS, Precondition, PrivacyModel, Refused, Secret,
-    Sum, Term,
+    Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Term,
 };
-use barkeep_data::{BLOCK, Block, Table};
-use barkeep_model::{Likelihood, RecordStatistics};
+use barkeep_data::Table;
+use barkeep_model::Likelihood;
 use std::sync::Arc;
 
 /// What the chains of a run share: records, likelihood, privacy model and budget.
@@ -80,20 +79,29 @@ impl Curator {
         }
     }
 
+    /// What a sum adds up, checked.
+    ///
+    /// # Errors
+    /// As [`Terms::new`].
+    pub(crate) fn terms<'a>(&'a self, term: Term<'a>) -> Result<Terms<'a>, Refused> {
+        Terms::new(term, &*self.likelihood, self.table.schema())
+    }
+
     /// Σu, and Σu² of a batch, over the asked records' clipped log-ratios.
     pub(crate) fn moments(
         &self,
-        question: &Decide<'_>,
+        charged: &Charged<Decide<'_>>,
         positions: Option<&[u32]>,
         workers: &mut [Worker],
     ) -> Secret<Moments> {
+        let Decide { from, to, clip, .. } = *charged.question();
         workers.iter_mut().for_each(|worker| worker.moments = Moments::default());
         sweep(self.asked(positions), workers, |worker, block| {
             let terms = worker.terms.sized(block.len());
-            self.likelihood.log_ratio(block, question.from, question.to, terms, &mut worker.scratch);
+            self.likelihood.log_ratio(block, from, to, terms, &mut worker.scratch);
             match positions {
-                None => worker.moments.add(terms, question.clip),
-                Some(_) => worker.moments.add_with_squares(terms, question.clip),
+                None => worker.moments.add(terms, clip),
+                Some(_) => worker.moments.add_with_squares(terms, clip),
             }
         });
         Secret::seal(workers.iter().fold(Moments::default(), |total, worker| total.and(worker.moments)))
@@ -101,34 +109,20 @@ impl Curator {
 
     /// Adds the asked records' clipped terms up, coordinate by coordinate, in lattice steps.
     ///
-    /// The sums are left in the first lane, to spare an allocation.
+    /// The sums are left in the first worker, to save an allocation.
     pub(crate) fn vector<'a>(
         &self,
-        question: &Sum<'_>,
+        charged: &Charged<Sum<'_>>,
+        summed: &Terms<'_>,
         positions: Option<&[u32]>,
         workers: &'a mut [Worker],
-    ) -> Result<Secret<&'a [i64]>, Refused> {
-        let statistics = match question.term {
-            Term::Gradient { .. } | Term::Score { .. } => None,
-            Term::Statistics => Some(self.statistics()?),
-        };
-        let width = match (question.term, &statistics) {
-            (Term::Score { .. }, _) => score_width(self.dimension()),
-            (_, Some(statistics)) => statistics.width(),
-            _ => self.dimension(),
-        };
+    ) -> Secret<&'a [i64]> {
+        let (width, clip) = (summed.width(), charged.question().clip);
         clear_sums(workers, width);
         let mut affine =
             workers.first_mut().map(|worker| std::mem::take(&mut worker.affine)).unwrap_or_default();
-        let is_affine = match question.term {
-            Term::Gradient { theta, precondition: Precondition::Identity } => {
-                // Whatever a model says here, the columns are there and every coordinate is clipped.
-                self.likelihood.affine_gradient(theta, &mut affine)
-                    && affine.fits(self.dimension(), self.likelihood.columns())
-            }
-            _ => false,
-        };
-        let (room, clip) = (width * CHUNK, question.clip);
+        let is_affine = summed.affine(&mut affine);
+        let room = width * CHUNK;
         sweep(self.asked(positions), workers, |worker, block| {
             worker.partials.sized(room).fill(0);
             if is_affine {
@@ -136,7 +130,7 @@ impl Curator {
                 add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
             } else {
                 for tile in block.tiles(tile(width)) {
-                    self.write_terms(question.term, statistics.as_deref(), tile, worker);
+                    summed.write(tile, worker);
                     let gradients = Written::new(&worker.terms, tile.len());
                     add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
                 }
@@ -146,95 +140,33 @@ impl Curator {
         if let Some(worker) = workers.first_mut() {
             worker.affine = affine;
         }
-        Ok(total_sums(workers))
+        total_sums(workers)
     }
 
-    /// The model's sufficient statistics under the table's schema, which is public.
-    ///
-    /// **Errors** [`Refused::Question`] if it has none, or more than the clip is proved for.
-    pub(crate) fn statistics(&self) -> Result<Box<dyn RecordStatistics + '_>, Refused> {
-        let statistics = self
-            .likelihood
-            .record_statistics(self.table.schema())
-            .map_err(|reason| question("model", reason))?;
-        if (1..=MOST_DIMENSIONS).contains(&statistics.width()) {
-            Ok(statistics)
-        } else {
-            Err(question("model", "one with at most 4096 statistics"))
-        }
-    }
-
-    /// Adds all records' clipped log-ratios up, candidate by candidate, in lattice steps around `centre`.
+    /// Adds all records' clipped log-ratios up, candidate by candidate, in lattice steps around the range's middle.
     pub(crate) fn candidates<'a>(
         &self,
-        question: &Choose<'_>,
-        centre: f64,
-        clip: Clip,
+        charged: &Charged<Choose<'_>>,
         workers: &'a mut [Worker],
     ) -> Secret<&'a [i64]> {
+        let (question, constants) = (charged.question(), charged.constants());
         clear_sums(workers, question.offsets.len());
         sweep(self.asked(None), workers, |worker, block| {
             let terms = worker.terms.sized(block.len());
             let candidates = question.candidates.chunks_exact(self.dimension());
             for (sum, candidate) in worker.sums.iter_mut().zip(candidates) {
                 self.likelihood.log_ratio(block, question.reference, candidate, terms, &mut worker.scratch);
-                terms.iter_mut().for_each(|term| *term -= centre);
+                terms.iter_mut().for_each(|term| *term -= constants.centre);
                 let mut share = Moments::default();
-                share.add(terms, clip);
+                share.add(terms, constants.clip);
                 *sum += share.sum();
             }
         });
         total_sums(workers)
     }
-
-    /// Writes what a question sums, for the records of a tile, to `lane.terms`.
-    fn write_terms(
-        &self,
-        term: Term<'_>,
-        statistics: Option<&dyn RecordStatistics>,
-        tile: Block<'_>,
-        worker: &mut Worker,
-    ) {
-        match (term, statistics) {
-            (Term::Gradient { theta, precondition }, _) => self.gradient(tile, theta, precondition, worker),
-            (Term::Score { theta, precondition, weight }, _) => {
-                self.gradient(tile, theta, precondition, worker);
-                let out = worker.mixed.sized(score_width(self.dimension()) * tile.len());
-                write_score(&worker.terms, self.dimension(), tile.len(), weight, out);
-                std::mem::swap(&mut worker.terms, &mut worker.mixed);
-            }
-            (Term::Statistics, Some(statistics)) => {
-                statistics.write(tile, worker.terms.sized(statistics.width() * tile.len()));
-            }
-            (Term::Statistics, None) => {}
-        }
-    }
-
-    /// Writes a block's preconditioned gradients to `lane.terms`.
-    fn gradient(&self, block: Block<'_>, theta: &[f64], precondition: Precondition<'_>, worker: &mut Worker) {
-        let (records, dimension) = (block.len(), self.dimension());
-        let terms = worker.terms.sized(dimension * records);
-        self.likelihood.gradient(block, theta, terms, &mut worker.scratch);
-        match precondition {
-            Precondition::Identity => {}
-            Precondition::Diagonal(entries) => stretch(entries, terms, records),
-            Precondition::Dense(matrix) => {
-                mix(matrix, terms, worker.mixed.sized(dimension * records), records);
-                std::mem::swap(&mut worker.terms, &mut worker.mixed);
-            }
-        }
-    }
 }
 
-/// How many records' vectors of this width are written before they are added up: as many as stay in the first cache, but
-/// enough to pay for a call.
-fn tile(width: usize) -> usize {
-    /// 20 KiB, less than half of a first cache.
-    const VALUES: usize = 2560;
-    (VALUES / width.max(1)).clamp(128, BLOCK).next_multiple_of(64)
-}
-
-/// Makes room for so many sums in every lane, all zero.
+/// Makes room for `width` sums in every worker, all zero.
 fn clear_sums(workers: &mut [Worker], width: usize) {
     workers.iter_mut().for_each(|worker| {
         worker.sums.clear();
@@ -242,7 +174,7 @@ fn clear_sums(workers: &mut [Worker], width: usize) {
     });
 }
 
-/// Adds the lanes' sums up, into the first lane.
+/// Adds the workers' sums up, into the first worker.
 fn total_sums(workers: &mut [Worker]) -> Secret<&[i64]> {
     let Some((first, others)) = workers.split_first_mut() else { return Secret::seal(&[]) };
     for other in others {

@@ -1,17 +1,15 @@
 //! Answers a chain's questions: checks, charges, and only then touches records.
 
 use crate::error::question;
-use crate::gate::choose::draw as draw_candidate;
 use crate::gate::curator::Curator;
-use crate::gate::question::{Drawn, batch_variance, decide_noise, decide_unit};
+use crate::gate::priced::{Decision, Drawn, NoisySum, Question};
 use crate::random::coin::flip;
+use crate::random::exponential::draw as draw_candidate;
 use crate::random::normal::rounded_normal;
-use crate::sums::lattice::{BatchVariance, check_batch, coin_input, full_unit, noisy_log_ratio};
+use crate::sums::lattice::{check_batch, coin_input, noisy_log_ratio};
 use crate::sums::passes::{Worker, workers};
-use crate::{
-    Batch, Choose, Decide, LatticeSigma, Level, MOST_CANDIDATES, MOST_DIMENSIONS, NoiseRng, Precondition,
-    Refused, Sum, Term, score_width,
-};
+use crate::sums::terms::check_state;
+use crate::{Batch, Choose, Decide, MOST_CANDIDATES, NoiseRng, Refused, Sum};
 use barkeep_accounting::{Neighbours, Sampling};
 use std::sync::Arc;
 
@@ -93,21 +91,13 @@ impl Ask for Gate {
         if !asked.offset.is_finite() {
             return Err(question("offset", "a finite number"));
         }
-        asked.rule.validate()?;
-        let variance = batch_variance(asked.batch, asked.rule)?;
+        let priced = asked.price(curator.privacy_model())?;
         self.check_batch(asked.batch)?;
-        let unit = decide_unit(asked.temper, asked.clip, asked.batch);
-        // Where the noisy log-ratio is paid for, it is made: all after it is free of charge, rounding included.
-        let noise = match (asked.level, variance) {
-            (Level::Decision, _) | (Level::Release, BatchVariance::Handed { .. }) => None,
-            (Level::Release, _) => decide_noise(asked.rule, unit)?,
-        };
-        if curator.budget().is_private() {
-            curator.budget().charge(&asked.cost(curator.privacy_model())?)?;
-        }
+        let charged = curator.budget().charge(priced)?;
 
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
-        let moments = curator.moments(asked, positions, &mut self.workers);
+        let moments = curator.moments(&charged, positions, &mut self.workers);
+        let Decision { unit, variance, noise } = *charged.constants();
         let coin = match noise {
             None => {
                 let input = coin_input(moments, unit, asked.offset, variance).open();
@@ -125,45 +115,19 @@ impl Ask for Gate {
 
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         let curator = &*self.curator;
-        let width = match asked.term {
-            Term::Gradient { theta, precondition } => {
-                check_gradient(theta, precondition, curator.dimension())?;
-                curator.dimension()
-            }
-            Term::Score { theta, precondition, weight } => {
-                check_gradient(theta, precondition, curator.dimension())?;
-                let width = score_width(curator.dimension());
-                if !(weight.is_finite() && weight > 0.0) {
-                    return Err(question("weight", "a finite number above 0"));
-                }
-                if width > MOST_DIMENSIONS {
-                    return Err(question(
-                        "model",
-                        "one with at most 89 parameters where moments are asked for",
-                    ));
-                }
-                width
-            }
-            Term::Statistics => curator.statistics()?.width(),
-        };
-        if out.len() != width {
+        let terms = curator.terms(asked.term)?;
+        if out.len() != terms.width() {
             return Err(question(
                 "out",
                 "as long as what is summed: a number per parameter, per entry of a score, or per statistic",
             ));
         }
         self.check_batch(asked.batch)?;
-        let unit = full_unit(asked.temper, asked.clip);
-        let noise = match asked.sigma {
-            0.0 if !curator.budget().is_private() => None,
-            sigma => Some(LatticeSigma::rounded_up(sigma, unit)?),
-        };
-        if curator.budget().is_private() {
-            curator.budget().charge(&asked.cost(curator.privacy_model())?)?;
-        }
+        let charged = curator.budget().charge(asked.price(curator.privacy_model())?)?;
 
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
-        let sums = curator.vector(asked, positions, &mut self.workers)?.open();
+        let sums = curator.vector(&charged, &terms, positions, &mut self.workers).open();
+        let NoisySum { unit, noise } = *charged.constants();
         for (out, &sum) in out.iter_mut().zip(sums) {
             let drawn = noise.map_or(0, |sigma| rounded_normal(&mut self.rng, sigma));
             *out = unit * (i128::from(sum) + drawn) as f64;
@@ -181,33 +145,10 @@ impl Ask for Gate {
         }
         check_state("candidates", asked.candidates, count * dimension)?;
         check_state("offsets", asked.offsets, count)?;
-        let (centre, clip) = asked.clip()?;
-        let worth = asked.worth()?;
-        let cost = asked.cost(curator.privacy_model())?;
-        if curator.budget().is_private() {
-            curator.budget().charge(&cost)?;
-        }
-        let sums = curator.candidates(asked, centre, clip, &mut self.workers).open();
-        Ok(draw_candidate(&mut self.rng, sums, asked.offsets, worth))
-    }
-}
+        let charged = curator.budget().charge(asked.price(curator.privacy_model())?)?;
 
-/// A state has the model's dimension and finite coordinates.
-fn check_state(name: &'static str, state: &[f64], dimension: usize) -> Result<(), Refused> {
-    if state.len() == dimension && state.iter().all(|coordinate| coordinate.is_finite()) {
-        Ok(())
-    } else {
-        Err(question(name, "finite, with one entry per parameter of the model"))
-    }
-}
-
-/// A gradient is asked for where the model has one, and mapped by a matrix of its size.
-fn check_gradient(theta: &[f64], precondition: Precondition<'_>, dimension: usize) -> Result<(), Refused> {
-    check_state("theta", theta, dimension)?;
-    if precondition.fits(dimension) {
-        Ok(())
-    } else {
-        Err(question("precondition", "of the model's dimension, with finite entries"))
+        let sums = curator.candidates(&charged, &mut self.workers).open();
+        Ok(draw_candidate(&mut self.rng, sums, asked.offsets, charged.constants().worth))
     }
 }
 

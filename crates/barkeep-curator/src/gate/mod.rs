@@ -2,18 +2,18 @@
 //!
 //! Read the files in this order.
 
-/// Holds the records, the model and the budget.
+/// Holds the records, the likelihood and the budget.
 pub(crate) mod curator;
 
 /// Answers one chain's questions.
 #[expect(clippy::module_inception, reason = "the room bears the name of the type every answer passes")]
 pub(crate) mod gate;
 
-/// What may be asked, and what it costs.
+/// What may be asked.
 pub(crate) mod question;
 
-/// The choice among public points, and what it costs.
-pub(crate) mod choose;
+/// What a question costs, and the constants of its answer.
+pub(crate) mod priced;
 
 /// What was bought, and what is left of it.
 pub(crate) mod budget;

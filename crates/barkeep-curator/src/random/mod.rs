@@ -4,6 +4,7 @@ pub(crate) mod batch;
 pub(crate) mod coin;
 pub(crate) mod digits;
 pub(crate) mod discrete_gaussian;
+pub(crate) mod exponential;
 pub(crate) mod half_normal;
 pub(crate) mod normal;
 pub(crate) mod rng;

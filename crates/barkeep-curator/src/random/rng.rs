@@ -52,14 +52,8 @@ impl NoiseRng {
         Ok(Self { words: ChaCha20Rng::from_seed(key), insecure: false })
     }
 
-    /// Seeds from a number, to repeat a run in a test or a paper.
-    ///
-    /// **Privacy.** None: whoever knows or guesses the seed subtracts the noise. Everything drawn with it must
-    /// be marked not private. The same seed gives the same words in every version.
-    #[must_use]
-    pub fn insecure_seed(seed: u64) -> Self {
-        let mut key = *b"........ barkeep: not private...";
-        key[..8].copy_from_slice(&seed.to_le_bytes());
+    /// ChaCha20 under a key that anyone can know: only [`insecure`](crate::insecure) calls this.
+    pub(crate) fn of_known_key(key: [u8; 32]) -> Self {
         Self { words: ChaCha20Rng::from_seed(key), insecure: true }
     }
 

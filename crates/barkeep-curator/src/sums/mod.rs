@@ -4,3 +4,4 @@ pub(crate) mod lattice;
 pub(crate) mod passes;
 pub(crate) mod preconditions;
 pub(crate) mod scores;
+pub(crate) mod terms;

@@ -48,7 +48,7 @@ proptest! {
         let asked: Vec<(u32, bool)> = std::thread::scope(|scope| {
             let ask = |ratios: &[u32]| {
                 start.wait();
-                ratios.iter().map(|&ratio| (ratio, budget.charge(&cost(ratio)).is_ok())).collect::<Vec<_>>()
+                ratios.iter().map(|&ratio| (ratio, budget.pay(&cost(ratio)).is_ok())).collect::<Vec<_>>()
             };
             let threads: Vec<_> = asked.iter().map(|ratios| scope.spawn(move || ask(ratios))).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
@@ -65,7 +65,7 @@ proptest! {
         }
         // A budget only shrinks: who was refused is refused again.
         for (ratio, _) in asked.iter().filter(|(_, paid)| !paid) {
-            prop_assert_eq!(budget.charge(&cost(*ratio)), Err(Refused::Exhausted));
+            prop_assert_eq!(budget.pay(&cost(*ratio)), Err(Refused::Exhausted));
         }
     }
 
@@ -79,7 +79,7 @@ proptest! {
         let price = |power: i32| 0.5 / 4_f64.powi(power);
         for (budget, flipped, coins) in [(budget, true, coins), (gaussian, false, u64::MAX)] {
             let cost = if flipped { decision } else { noisy };
-            let pay = |power: i32| (power, budget.charge(&cost(2_f64.powi(power))).is_ok());
+            let pay = |power: i32| (power, budget.pay(&cost(2_f64.powi(power))).is_ok());
             let asked: Vec<(i32, bool)> = std::thread::scope(|scope| {
                 let ask = |powers: &[i32]| powers.iter().map(|&power| pay(power)).collect::<Vec<_>>();
                 let threads: Vec<_> = asked.iter().map(|powers| scope.spawn(move || ask(powers))).collect();
@@ -106,23 +106,23 @@ proptest! {
         let budget = permits(&lines);
         for ratio in asked {
             let before = budget.spent();
-            if budget.charge(&cost(ratio)) == Err(Refused::Exhausted) {
+            if budget.pay(&cost(ratio)) == Err(Refused::Exhausted) {
                 prop_assert_eq!(before, budget.spent());
             } else {
                 prop_assert_ne!(before, budget.spent());
             }
         }
-        prop_assert_eq!(budget.charge(&cost(1)), Err(Refused::Exhausted));
+        prop_assert_eq!(budget.pay(&cost(1)), Err(Refused::Exhausted));
     }
 }
 
 #[test]
 fn an_exact_permit_is_taken_before_a_dearer_one() {
     let budget = permits(&[(1, 1), (4, 1)]);
-    assert_eq!(budget.charge(&cost(4)), Ok(()));
+    assert_eq!(budget.pay(&cost(4)), Ok(()));
     assert_eq!(budget.spent(), Spent::Permits(vec![(cost(1), Steps(0)), (cost(4), Steps(1))]));
-    assert_eq!(budget.charge(&cost(5)), Ok(()));
-    assert_eq!(budget.charge(&cost(5)), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(&cost(5)), Ok(()));
+    assert_eq!(budget.pay(&cost(5)), Err(Refused::Exhausted));
 }
 
 #[test]
@@ -131,10 +131,10 @@ fn another_kind_of_question_is_not_covered() {
     let neighbours = Neighbours::AddRemove;
     let mechanism = Mechanism::Gaussian { ratio: Ratio::new(9.0).unwrap() };
     let other = Cost::new(mechanism, Sampling::Full, neighbours).unwrap();
-    assert_eq!(budget.charge(&other), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(&other), Err(Refused::Exhausted));
     let laplace = Mechanism::Laplace { ratio: Ratio::new(9.0).unwrap() };
     let other = Cost::new(laplace, Sampling::Full, Neighbours::Substitute).unwrap();
-    assert_eq!(budget.charge(&other), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(&other), Err(Refused::Exhausted));
     assert_eq!(charged(&budget), [0]);
 }
 
@@ -142,7 +142,7 @@ fn another_kind_of_question_is_not_covered() {
 fn what_is_not_private_answers_everything_and_says_so() {
     let budget = Budget::not_private();
     assert!(!budget.is_private() && permits(&[]).is_private());
-    assert_eq!(budget.charge(&cost(1)), Ok(()));
+    assert_eq!(budget.pay(&cost(1)), Ok(()));
     assert_eq!(budget.spent(), Spent::NotPrivate);
 }
 
@@ -153,15 +153,15 @@ fn a_filter_refuses_what_it_cannot_price_and_forgets_the_refused() {
     let mechanism = Mechanism::Gaussian { ratio: Ratio::new(9.0).unwrap() };
     let sampled = Cost::new(mechanism, batch, Neighbours::Substitute).unwrap();
     let budget = Budget::zcdp(filter, CoinError::of(&decision(1.0)), Steps(1));
-    assert!(matches!(budget.charge(&sampled), Err(Refused::Accounting(_))));
-    assert_eq!(budget.charge(&decision(0.5)), Err(Refused::Exhausted));
+    assert!(matches!(budget.pay(&sampled), Err(Refused::Accounting(_))));
+    assert_eq!(budget.pay(&decision(0.5)), Err(Refused::Exhausted));
     assert_eq!(budget.spent(), Spent::Zcdp(Rho::new(0.0).unwrap()));
     // The refused decision took no coin: there is one for the next.
-    assert_eq!(budget.charge(&decision(4.0)), Ok(()));
-    assert_eq!(budget.charge(&decision(4.0)), Err(Refused::Exhausted));
-    assert_eq!(budget.charge(&cost(4)), Ok(()));
+    assert_eq!(budget.pay(&decision(4.0)), Ok(()));
+    assert_eq!(budget.pay(&decision(4.0)), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(&cost(4)), Ok(()));
     // No coin was bought that is as rounded as this one.
     let budget = Budget::zcdp(filter, CoinError::NONE, Steps(1));
-    assert_eq!(budget.charge(&decision(4.0)), Err(Refused::Exhausted));
-    assert_eq!(budget.charge(&cost(4)), Ok(()));
+    assert_eq!(budget.pay(&decision(4.0)), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(&cost(4)), Ok(()));
 }

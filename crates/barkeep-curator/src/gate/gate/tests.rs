@@ -4,7 +4,7 @@ use super::*;
 use crate::sums::lattice::{Moments, reach};
 use crate::test_support::echo::{EXTREMES, Echo, table};
 use crate::{
-    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, Temper, decide_cost,
+    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, Temper, Term, decide_cost,
     sum_cost,
 };
 use barkeep_accounting::{Component, Contract, Correction, Cost, Rate, Rule, Steps};
@@ -54,10 +54,17 @@ fn score<'a>(dimension: usize, sigma: f64) -> Sum<'a> {
 /// What the curator knows and never tells: Σu, Σu² of a batch, and the integer vectors of gradients, and of gradients with
 /// their squares.
 fn secrets(tab: &mut Gate, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, [Vec<i64>; 2]) {
+    let curator = &*tab.curator;
+    let paid = |question: Sum<'static>| {
+        curator.budget().charge(question.price(curator.privacy_model()).unwrap()).unwrap()
+    };
     let question = decide(dimension, Sampling::Full, &Rule::Barker);
-    let moments: Moments = tab.curator.moments(&question, positions, &mut tab.workers).open();
-    let vectors = [sum(dimension, Sampling::Full, 1.0), score(dimension, 1.0)]
-        .map(|question| tab.curator.vector(&question, positions, &mut tab.workers).unwrap().open().to_vec());
+    let charged = curator.budget().charge(question.price(curator.privacy_model()).unwrap()).unwrap();
+    let moments: Moments = curator.moments(&charged, positions, &mut tab.workers).open();
+    let vectors = [sum(dimension, Sampling::Full, 1.0), score(dimension, 1.0)].map(|question| {
+        let terms = curator.terms(question.term).unwrap();
+        curator.vector(&paid(question), &terms, positions, &mut tab.workers).open().to_vec()
+    });
     (moments.sum(), moments.squares(), vectors)
 }
 

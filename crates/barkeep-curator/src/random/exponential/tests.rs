@@ -4,13 +4,13 @@ use super::*;
 use crate::random::rng::Script;
 use crate::test_support::echo::{Echo, table};
 use crate::test_support::statistics::assert_fits;
-use crate::{Ask, Budget, Curator, Gate, NoiseRng};
-use barkeep_accounting::{Contract, Delta, Neighbours, Steps};
+use crate::{Ask, Budget, Choose, Curator, Gate, NoiseRng, PrivacyModel, choose_cost, choose_epsilon};
+use barkeep_accounting::{Contract, Delta, Mechanism, Neighbours, Steps};
 use dashu_int::UBig;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-const PREMISES: PrivacyModel = PrivacyModel { neighbours: Neighbours::Substitute };
+const PRIVACY_MODEL: PrivacyModel = PrivacyModel { neighbours: Neighbours::Substitute };
 
 /// The probability of each candidate, by 128 random bits: how many words lead to it, over 2^128.
 fn probabilities(sums: &[i64], offsets: &[f64], worth: Worth) -> Vec<f64> {
@@ -51,8 +51,8 @@ proptest! {
         power in 0.01..0.9_f64,
     ) {
         let range = (-1.5, 0.5);
-        let worth = worth(range, power).unwrap();
-        let epsilon = choose_epsilon(range, power, PREMISES).unwrap();
+        let worth = Worth::of(Clip::new(1.0).unwrap(), power).unwrap();
+        let epsilon = choose_epsilon(range, power, PRIVACY_MODEL).unwrap();
         // Half of the time the moves are the worst ones.
         let moved: Vec<i64> = sums.iter().enumerate().map(|(g, sum)| {
             let full = if extreme >> g & 1 == 1 { 1 << 31 } else { -(1 << 31) };
@@ -70,7 +70,7 @@ proptest! {
 
 #[test]
 fn weights_are_those_of_the_exponential() {
-    let worth = worth((-1.0, 1.0), 0.25).unwrap();
+    let worth = Worth::of(Clip::new(1.0).unwrap(), 0.25).unwrap();
     let kappa = 0.25 / (1_u64 << 30) as f64;
     let sums: [i64; 5] = [0, 1 << 32, -(1 << 31), (1 << 32) + 12345, -(1 << 40)];
     let offsets = [0.0, -0.5, 0.25, 1e-3, 3.0];
@@ -91,7 +91,7 @@ fn a_choice_follows_the_tempered_posterior_on_its_candidates() {
     // is checked with them, that of sums above.
     let rows = [vec![0.5], vec![-0.25], vec![7.0]];
     let curator =
-        Curator::new(table(&rows), Arc::new(Echo::new(1)), PREMISES, Budget::not_private()).unwrap();
+        Curator::new(table(&rows), Arc::new(Echo::new(1)), PRIVACY_MODEL, Budget::not_private()).unwrap();
     let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
     let weights = [0.1, 0.4, 0.2, 0.3];
     let offsets = weights.map(f64::ln);
@@ -115,7 +115,7 @@ fn the_price_is_four_times_power_times_half_the_range() {
     let near = |a: f64, b: f64| (a - b).abs() < 1e-8;
     assert!(near(epsilon((-1.0, 3.0), 0.125, Neighbours::Substitute).unwrap(), 1.0));
     assert!(near(epsilon((-1.0, 3.0), 0.125, Neighbours::AddRemove).unwrap(), 0.5));
-    let cost = choose_cost((-1.0, 3.0), 0.125, PREMISES).unwrap();
+    let cost = choose_cost((-1.0, 3.0), 0.125, PRIVACY_MODEL).unwrap();
     let Mechanism::Bernoulli { p, q } = cost.mechanism() else { panic!("randomised response") };
     assert!((p.get() / q.get()).ln() >= 1.0 && ((1.0 - q.get()) / (1.0 - p.get())).ln() >= 1.0);
     // δ costs it nothing: at a tiny one ε is the pure one.
@@ -132,15 +132,15 @@ fn the_price_is_four_times_power_times_half_the_range() {
         ((-1.0, 1.0), 10.0),
         ((-1.0, 1.0), 1e-9),
     ] {
-        assert!(choose_cost(range, power, PREMISES).is_err(), "{range:?} {power}");
+        assert!(choose_cost(range, power, PRIVACY_MODEL).is_err(), "{range:?} {power}");
     }
 }
 
 #[test]
 fn malformed_choices_are_refused_before_anything_is_spent() {
-    let cost = choose_cost((-1.0, 1.0), 0.5, PREMISES).unwrap();
+    let cost = choose_cost((-1.0, 1.0), 0.5, PRIVACY_MODEL).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(1))]).unwrap());
-    let curator = Curator::new(table(&[vec![0.5]]), Arc::new(Echo::new(1)), PREMISES, budget).unwrap();
+    let curator = Curator::new(table(&[vec![0.5]]), Arc::new(Echo::new(1)), PRIVACY_MODEL, budget).unwrap();
     let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
     let good = Choose {
         reference: &[0.0],

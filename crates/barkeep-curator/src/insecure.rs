@@ -1,0 +1,45 @@
+//! Gathers the doors that give up privacy, each with what it gives up; nothing outside this module opens one.
+//!
+//! * [`Budget::not_private`]: answers are not paid for, whether or not they have a known cost. For baselines.
+//! * [`NoiseRng::insecure_seed`]: noise and coins can be repeated, hence subtracted. For tests and papers.
+//! * A [`Sum`](crate::Sum) with σ = 0: no noise at all. It has no price, so a private budget refuses it.
+//!
+//! What passes one of the first two must be marked NOT PRIVATE: [`Gate::is_private`](crate::Gate::is_private) says so.
+
+use crate::{Budget, LatticeSigma, NoiseRng, Refused};
+
+impl Budget {
+    /// Buys nothing and answers everything, for baselines.
+    ///
+    /// **Privacy.** None. Whatever is answered under this budget must be marked NOT PRIVATE.
+    #[must_use]
+    pub fn not_private() -> Self {
+        Self::unpaid()
+    }
+}
+
+impl NoiseRng {
+    /// Seeds from a number, to repeat a run in a test or a paper.
+    ///
+    /// **Privacy.** None: whoever knows or guesses the seed subtracts the noise. Everything drawn with it must
+    /// be marked not private. The same seed gives the same words in every version.
+    #[must_use]
+    pub fn insecure_seed(seed: u64) -> Self {
+        let mut key = *b"........ barkeep: not private...";
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        Self::of_known_key(key)
+    }
+}
+
+/// The noise of a sum, as `rounded` for σ, or none for σ = 0.
+///
+/// **Privacy.** None for σ = 0: its cost stays the refusal in `rounded`, so that a private budget refuses the sum.
+///
+/// # Errors
+/// That of `rounded`, unless σ = 0.
+pub(crate) fn allow_no_noise(
+    sigma: f64,
+    rounded: Result<LatticeSigma, Refused>,
+) -> Result<Option<LatticeSigma>, Refused> {
+    if sigma == 0.0 { Ok(None) } else { rounded.map(Some) }
+}

@@ -1,0 +1,142 @@
+//! Writes what a sum adds up: preconditioned gradients, their squares, or sufficient statistics.
+
+use crate::error::question;
+use crate::sums::passes::Worker;
+use crate::sums::preconditions::{mix, stretch};
+use crate::sums::scores::{score_width, write_score};
+use crate::{MOST_DIMENSIONS, Precondition, Refused, Term};
+use barkeep_data::{BLOCK, Block, Schema};
+use barkeep_model::{Affine, Likelihood, RecordStatistics};
+
+/// What a sum adds up over records, checked against the model and the schema, both public.
+pub(crate) struct Terms<'a> {
+    likelihood: &'a dyn Likelihood,
+    written: Written<'a>,
+    width: usize,
+}
+
+/// What is written for each record.
+enum Written<'a> {
+    Gradient { theta: &'a [f64], precondition: Precondition<'a> },
+    Score { theta: &'a [f64], precondition: Precondition<'a>, weight: f64 },
+    Statistics(Box<dyn RecordStatistics + 'a>),
+}
+
+impl<'a> Terms<'a> {
+    /// Checks what is asked for.
+    ///
+    /// # Errors
+    /// [`Refused::Question`] for a state or a matrix that does not fit the model, a weight that is not above 0, statistics
+    /// the model does not have, or more entries than the clip is proved for.
+    pub(crate) fn new(
+        term: Term<'a>,
+        likelihood: &'a dyn Likelihood,
+        schema: &'a Schema,
+    ) -> Result<Self, Refused> {
+        let dimension = likelihood.dimension();
+        let (written, width) = match term {
+            Term::Gradient { theta, precondition } => {
+                check_gradient(theta, precondition, dimension)?;
+                (Written::Gradient { theta, precondition }, dimension)
+            }
+            Term::Score { theta, precondition, weight } => {
+                check_gradient(theta, precondition, dimension)?;
+                if !(weight.is_finite() && weight > 0.0) {
+                    return Err(question("weight", "a finite number above 0"));
+                }
+                if score_width(dimension) > MOST_DIMENSIONS {
+                    return Err(question(
+                        "model",
+                        "one with at most 89 parameters where moments are asked for",
+                    ));
+                }
+                (Written::Score { theta, precondition, weight }, score_width(dimension))
+            }
+            Term::Statistics => {
+                let statistics =
+                    likelihood.record_statistics(schema).map_err(|reason| question("model", reason))?;
+                let width = statistics.width();
+                if !(1..=MOST_DIMENSIONS).contains(&width) {
+                    return Err(question("model", "one with at most 4096 statistics"));
+                }
+                (Written::Statistics(statistics), width)
+            }
+        };
+        Ok(Self { likelihood, written, width })
+    }
+
+    /// The number of entries of one record's term.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Whether the terms are gradients affine in the columns; they are then described in `affine`.
+    pub(crate) fn affine(&self, affine: &mut Affine) -> bool {
+        match self.written {
+            Written::Gradient { theta, precondition: Precondition::Identity } => {
+                // Whatever a model says here, the columns are there and every coordinate is clipped.
+                self.likelihood.affine_gradient(theta, affine)
+                    && affine.fits(self.width, self.likelihood.columns())
+            }
+            Written::Gradient { .. } | Written::Score { .. } | Written::Statistics(_) => false,
+        }
+    }
+
+    /// Writes the terms of a tile's records to `worker.terms`.
+    pub(crate) fn write(&self, tile: Block<'_>, worker: &mut Worker) {
+        match &self.written {
+            Written::Gradient { theta, precondition } => self.gradient(tile, theta, *precondition, worker),
+            Written::Score { theta, precondition, weight } => {
+                self.gradient(tile, theta, *precondition, worker);
+                let out = worker.mixed.sized(self.width * tile.len());
+                write_score(&worker.terms, self.likelihood.dimension(), tile.len(), *weight, out);
+                std::mem::swap(&mut worker.terms, &mut worker.mixed);
+            }
+            Written::Statistics(statistics) => {
+                statistics.write(tile, worker.terms.sized(self.width * tile.len()));
+            }
+        }
+    }
+
+    /// Writes a block's preconditioned gradients to `worker.terms`.
+    fn gradient(&self, block: Block<'_>, theta: &[f64], precondition: Precondition<'_>, worker: &mut Worker) {
+        let (records, dimension) = (block.len(), self.likelihood.dimension());
+        let terms = worker.terms.sized(dimension * records);
+        self.likelihood.gradient(block, theta, terms, &mut worker.scratch);
+        match precondition {
+            Precondition::Identity => {}
+            Precondition::Diagonal(entries) => stretch(entries, terms, records),
+            Precondition::Dense(matrix) => {
+                mix(matrix, terms, worker.mixed.sized(dimension * records), records);
+                std::mem::swap(&mut worker.terms, &mut worker.mixed);
+            }
+        }
+    }
+}
+
+/// A state has the model's dimension and finite coordinates.
+pub(crate) fn check_state(name: &'static str, state: &[f64], dimension: usize) -> Result<(), Refused> {
+    if state.len() == dimension && state.iter().all(|coordinate| coordinate.is_finite()) {
+        Ok(())
+    } else {
+        Err(question(name, "finite, with one entry per parameter of the model"))
+    }
+}
+
+/// A gradient is asked for where the model has one, and mapped by a matrix of its size.
+fn check_gradient(theta: &[f64], precondition: Precondition<'_>, dimension: usize) -> Result<(), Refused> {
+    check_state("theta", theta, dimension)?;
+    if precondition.fits(dimension) {
+        Ok(())
+    } else {
+        Err(question("precondition", "of the model's dimension, with finite entries"))
+    }
+}
+
+/// How many records' vectors of this width are written before they are added up: as many as stay in the first cache, but
+/// enough to pay for a call.
+pub(crate) fn tile(width: usize) -> usize {
+    /// 20 KiB, less than half of a first cache.
+    const VALUES: usize = 2560;
+    (VALUES / width.max(1)).clamp(128, BLOCK).next_multiple_of(64)
+}

@@ -1,0 +1,3 @@
+fn main() {
+    let _ = barkeep_curator::Curator::candidates;
+}
