@@ -56,10 +56,10 @@ impl Order {
         let Privacy::Budget { epsilon, delta, neighbours } = privacy else { return Ok(self.baseline()) };
         let funds = Funds { epsilon, delta, neighbours };
         match price {
-            Price::PerStep(_, step) | Price::PerDraw(_, step) => self.steps(Vec::new(), &step, funds),
+            Price::PerStep(_, step) | Price::PerDraw(step) => self.steps(Vec::new(), &step, funds),
             Price::PerStepAfter { first, step, .. } => self.steps(first, &step, funds),
-            Price::Planned(_, schedule) => self.schedule(schedule, funds),
-            Price::Once(_, questions) => self.once(questions, funds),
+            Price::Planned(schedule) => self.schedule(schedule, funds),
+            Price::Once(questions) => self.once(questions, funds),
             Price::Varying(_, decision) => self.filter(decision, funds),
             Price::NotPrivate => Ok(self.baseline()),
         }

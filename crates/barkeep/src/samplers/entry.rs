@@ -80,12 +80,12 @@ impl SamplerEntry {
     }
 }
 
-/// The public facts a preset plans with.
+/// The public facts a sampler plans with.
 pub(crate) struct Setting<'a> {
     pub(crate) model: &'a Arc<dyn Model>,
     pub(crate) temper: Temper,
     pub(crate) privacy: Privacy,
-    /// Public under substitution; presets that use it refuse other neighbours.
+    /// Public under substitution; samplers that use it refuse other neighbours.
     pub(crate) records: f64,
     /// What is declared of the columns.
     pub(crate) schema: &'a Schema,
@@ -108,14 +108,14 @@ pub(crate) struct Prepared {
     pub(crate) facts: Facts,
     /// Draws to leave out of the summary, if the sampler knows better than half of them; never more than half.
     pub(crate) burn_in: Option<u64>,
-    /// What a chain of so many steps can be expected to achieve, from public facts alone.
+    /// What a chain of a given number of steps can be expected to achieve, from public facts alone.
     pub(crate) forecast: Option<MakeForecast>,
 }
 
 /// Questions and how often each is asked.
 pub(crate) type Questions = Vec<(Cost, Steps)>;
 
-/// Looks ahead for a chain of so many steps.
+/// Looks ahead for a chain of a given number of steps.
 pub(crate) type MakeForecast = Box<dyn Fn(u64) -> Forecast + Send + Sync>;
 
 /// What a chain can be expected to achieve.
@@ -127,27 +127,28 @@ pub(crate) struct Forecast {
     pub(crate) warnings: Vec<String>,
 }
 
-/// What steps cost, and at which level if they hold decisions.
+/// What steps cost, and what the price of a decision covers where there are decisions.
 pub(crate) enum Price {
     /// The same questions at every step: composed exactly before the run.
     PerStep(Option<Level>, Questions),
     /// The same questions at every step, and others that each chain asks before its first.
     PerStepAfter {
-        /// The level.
-        level: Option<Level>,
+        /// What the price of a decision covers.
+        level: Level,
         /// Before the first step.
         first: Questions,
         /// At every step.
         step: Questions,
     },
     /// Independent draws, each paid for.
-    PerDraw(Option<Level>, Questions),
-    /// So many steps of each chain, their prices differing by a schedule made beforehand: composed exactly before the run.
-    Planned(Option<Level>, Questions),
+    PerDraw(Questions),
+    /// Prices differ from step to step by a schedule made beforehand, and the number of steps is fixed: composed exactly
+    /// before the run.
+    Planned(Questions),
     /// Differs from step to step: charged to a filter as the run goes. The cost is one example.
-    Varying(Option<Level>, Cost),
+    Varying(Level, Cost),
     /// Asked once, before the first draw; draws are free after that.
-    Once(Option<Level>, Questions),
+    Once(Questions),
     /// Nothing is paid and nothing is private.
     NotPrivate,
 }
@@ -156,13 +157,9 @@ impl Price {
     /// What the price of a decision covers; absent where nothing is decided.
     pub(crate) fn level(&self) -> Option<Level> {
         match self {
-            Self::PerStep(level, _)
-            | Self::PerStepAfter { level, .. }
-            | Self::PerDraw(level, _)
-            | Self::Planned(level, _)
-            | Self::Varying(level, _)
-            | Self::Once(level, _) => *level,
-            Self::NotPrivate => None,
+            Self::PerStep(level, _) => *level,
+            Self::PerStepAfter { level, .. } | Self::Varying(level, _) => Some(*level),
+            Self::PerDraw(_) | Self::Planned(_) | Self::Once(_) | Self::NotPrivate => None,
         }
     }
 }

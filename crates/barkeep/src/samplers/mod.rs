@@ -13,7 +13,7 @@ pub(crate) mod entry;
 pub(crate) mod example;
 pub mod kernels;
 pub mod parts;
-mod prepare;
+pub(crate) mod prepare;
 
 pub use entries::SAMPLERS;
 pub use entry::{SAMPLER_KEYS, SamplerEntry, StartRule};

@@ -5,13 +5,13 @@
 
 use crate::Error;
 use crate::plan::facts::{Fact, Facts};
-use crate::samplers::entries::hmc::{PATH_KEYS, clip, kernels, path, path_facts};
 use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::leapfrog::Path;
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
 use crate::samplers::prepare::correction_keys::{CORRECTION_KEYS, corrected};
 use crate::samplers::prepare::judged::{needs_budget, price, uses_records};
+use crate::samplers::prepare::path_keys::{PATH_KEYS, clip, kernels, path, path_facts};
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::theorems::thesis::VarianceSensitivity;
 use barkeep_accounting::{Ratio, Rule, Sampling, Steps};
@@ -116,44 +116,62 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     // A level that does not exist for this rule and clip is not shown.
     let alternative = price(&judgement, other).ok().flatten().map(|test| (other, step(test)));
     let price = match reuse {
-        true => Price::PerStepAfter {
-            level: Some(level),
-            first: vec![(gradient.clone(), Steps(1))],
-            step: step(test),
-        },
+        true => Price::PerStepAfter { level, first: vec![(gradient.clone(), Steps(1))], step: step(test) },
         false => Price::PerStep(Some(level), step(test)),
     };
     let kernel = kernels(setting, path, judgement);
     Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast: None })
 }
 
-/// The rule of the test, and what is to be said of it.
+/// The rule of a test as the spec names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WrittenRule {
+    Penalty,
+    Barker,
+    LazyBarker,
+    BarkerCorrected,
+}
+
+impl WrittenRule {
+    const NAMES: [(&'static str, Self); 4] = [
+        ("penalty", Self::Penalty),
+        ("barker", Self::Barker),
+        ("lazy-barker", Self::LazyBarker),
+        ("barker-corrected", Self::BarkerCorrected),
+    ];
+
+    /// The keys that only this rule has.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Penalty => &["tau"],
+            Self::Barker => &[],
+            Self::LazyBarker => &["keep"],
+            Self::BarkerCorrected => &["variance", "correction"],
+        }
+    }
+}
+
+/// The rule of the test, and the facts a plan states about it.
 fn acceptance(section: &Section<'_>, setting: &Setting<'_>) -> Result<(Acceptance, Facts), Error> {
-    let names = ["penalty", "barker", "lazy-barker", "barker-corrected"].map(|name| (name, name));
-    let rule = section.choice("rule", &names)?.unwrap_or("penalty");
-    for (key, only) in [
-        ("tau", "penalty"),
-        ("keep", "lazy-barker"),
-        ("variance", "barker-corrected"),
-        ("correction", "barker-corrected"),
-    ] {
-        if section.has(key) && rule != only {
-            return Err(section.error(key, format!("has a meaning for rule = \"{only}\" only")).into());
+    let rule = section.choice("rule", &WrittenRule::NAMES)?.unwrap_or(WrittenRule::Penalty);
+    for (name, only) in WrittenRule::NAMES.iter().filter(|(_, other)| *other != rule) {
+        if let Some(key) = only.keys().iter().find(|key| section.has(key)) {
+            return Err(section.error(key, format!("has a meaning for rule = \"{name}\" only")).into());
         }
     }
     Ok(match rule {
-        "barker" => (Acceptance::Fixed(Rule::Barker), Vec::new()),
-        "lazy-barker" => {
+        WrittenRule::Barker => (Acceptance::Fixed(Rule::Barker), Vec::new()),
+        WrittenRule::LazyBarker => {
             let keep = section.positive("keep")?.unwrap_or(0.5);
             let rule = Rule::Lazy { keep, rule: Box::new(Rule::Barker) };
             rule.validate().map_err(|error| section.error("keep", error.to_string()))?;
             (Acceptance::Fixed(rule), Vec::new())
         }
-        "barker-corrected" => {
+        WrittenRule::BarkerCorrected => {
             let (rule, errors) = corrected(section, section.positive("variance")?.unwrap_or(2.0))?;
             (Acceptance::Fixed(rule), errors)
         }
-        _ => {
+        WrittenRule::Penalty => {
             let tau = section.require("tau", section.positive("tau")?)?;
             let ratio = Ratio::new(tau * setting.records.sqrt())?;
             (Acceptance::PenaltyRatio { ratio, variance: VarianceSensitivity::Tight }, Vec::new())

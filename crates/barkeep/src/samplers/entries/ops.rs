@@ -7,17 +7,15 @@
 use crate::Error;
 use crate::plan::facts::{Fact, Facts, Value};
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
+use crate::samplers::Kernel;
 use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{BERNOULLI, Example};
+use crate::samplers::kernels::grid::{Draw, Grid};
 use crate::samplers::prepare::judged::needs_budget;
-use crate::samplers::{Kernel, State};
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Neighbours, Steps};
-use barkeep_curator::{
-    Ask, Choose, LARGEST_CHOICE, MOST_CANDIDATES, PrivacyModel, Refused, choose_cost, choose_epsilon,
-};
+use barkeep_curator::{LARGEST_CHOICE, MOST_CANDIDATES, PrivacyModel, Refused, choose_cost, choose_epsilon};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -83,15 +81,8 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let kernel = Box::new(move |_: &mut PublicRng| {
         Box::new(Draw { model: Arc::clone(&model), grid: Arc::clone(&grid), range, power }) as Box<dyn Kernel>
     });
-    let price = Price::PerDraw(None, vec![(cost, Steps(1))]);
+    let price = Price::PerDraw(vec![(cost, Steps(1))]);
     Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None })
-}
-
-/// A public grid, its prior and its middle.
-struct Grid {
-    points: Vec<f64>,
-    offsets: Vec<f64>,
-    middle: Vec<f64>,
 }
 
 impl Grid {
@@ -105,7 +96,10 @@ impl Grid {
         let along = match section.count("grid")? {
             Some(along) => along,
             None => usual.ok_or_else(|| {
-                section.error("name", "is for few parameters: a grid over so many would have too many points")
+                section.error(
+                    "name",
+                    "is for few parameters: a grid over all of them would have too many points",
+                )
             })?,
         };
         let count = size(along, d).filter(|_| along >= 2).ok_or_else(|| {
@@ -159,36 +153,5 @@ fn ends(section: &Section<'_>, key: &str, dimension: usize) -> Result<Vec<f64>, 
         Ok(ends)
     } else {
         Err(section.error(key, format!("must be a finite number, or {dimension} of them")))
-    }
-}
-
-/// Draws anew at every step.
-struct Draw {
-    model: Arc<dyn Model>,
-    grid: Arc<Grid>,
-    range: (f64, f64),
-    power: f64,
-}
-
-impl Kernel for Draw {
-    fn step(
-        &mut self,
-        state: &mut State,
-        ask: &mut dyn Ask,
-        _rng: &mut PublicRng,
-    ) -> Result<Outcome, Refused> {
-        let Grid { points, offsets, middle } = &*self.grid;
-        let chosen = ask.choose(&Choose {
-            reference: middle,
-            candidates: points,
-            offsets,
-            range: self.range,
-            power: self.power,
-        })?;
-        if let Some(point) = points.chunks_exact(self.model.dimension()).nth(chosen) {
-            state.theta.copy_from_slice(point);
-            state.log_prior = self.model.log_prior(point);
-        }
-        Ok(Outcome::Moved)
     }
 }

@@ -3,20 +3,15 @@
 use crate::Error;
 use crate::plan::facts::{Fact, Facts};
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
+use crate::samplers::Kernel;
 use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{Example, GAUSSIAN};
+use crate::samplers::kernels::given::{Given, Question};
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
-use crate::samplers::{Kernel, State};
 use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Epsilon, Sampling, Steps, calibration};
-use barkeep_curator::{
-    Ask, Clip, PrivacyModel, Refused, Sum, Temper, Term, sigma_for, sum_cost, sum_sensitivity,
-};
-use barkeep_data::Schema;
-use barkeep_model::Model;
-use barkeep_num::linear::Cholesky;
+use barkeep_curator::{Clip, PrivacyModel, Temper, sigma_for, sum_cost, sum_sensitivity};
 use std::sync::Arc;
 
 const KEYS: [Key; 1] = [key(
@@ -75,61 +70,8 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let (model, schema) = (Arc::clone(setting.model), Arc::new(setting.schema.clone()));
     let kernel = Box::new(move |_: &mut PublicRng| {
         let (model, schema) = (Arc::clone(&model), Arc::clone(&schema));
-        Box::new(Given { model, schema, question, found: None }) as Box<dyn Kernel>
+        Box::new(Given::new(model, schema, question)) as Box<dyn Kernel>
     });
-    let price = Price::Once(None, vec![(cost, Steps(1))]);
+    let price = Price::Once(vec![(cost, Steps(1))]);
     Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None })
-}
-
-/// What is asked for, once.
-#[derive(Debug, Clone, Copy)]
-struct Question {
-    clip: Clip,
-    sigma: f64,
-    records: f64,
-    width: usize,
-}
-
-/// Asks at its first step, and draws from then on.
-struct Given {
-    model: Arc<dyn Model>,
-    schema: Arc<Schema>,
-    question: Question,
-    found: Option<(Vec<f64>, Cholesky)>,
-}
-
-impl Given {
-    /// Mean and factor of the covariance of the posterior.
-    fn ask(&self, ask: &mut dyn Ask) -> Result<(Vec<f64>, Cholesky), Refused> {
-        let Question { clip, sigma, records, width } = self.question;
-        let mut noisy = vec![0.0; width];
-        let sum = Sum { term: Term::Statistics, temper: Temper::NONE, clip, batch: Sampling::Full, sigma };
-        ask.sum(&sum, &mut noisy)?;
-        let wrong = |requirement| Refused::Question { name: "model", requirement };
-        let statistics = self.model.statistics(&self.schema).map_err(wrong)?;
-        statistics
-            .posterior(records, &noisy, sigma * sigma)
-            .and_then(|(mean, covariance)| Some((mean, Cholesky::new(&covariance, self.model.dimension())?)))
-            .ok_or(wrong("one whose posterior the noisy statistics determine; give proper priors"))
-    }
-}
-
-impl Kernel for Given {
-    fn step(
-        &mut self,
-        state: &mut State,
-        ask: &mut dyn Ask,
-        rng: &mut PublicRng,
-    ) -> Result<Outcome, Refused> {
-        if self.found.is_none() {
-            self.found = Some(self.ask(ask)?);
-        }
-        if let Some((mean, factor)) = &self.found {
-            let standard: Vec<f64> = mean.iter().map(|_| rng.normal()).collect();
-            factor.correlate(&standard, &mut state.theta);
-            state.theta.iter_mut().zip(mean).for_each(|(x, mean)| *x += mean);
-            state.log_prior = self.model.log_prior(&state.theta);
-        }
-        Ok(Outcome::Moved)
-    }
 }

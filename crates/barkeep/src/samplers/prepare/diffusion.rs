@@ -166,6 +166,24 @@ pub(crate) fn prepare(
     })
 }
 
+/// What `precondition` may name.
+#[derive(Debug, Clone, Copy)]
+enum Precondition {
+    Auto,
+    Fisher,
+    FisherLocal,
+    None,
+}
+
+impl Precondition {
+    const NAMES: [(&'static str, Self); 4] = [
+        ("auto", Self::Auto),
+        ("fisher", Self::Fisher),
+        ("fisher-local", Self::FisherLocal),
+        ("none", Self::None),
+    ];
+}
+
 /// Reads `precondition` and `fisher_scale`.
 pub(crate) fn whitening(section: &Section<'_>, dimension: usize) -> Result<WhiteningChoice, SpecError> {
     let scale = section.positive("fisher_scale")?;
@@ -193,14 +211,12 @@ pub(crate) fn whitening(section: &Section<'_>, dimension: usize) -> Result<White
             given(diagonal(&entries))
         }
         _ => {
-            let kinds = [("auto", None), ("fisher", Some(Some(false))), ("fisher-local", Some(Some(true)))];
-            let choices = [kinds[0], kinds[1], kinds[2], ("none", Some(None))];
-            match section.choice("precondition", &choices)? {
-                Some(Some(None)) => given(diagonal(&vec![1.0; dimension])),
-                local => Ok(WhiteningChoice::Fisher {
-                    local: local.flatten().flatten(),
-                    scale: scale.unwrap_or(1.0),
-                }),
+            let fisher = |local| Ok(WhiteningChoice::Fisher { local, scale: scale.unwrap_or(1.0) });
+            match section.choice("precondition", &Precondition::NAMES)?.unwrap_or(Precondition::Auto) {
+                Precondition::Auto => fisher(None),
+                Precondition::Fisher => fisher(Some(false)),
+                Precondition::FisherLocal => fisher(Some(true)),
+                Precondition::None => given(diagonal(&vec![1.0; dimension])),
             }
         }
     }

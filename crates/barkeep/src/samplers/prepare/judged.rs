@@ -112,7 +112,7 @@ pub(crate) fn uses_records(section: &Section<'_>, setting: &Setting<'_>, how: &s
             "name",
             format!("{how}, which is secret where neighbours = \"add-remove\"; use \"barker\""),
         )),
-        _ => Ok(()),
+        Privacy::Budget { neighbours: Neighbours::Substitute, .. } | Privacy::NotPrivate => Ok(()),
     }
 }
 
@@ -183,7 +183,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
     };
     let price = match price(&judgement, test.level)? {
         Some(cost) => Price::PerStep(Some(test.level), vec![(cost, Steps(1))]),
-        None => Price::Varying(Some(test.level), example(&judgement, test.level)?),
+        None => Price::Varying(test.level, example(&judgement, test.level)?),
     };
     let other = if test.level == Level::Decision { Level::Release } else { Level::Decision };
     // What the other level would cap steps at, unless the spec insists on steps without a cap.

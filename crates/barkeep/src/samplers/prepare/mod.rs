@@ -2,7 +2,9 @@
 
 pub(crate) mod correction_keys;
 pub(crate) mod diffusion;
+pub(crate) mod fit;
 pub(crate) mod forecast;
 pub(crate) mod judged;
+pub(crate) mod path_keys;
 pub(crate) mod stochastic;
 pub(crate) mod walk_keys;

@@ -144,7 +144,6 @@ pub(crate) fn prepare(
     let price = match &stages[..] {
         [only] => Price::PerStep(None, vec![(cost(only)?, Steps(1))]),
         many => Price::Planned(
-            None,
             many.iter().map(|stage| Ok((cost(stage)?, Steps(stage.steps)))).collect::<Result<_, Error>>()?,
         ),
     };

@@ -30,6 +30,14 @@ pub(crate) const WALK_KEYS: [Key; 5] = [
     ),
 ];
 
+/// The length of a step as the spec names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Gaussian,
+    Capped,
+    Uniform,
+}
+
 /// A walk as the spec describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WalkShape {
@@ -54,31 +62,34 @@ impl WalkShape {
             )?
             .unwrap_or(Direction::Full);
         let kind = section
-            .choice("proposal", &[("gaussian", "gaussian"), ("capped", "capped"), ("uniform", "uniform")])?
-            .unwrap_or(if capped { "capped" } else { "gaussian" });
+            .choice(
+                "proposal",
+                &[("gaussian", Kind::Gaussian), ("capped", Kind::Capped), ("uniform", Kind::Uniform)],
+            )?
+            .unwrap_or(if capped { Kind::Capped } else { Kind::Gaussian });
         let scale = scale(section, dimension, direction, kind)?;
         // The cap sets the price of every step: no longer than what a typical step needs.
         let usual = scale.root_mean_square(direction);
         let cap = section.positive("proposal_cap")?;
         let length = match (kind, cap) {
-            ("gaussian", Some(_)) => {
+            (Kind::Gaussian, Some(_)) => {
                 return Err(section.error(
                     "proposal_cap",
                     "has no meaning for proposal = \"gaussian\", which has no longest step",
                 ));
             }
-            ("gaussian", None) => Length::Gaussian,
-            ("uniform", Some(_)) if section.has("proposal_sd") => {
+            (Kind::Gaussian, None) => Length::Gaussian,
+            (Kind::Uniform, Some(_)) if section.has("proposal_sd") => {
                 return Err(section.error(
                     "proposal_sd",
                     "has no meaning for proposal = \"uniform\", whose length is proposal_cap",
                 ));
             }
-            ("uniform", Some(cap)) => Length::Uniform { cap },
-            ("uniform", None) => {
+            (Kind::Uniform, Some(cap)) => Length::Uniform { cap },
+            (Kind::Uniform, None) => {
                 return Err(section.error("proposal_cap", "is required for proposal = \"uniform\""));
             }
-            (_, cap) => {
+            (Kind::Capped, cap) => {
                 let cap = cap.unwrap_or(usual);
                 // Below this a draw would be refused too often to be worth waiting for.
                 if cap < 0.8 * usual {
@@ -101,7 +112,7 @@ fn scale(
     section: &Section<'_>,
     dimension: usize,
     direction: Direction,
-    kind: &str,
+    kind: Kind,
 ) -> Result<Scale, SpecError> {
     if let Some(covariance) = section.matrix("proposal_covariance", dimension)? {
         if section.has("proposal_sd") {
@@ -109,7 +120,7 @@ fn scale(
                 section.error("proposal_covariance", "and proposal_sd say the same thing; give one of them")
             );
         }
-        if direction != Direction::Full || kind == "uniform" {
+        if direction != Direction::Full || kind == Kind::Uniform {
             return Err(section
                 .error("proposal_covariance", "needs move = \"full\" and a Gaussian or capped proposal"));
         }
@@ -127,7 +138,7 @@ fn scale(
         }
         Some(_) => vec![section.positive("proposal_sd")?.unwrap_or(1.0); dimension],
         // A uniform step has its cap for a scale.
-        None if kind == "uniform" => vec![1.0; dimension],
+        None if kind == Kind::Uniform => vec![1.0; dimension],
         None => return Err(section.error("proposal_sd", "is required")),
     };
     Ok(Scale::Diagonal(sd))

@@ -1,0 +1,53 @@
+//! Draws from the posterior on a public grid, anew at every step.
+
+use crate::public_rng::PublicRng;
+use crate::run::draws::Outcome;
+use crate::samplers::{Kernel, State};
+use barkeep_curator::{Ask, Choose, Refused};
+use barkeep_model::Model;
+use std::sync::Arc;
+
+/// A public grid, its prior and its middle.
+pub(crate) struct Grid {
+    /// The points, one after the other.
+    pub(crate) points: Vec<f64>,
+    /// ln p(θ) of each.
+    pub(crate) offsets: Vec<f64>,
+    /// What each is compared with.
+    pub(crate) middle: Vec<f64>,
+}
+
+/// Draws anew at every step.
+pub(crate) struct Draw {
+    /// The model.
+    pub(crate) model: Arc<dyn Model>,
+    /// Where draws come from.
+    pub(crate) grid: Arc<Grid>,
+    /// The range of a record's log-ratio.
+    pub(crate) range: (f64, f64),
+    /// The power of the likelihood.
+    pub(crate) power: f64,
+}
+
+impl Kernel for Draw {
+    fn step(
+        &mut self,
+        state: &mut State,
+        ask: &mut dyn Ask,
+        _rng: &mut PublicRng,
+    ) -> Result<Outcome, Refused> {
+        let Grid { points, offsets, middle } = &*self.grid;
+        let chosen = ask.choose(&Choose {
+            reference: middle,
+            candidates: points,
+            offsets,
+            range: self.range,
+            power: self.power,
+        })?;
+        if let Some(point) = points.chunks_exact(self.model.dimension()).nth(chosen) {
+            state.theta.copy_from_slice(point);
+            state.log_prior = self.model.log_prior(point);
+        }
+        Ok(Outcome::Moved)
+    }
+}
