@@ -1,12 +1,12 @@
-//! The engine inside a program: a spec in text, records from memory, draws and their summary back.
+//! The engine inside a program: a spec in text, records from memory, progress on the way, a folder of results.
 //!
 //! `cargo run --release -p barkeep --example embedding`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it found")]
 
-use barkeep::accounting::Epsilon;
 use barkeep::data::TableBuilder;
-use barkeep::{Plan, PublicRng, Spec};
+use barkeep::{Outcome, PublicRng, Spec, Watch};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const SPEC: &str = r#"
 [data]
@@ -27,13 +27,28 @@ name = "langevin"
 start = [0, 0, 0, 0]
 "#;
 
+/// Reports progress. Everything it hears is public, so it may print it.
+struct Percent {
+    steps: u64,
+    done: AtomicU64,
+}
+
+impl Watch for Percent {
+    fn step(&self, _chain: usize, _outcome: Outcome) {
+        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
+        if done.is_multiple_of(self.steps.div_ceil(4)) {
+            println!("{} % of the steps", 100 * done / self.steps);
+        }
+    }
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let plan = Plan::new(Spec::parse(SPEC, ".".as_ref())?)?;
-    println!("{} steps for ε = {:.3}", plan.steps().0, plan.epsilon().map_or(f64::NAN, Epsilon::get));
+    let plan = Spec::parse(SPEC, ".".as_ref())?.plan()?;
+    let steps = plan.steps().0 * plan.chains();
+    println!("{steps} steps for epsilon at most {:.3}", plan.epsilon().map_or(f64::NAN, |upper| upper.get()));
 
     // The view says which columns are read, in which order: those of the spec that the formula uses.
-    let view = plan.spec().data().view();
-    let mut table = TableBuilder::viewed(view.clone(), 100_000)?;
+    let mut table = TableBuilder::viewed(plan.spec().data().view().clone(), 100_000)?;
     let mut rng = PublicRng::new(1, 0);
     for _ in 0..100_000 {
         let (dose, treated) = (10.0 * rng.open_uniform(), rng.open_uniform() < 0.5);
@@ -42,6 +57,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         table.push_row(&[dose, f64::from(treated), f64::from(recovered)])?;
     }
 
-    print!("{}", plan.run(table.finish()?)?.summary());
+    let progress = Percent { steps, done: AtomicU64::new(0) };
+    let run = plan.runner().watch(&progress).run(table.finish()?)?;
+    print!("{}", run.summary());
+    let folder = std::env::temp_dir().join(format!("barkeep-embedding-{}", std::process::id()));
+    run.save(&folder)?;
+    println!("{}\nDraws, summary and certificate are in {}.", run.certificate.statement, folder.display());
     Ok(())
 }

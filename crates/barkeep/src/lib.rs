@@ -33,7 +33,7 @@ pub use barkeep_num as num;
 
 pub use diagnostics::Summary;
 pub use error::Error;
-pub use plan::certificate::{Certificate, level_name};
+pub use plan::certificate::{Certificate, Verified};
 pub use plan::facts::Fact;
 pub use plan::start::PlannedStart;
 pub use plan::{Bill, Plan};
@@ -42,7 +42,7 @@ pub use run::draws::{Draws, Outcome};
 pub use run::folder::{CERTIFICATE, Folder};
 pub use run::{Run, Runner, Unwatched, Watch};
 pub use simulate::Simulation;
-pub use spec::{Spec, SpecError};
+pub use spec::{BuiltIn, Data, Privacy, Sampler, Spec, SpecError};
 
 /// The README's snippets, compiled and run.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@ use crate::models;
 use crate::public_rng::PublicRng;
 use crate::run::files::{WriteError, write_atomically};
 use crate::spec::{Spec, SpecError};
-use barkeep_data::{Column, Kind, Scale, View};
+use barkeep_data::{Column, Kind, Records, Scale, View};
 use barkeep_model::Model;
 use std::path::Path;
 use std::sync::Arc;
@@ -58,14 +58,14 @@ impl Simulation {
         path: &Path,
         delimiter: u8,
         theta: &[f64],
-        records: u64,
+        records: Records,
         seed: u64,
     ) -> Result<(), WriteError> {
         let mut rng = PublicRng::new(seed, 0);
         write_atomically(path, |file| {
             let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(file);
             writer.write_record(self.header())?;
-            for _ in 0..records {
+            for _ in 0..records.0 {
                 writer.write_record(self.record(theta, &mut rng))?;
             }
             writer.flush()

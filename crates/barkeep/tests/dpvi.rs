@@ -79,7 +79,7 @@ fn chains_start_from_a_fit_they_have_paid_for() {
         let (table, centre) = simulated(&with, &[1.0, -1.0], 5);
         let run = run(&with, table, 11);
         certificate.steps_used = Some(run.steps_used.clone());
-        let epsilon = certificate.verify().unwrap();
+        let epsilon = certificate.verify().unwrap().epsilon.get();
         assert!(epsilon <= 2.0 && epsilon > 1.9, "{epsilon}");
         assert!(run.steps_used.iter().all(|used| *used == with.steps().0));
         // The prior's mode is 30 standard deviations away; the fit's noise leaves about one.

@@ -261,7 +261,7 @@ fn one_answer_is_certified_once() {
         let mut certificate = Certificate::of(&plan);
         let run = run(&plan, simulated(&plan, &theta, 2).0, 6);
         certificate.steps_used = Some(run.steps_used.clone());
-        let epsilon = certificate.verify().unwrap();
+        let epsilon = certificate.verify().unwrap().epsilon.get();
         assert!(epsilon <= 1.0 && epsilon > 0.99, "{epsilon}");
         match plan.bill().unwrap() {
             Bill::Once(contract) => {

@@ -6,7 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "the records are simulated; the test plays the curator")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use barkeep::data::{CsvOptions, Table, read};
+use barkeep::data::{CsvOptions, Records, Table, read};
 use barkeep::model::{Likelihood, Scratch};
 use barkeep::num::linear::Cholesky;
 use barkeep::{Folder, Plan, Simulation, Spec, insecure::Insecure};
@@ -66,7 +66,7 @@ fn spec_of(folder: &Path, data: &str, records: u64, family: &str, sampler: &str)
 
 fn table(spec: &Spec) -> Table {
     let data = spec.data();
-    read(data.path(), data.view(), data.records() as usize, CsvOptions::default(), &mut |_| {}).unwrap()
+    read(data.path(), data.view(), data.records().as_len(), CsvOptions::default(), &mut |_| {}).unwrap()
 }
 
 /// Σ ln p(x|θ) and its gradient.
@@ -111,7 +111,7 @@ fn records_are_simulated_as_the_families_say() {
         let spec = spec_of(out.path(), family, 4000, family, sampler);
         let d = spec.model().dimension();
         let theta: Vec<f64> = [0.3, -0.5, 0.4, 0.2, -0.3, 0.6, 0.1, -0.2][..d].to_vec();
-        Simulation::of_spec(&spec).write_csv(spec.data().path(), b',', &theta, 4000, 5).unwrap();
+        Simulation::of_spec(&spec).write_csv(spec.data().path(), b',', &theta, Records(4000), 5).unwrap();
         let table = table(&spec);
         let (mut score, mut square, mut scratch) = (vec![0.0; d], vec![0.0; d * d], Scratch::new());
         for block in table.blocks().iter() {

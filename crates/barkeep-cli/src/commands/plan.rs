@@ -1,7 +1,7 @@
 //! `barkeep plan`: says what a spec would cost and buy, without opening the records.
 
 use crate::exit::{Exit, print, say};
-use barkeep::{Plan, level_name};
+use barkeep::Plan;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ pub(super) fn describe(plan: &Plan) {
     row("chains", &plan.chains().to_string());
     row("steps of each chain", &plan.steps().0.to_string());
     for affordable in plan.affordable() {
-        let name = format!("steps at {} level", level_name(affordable.level));
+        let name = format!("steps at {} level", affordable.level.name());
         let about = if affordable.estimated { "about " } else { "" };
         row(&name, &format!("{about}{} for all chains together", affordable.steps.0));
     }

@@ -1,6 +1,7 @@
 //! `barkeep simulate`: writes simulated records of a model as CSV. They are public: nobody's.
 
 use crate::exit::{Exit, say};
+use barkeep::data::Records;
 use barkeep::{Error, Simulation};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ impl Simulate {
             return Err(Exit::Input("--theta must hold finite numbers".to_owned()));
         }
         simulation
-            .write_csv(&self.out, delimiter, &self.theta, self.records, self.seed)
+            .write_csv(&self.out, delimiter, &self.theta, Records(self.records), self.seed)
             .map_err(Error::from)?;
         say(&format!("Wrote {} simulated records to {}", self.records, self.out.display()));
         Ok(())

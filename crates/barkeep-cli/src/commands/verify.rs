@@ -16,12 +16,15 @@ impl Verify {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
         let certificate = Certificate::read(&self.certificate)?;
-        let computed = certificate.verify()?;
+        let verified = certificate.verify()?;
         print(&format!(
             "verified: the bill costs epsilon {:.9}, within the stated {}",
-            computed,
+            verified.epsilon.get(),
             certificate.epsilon.unwrap_or(f64::INFINITY)
         ))?;
+        if let Some(not_planned) = verified.not_planned {
+            print(&format!("not checked: {not_planned}"))?;
+        }
         print(&certificate.statement)
     }
 }

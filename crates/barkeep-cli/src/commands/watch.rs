@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use barkeep::accounting::{Epsilon, Steps};
+use barkeep::data::Records;
 use barkeep::{Outcome, Plan, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -62,7 +63,7 @@ impl Progress {
 }
 
 impl Watch for Progress {
-    fn read(&self, records: u64) {
+    fn read(&self, records: Records) {
         self.bar.set_message(format!("reading, {records} records"));
     }
 

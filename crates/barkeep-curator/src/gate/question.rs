@@ -13,6 +13,20 @@ pub enum Level {
     Decision,
 }
 
+impl Level {
+    /// Both, by the names that specs, plans and certificates give them.
+    pub const NAMED: [(&'static str, Self); 2] = [("decision", Self::Decision), ("release", Self::Release)];
+
+    /// The level's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Release => "release",
+        }
+    }
+}
+
 /// What every question of a run is accounted under; public, fixed before the first question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrivacyModel {

@@ -1,10 +1,10 @@
 //! States what a run guarantees, before its first answer, so that anyone can compute the bill again.
 
 use crate::Error;
-use crate::plan::{Bill, Plan};
-use crate::spec::{Privacy, Spec};
-use barkeep_accounting::{Delta, Mechanism, Neighbours};
-use barkeep_curator::Level;
+use crate::plan::{Bill, DEFAULT_SAMPLER, Plan};
+use crate::spec::{OWN, Privacy, Spec};
+use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours};
+use barkeep_data::Records;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
@@ -39,8 +39,8 @@ pub struct Certificate {
     /// What the guarantee rests on.
     pub premises: Vec<String>,
     /// Number of records.
-    pub records: u64,
-    /// The model's name.
+    pub records: Records,
+    /// The model's name; of a model of one's own, its type's.
     pub model: String,
     /// The sampler's name.
     pub sampler: String,
@@ -111,7 +111,6 @@ impl Certificate {
             }
             None => (None, None, None, None),
         };
-        let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         Self {
             format: FORMAT,
             statement,
@@ -120,21 +119,11 @@ impl Certificate {
             epsilon,
             delta,
             neighbours,
-            level: plan.level().filter(|_| private).map(|level| level_name(level).to_owned()),
+            level: plan.level().filter(|_| private).map(|level| level.name().to_owned()),
             bill,
             released: released(plan.bill()),
-            public: words(&[
-                "the spec: number of records, columns, bounds, levels, invalid values, model, prior, sampler settings",
-                "the proposals and the starting points",
-            ]),
-            premises: words(&[
-                "a person contributes one record",
-                "nothing in the spec was chosen by looking at the records",
-                "the file is well formed: refusals of structure are visible",
-                "the model is trusted code",
-                "the operating system's randomness is good and the process's memory is not read",
-                "time, power and other side channels are not covered",
-            ]),
+            public: words(&PUBLIC),
+            premises: premises(plan.spec().has_own_model().then(|| plan.spec().model_name())),
             records: plan.spec().data().records(),
             model: plan.spec().model_name().to_owned(),
             sampler: plan.sampler().name.to_owned(),
@@ -142,7 +131,7 @@ impl Certificate {
             steps_per_chain: plan.steps().0,
             steps_used: None,
             program: Program::this(),
-            spec: plan.spec().text().to_owned(),
+            spec: plan.spec().text(),
         }
     }
 
@@ -163,12 +152,13 @@ impl Certificate {
     ///
     /// What is verified is that the parts say the same: the words are those of the numbers, the bill costs what is stated,
     /// and the spec asks for nothing that is not on the bill. Nothing here is signed: whoever can write the file can
-    /// write another one that is as consistent.
+    /// write another one that is as consistent. A model of one's own is code that a certificate does not hold: then the
+    /// spec cannot be planned again, and [`Verified::not_planned`] says so.
     ///
     /// # Errors
     /// [`Error::Certificate`] if the parts contradict each other, the bill costs more than is stated, or there is no
     /// guarantee to verify.
-    pub fn verify(&self) -> Result<f64, Error> {
+    pub fn verify(&self) -> Result<Verified, Error> {
         let fail = |reason: String| Err(Error::Certificate(reason));
         if self.format != FORMAT {
             return fail(format!(
@@ -196,12 +186,72 @@ impl Certificate {
             return fail("more steps were used than were certified".to_owned());
         }
         let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
-        let computed = bill.epsilon(delta)?.get();
-        if computed > epsilon {
+        let computed = bill.epsilon(delta)?;
+        if computed.get() > epsilon {
+            let computed = computed.get();
             return fail(format!("the bill costs epsilon {computed}, more than the stated {epsilon}"));
         }
-        self.compare_with_spec()?;
-        Ok(computed)
+        let not_planned = match self.own_model()? {
+            None => {
+                self.compare_with_spec()?;
+                None
+            }
+            Some(own) => {
+                self.compare_with_text(bill, &own)?;
+                Some(format!(
+                    "the model is {own}, code that this certificate does not hold: that the spec buys this bill was not \
+                     checked; ask the program that planned it"
+                ))
+            }
+        };
+        Ok(Verified { epsilon: computed, not_planned })
+    }
+
+    /// The type of the model, if it is code outside barkeep.
+    fn own_model(&self) -> Result<Option<String>, Error> {
+        let spec = self.table()?;
+        let own = spec.get("model").and_then(|model| model.get(OWN)).and_then(toml::Value::as_str);
+        Ok(own.map(str::to_owned))
+    }
+
+    /// The spec's sections.
+    fn table(&self) -> Result<toml::Table, Error> {
+        // What is wrong with it is said by the one who parses it to plan.
+        Ok(self.spec.parse().unwrap_or_default())
+    }
+
+    /// Compares what follows from bill and text alone, where the spec cannot be planned.
+    fn compare_with_text(&self, bill: &Bill, own: &str) -> Result<(), Error> {
+        let fail =
+            |part: &str| Err(Error::Certificate(format!("{part} is not what the spec in it asks for")));
+        let spec = self.table()?;
+        let section =
+            |name: &str| spec.get(name).and_then(toml::Value::as_table).cloned().unwrap_or_default();
+        let (data, sampler) = (section("data"), section("sampler"));
+        let privacy = Privacy::parse(&section("privacy")).map_err(Error::from)?;
+        let Privacy::Budget { epsilon, delta, neighbours } = privacy else { return fail("private") };
+        let count = |table: &toml::Table, key: &str| {
+            table.get(key).and_then(toml::Value::as_integer).and_then(|count| u64::try_from(count).ok())
+        };
+        let named = sampler.get("name").and_then(toml::Value::as_str).unwrap_or(DEFAULT_SAMPLER);
+        for (part, same) in [
+            ("epsilon", self.epsilon.is_some_and(|stated| stated <= epsilon.get())),
+            ("delta", self.delta == Some(delta.get())),
+            ("neighbours", self.neighbours == Some(neighbours)),
+            ("released", self.released == released(Some(bill))),
+            ("public", self.public == words(&PUBLIC)),
+            ("premises", self.premises == premises(Some(own))),
+            ("records", count(&data, "records") == Some(self.records.0)),
+            ("model", self.model == own),
+            ("sampler", self.sampler == named),
+            ("chains", count(&sampler, "chains").unwrap_or(1) == self.chains),
+            ("steps_per_chain", count(&sampler, "steps").is_none_or(|most| self.steps_per_chain <= most)),
+        ] {
+            if !same {
+                return fail(part);
+            }
+        }
+        Ok(())
     }
 
     /// Plans the spec again and compares what follows from it.
@@ -244,6 +294,42 @@ impl Certificate {
     }
 }
 
+/// What verifying a certificate showed.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Verified {
+    /// ε of the bill, computed again.
+    pub epsilon: Epsilon,
+    /// What could not be planned again and why; absent where everything was.
+    pub not_planned: Option<String>,
+}
+
+/// What is assumed public.
+const PUBLIC: [&str; 2] = [
+    "the spec: number of records, columns, bounds, levels, invalid values, model, prior, sampler settings",
+    "the proposals and the starting points",
+];
+
+/// What the guarantee rests on; `own` is the type of a model outside barkeep.
+fn premises(own: Option<&str>) -> Vec<String> {
+    let mut premises = words(&[
+        "a person contributes one record",
+        "nothing in the spec was chosen by looking at the records",
+        "the file is well formed: refusals of structure are visible",
+        "the model is trusted code",
+        "the operating system's randomness is good and the process's memory is not read",
+        "time, power and other side channels are not covered",
+    ]);
+    if let Some(own) = own {
+        premises.push(format!("the model's code, {own}, is no part of barkeep: its author answers for it"));
+    }
+    premises
+}
+
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|&word| word.to_owned()).collect()
+}
+
 /// Whether two bills are the same but for the last digits of calibrated numbers, which another machine's transforms may
 /// round differently.
 fn alike(one: &Value, other: &Value) -> bool {
@@ -271,15 +357,6 @@ fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours) -> String {
     format!(
         "Everything this run releases is ({epsilon}, {delta:e})-differentially private when one record is {changed}."
     )
-}
-
-/// The level as a spec writes it.
-#[must_use]
-pub fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Decision => "decision",
-        Level::Release => "release",
-    }
 }
 
 /// What leaves the curator under a bill, or without one.

@@ -16,14 +16,13 @@ use self::facts::Fact;
 use self::price::{Order, Purchase};
 use self::start::PlannedStart;
 use crate::Error;
-use crate::plan::certificate::level_name;
 use crate::samplers::entry::{Forecast, MakeKernel, Prepared, Questions, Setting};
 use crate::samplers::{SAMPLERS, SamplerEntry};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::{Contract, Delta, Epsilon, Query, Steps};
 use barkeep_curator::{Level, PrivacyModel};
-use barkeep_data::{CsvOptions, Table, read};
+use barkeep_data::{CsvOptions, Records, Table, read};
 use std::sync::Arc;
 
 /// Steps the budget would buy at one level of accounting.
@@ -66,23 +65,24 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Spec`] at the first faulty key, [`Error::Budget`] if the budget does not buy one step per chain.
-    pub fn new(mut spec: Spec) -> Result<Self, Error> {
+    pub fn new(spec: Spec) -> Result<Self, Error> {
+        spec.check()?;
+        let mut keys = spec.sampler_keys();
         if spec.privacy() != Privacy::NotPrivate {
-            spec.name_sampler(DEFAULT_SAMPLER);
+            keys.entry("name").or_insert_with(|| DEFAULT_SAMPLER.into());
         }
-        let sampler = section::named("sampler", spec.sampler(), SAMPLERS, |entry| entry.name)?;
-        let section = Section::new("sampler", spec.sampler(), sampler.all_keys())?;
+        let sampler = section::named("sampler", &keys, SAMPLERS, |entry| entry.name)?;
+        let section = Section::new("sampler", &keys, sampler.all_keys())?;
         let chains = section.count("chains")?.unwrap_or(1);
         if chains > MOST_CHAINS {
             return Err(section.error("chains", format!("must be at most {MOST_CHAINS}")).into());
         }
         let reference = start::reference(&section, &**spec.model());
-        #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
         let setting = Setting {
             model: spec.model(),
-            temper: spec.temper(),
+            temper: spec.tempering(),
             privacy: spec.privacy(),
-            records: spec.data().records() as f64,
+            records: spec.data().records().as_f64(),
             schema: spec.data().schema(),
             reference: &reference,
         };
@@ -282,11 +282,11 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Data`] if the file is missing, malformed, or not what the spec declares.
-    pub fn read_records(&self, progress: &mut dyn FnMut(u64)) -> Result<Table, Error> {
+    pub fn read_records(&self, progress: &mut dyn FnMut(Records)) -> Result<Table, Error> {
         let data = self.spec.data();
         let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
-        let records = usize::try_from(data.records()).unwrap_or(usize::MAX);
-        Ok(read(data.path(), data.view(), records, options, &mut |read| progress(read as u64))?)
+        let records = data.records().as_len();
+        Ok(read(data.path(), data.view(), records, options, &mut |read| progress(Records(read as u64)))?)
     }
 
     /// ε after a tenth, two tenths, … of the steps of all chains, computed as it is asked for: what a progress bar may show.
@@ -318,7 +318,7 @@ impl Plan {
         let affordable: serde_json::Map<_, _> = self
             .affordable
             .iter()
-            .map(|affordable| (level_name(affordable.level).to_owned(), affordable.steps.0.into()))
+            .map(|affordable| (affordable.level.name().to_owned(), affordable.steps.0.into()))
             .collect();
         serde_json::json!({
             "model": self.spec.model_name(),
@@ -326,7 +326,7 @@ impl Plan {
             "private": self.is_private(),
             "records": self.spec.data().records(),
             "epsilon": self.epsilon().map(|upper| serde_json::json!({ "upper": upper })),
-            "level": self.level().map(level_name),
+            "level": self.level().map(Level::name),
             "chains": self.chains,
             "steps_per_chain": self.steps,
             "burn_in": self.burn_in,
@@ -347,9 +347,7 @@ fn warnings(spec: &Spec, private: bool, steps: u64) -> Vec<String> {
         ));
     }
     if let Privacy::Budget { delta, .. } = spec.privacy() {
-        #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
-        let records = spec.data().records() as f64;
-        if delta.get() * records > 1.0 {
+        if delta.get() * spec.data().records().as_f64() > 1.0 {
             warnings.push(
                 "delta is above 1/records: publishing one record at random would satisfy it".to_owned(),
             );

@@ -18,6 +18,7 @@ use crate::run::draws::{Chain, Draws, Outcome};
 use crate::run::folder::Folder;
 use barkeep_accounting::{CoinError, Rho, Steps, ZcdpFilter};
 use barkeep_curator::{Ask, Budget, Refused};
+use barkeep_data::Records;
 use barkeep_num::down;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -25,7 +26,7 @@ use std::sync::OnceLock;
 /// Watches a run from outside: hears of every step and is asked whether to go on. All it learns is public.
 pub trait Watch: Sync {
     /// This many records were read of those declared.
-    fn read(&self, _records: u64) {}
+    fn read(&self, _records: Records) {}
     /// A chain made a step.
     fn step(&self, chain: usize, outcome: Outcome);
     /// Whether the run should stop before the next step.

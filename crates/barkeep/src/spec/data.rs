@@ -1,7 +1,7 @@
 //! Reads `[data]`: where the records are and every public fact about them.
 
 use super::section::{Key, Section, SpecError, key};
-use barkeep_data::{Column, CsvOptions, Kind, Scale, Schema, View, read_header};
+use barkeep_data::{Column, CsvOptions, Kind, Records, Scale, Schema, View, read_header};
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
@@ -35,13 +35,26 @@ pub const COLUMN_KEYS: [Key; 6] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
     path: PathBuf,
-    pub(super) records: u64,
+    records: Records,
     delimiter: u8,
     pub(super) view: View,
 }
 
 /// The most records a sum can take without overflow (2³²).
-const MOST_RECORDS: u64 = 1 << 32;
+const MOST_RECORDS: Records = Records(1 << 32);
+
+/// Checks a number of records.
+fn admissible(records: Records) -> Result<(), SpecError> {
+    let fail = |reason: &str| Err(SpecError::new("data.records", reason));
+    match records {
+        Records(0) => fail("must be a whole number of at least 1, not the number 0"),
+        records if records > MOST_RECORDS => fail("must be at most 2^32, so that no sum can overflow"),
+        _ => Ok(()),
+    }
+}
+
+/// Stands for the path of records that are in no file.
+const IN_MEMORY: &str = "in memory";
 
 impl Data {
     /// Reads and checks the section; relative paths start from `folder`.
@@ -52,10 +65,8 @@ impl Data {
         let inlined = with_columns(table, folder)?;
         let section = Section::new("data", inlined.as_ref().unwrap_or(table), DATA_KEYS.iter())?;
         let path = folder.join(section.require("path", section.text("path")?)?);
-        let records = section.require("records", section.count("records")?)?;
-        if records > MOST_RECORDS {
-            return Err(section.error("records", "must be at most 2^32, so that no sum can overflow"));
-        }
+        let records = Records(section.require("records", section.count("records")?)?);
+        admissible(records)?;
         let delimiter = match section.text("delimiter")?.unwrap_or(",").as_bytes() {
             [one] if *one != b'"' && *one != b'\n' && *one != b'\r' => *one,
             _ => {
@@ -67,12 +78,49 @@ impl Data {
         let Some(columns) = section.table("columns")? else {
             return Err(section.error("columns", "is required, or schema"));
         };
-        let schema = schema(columns)?;
-        Ok(Self { path, records, delimiter, view: View::all(schema) })
+        Ok(Self { path, records, delimiter, view: View::all(schema(columns)?) })
     }
-}
 
-impl Data {
+    /// Records that a program holds in memory, all of whose columns the model reads in this order.
+    #[must_use]
+    pub fn new(schema: Schema, records: Records) -> Self {
+        Self::in_file(schema, records, IN_MEMORY)
+    }
+
+    /// Records in a CSV or Parquet file, by its ending .parquet or .pq.
+    #[must_use]
+    pub fn in_file(schema: Schema, records: Records, path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), records, delimiter: b',', view: View::all(schema) }
+    }
+
+    /// The same file with another character between cells.
+    #[must_use]
+    pub fn delimited_by(self, delimiter: u8) -> Self {
+        Self { delimiter, ..self }
+    }
+
+    /// Checks the number of records.
+    pub(super) fn check(&self) -> Result<(), SpecError> {
+        admissible(self.records)
+    }
+
+    /// The section that says the same.
+    pub(super) fn to_toml(&self) -> toml::Table {
+        let columns = self.view.source().columns().iter();
+        let mut table = toml::Table::from_iter([
+            ("path".to_owned(), self.path.display().to_string().into()),
+            ("records".to_owned(), i64::try_from(self.records.0).unwrap_or(i64::MAX).into()),
+            (
+                "columns".to_owned(),
+                toml::Table::from_iter(columns.map(|c| (c.name().to_owned(), written(c).into()))).into(),
+            ),
+        ]);
+        if self.delimiter != b',' {
+            table.insert("delimiter".to_owned(), char::from(self.delimiter).to_string().into());
+        }
+        table
+    }
+
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -81,7 +129,7 @@ impl Data {
 
     /// How many records it must hold.
     #[must_use]
-    pub fn records(&self) -> u64 {
+    pub fn records(&self) -> Records {
         self.records
     }
 
@@ -185,6 +233,39 @@ pub fn draft_schema(path: &Path, delimiter: u8) -> Result<String, barkeep_data::
         ));
     }
     Ok(text)
+}
+
+/// The entry of `[data.columns]` that [`column`] reads as this column.
+fn written(column: &Column) -> toml::Table {
+    let mut table = toml::Table::new();
+    let mut set = |key: &str, value: toml::Value| table.insert(key.to_owned(), value);
+    match column.kind() {
+        Kind::Real { min, max } | Kind::Integer { min, max } => {
+            let kind = if matches!(column.kind(), Kind::Integer { .. }) { "integer" } else { "real" };
+            set("kind", kind.into());
+            set("min", (*min).into());
+            set("max", (*max).into());
+            set("invalid", column.invalid().into());
+        }
+        Kind::Bool => {
+            set("kind", "bool".into());
+            set("invalid", (column.invalid() != 0.0).into());
+        }
+        Kind::Category { levels } => {
+            set("kind", "category".into());
+            set("levels", levels.clone().into());
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a level's index")]
+            let stands_in = levels.get(column.invalid() as usize).cloned().unwrap_or_default();
+            set("invalid", stands_in.into());
+        }
+    }
+    match column.scale() {
+        Scale::None => {}
+        Scale::Bounds => {
+            set("scale", "bounds".into());
+        }
+    }
+    table
 }
 
 fn column(name: &str, table: &toml::Table) -> Result<Column, SpecError> {

@@ -1,13 +1,16 @@
-//! Turns a spec, written in TOML by a person, into checked facts; nothing here touches a record.
+//! Turns a spec, written in TOML or built in code, into checked facts; nothing here touches a record.
 //!
 //! A spec has four sections: `[data]` (where the records are and what is public about them), `[model]`,
 //! `[privacy]` and `[sampler]`. Every key is documented beside the code that reads it; a key nobody reads is an
 //! error that suggests the nearest one.
 
+mod builder;
 mod data;
 mod privacy;
 pub mod section;
 
+pub(crate) use builder::OWN;
+pub use builder::{BuiltIn, Sampler};
 pub use data::{COLUMN_KEYS, DATA_KEYS, Data, draft_schema};
 pub use privacy::{PRIVACY_KEYS, Privacy};
 pub use section::{Key, SpecError};
@@ -15,7 +18,8 @@ pub use section::{Key, SpecError};
 use crate::models::{self, Built};
 use barkeep_accounting::Neighbours;
 use barkeep_curator::Temper;
-use barkeep_model::{Likelihood, Model, ModelEntry};
+use barkeep_data::Records;
+use barkeep_model::{Likelihood, Model};
 use section::{Section, key};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,19 +32,24 @@ pub const SECTIONS: [Key; 4] = [
     key("sampler", "langevin by its rules", "how to draw"),
 ];
 
-/// A checked spec.
+/// A spec: what a person decides, and everything public about the records.
+///
+/// [`Spec::parse`] reads one from text; [`Spec::new`] and [`Spec::built_in`] build one in code. Either way it can be
+/// written down as TOML, which its certificate does.
 #[derive(Clone)]
 pub struct Spec {
     data: Data,
-    model_entry: &'static ModelEntry,
+    model_name: String,
+    /// Whether the model is code outside barkeep.
+    own: bool,
     likelihood: Arc<dyn Likelihood>,
     model: Arc<dyn Model>,
     temper: Temper,
     privacy: Privacy,
-    /// `[sampler]` as written; the sampler's own entry reads it.
-    sampler: toml::Table,
-    /// The text the spec was read from, with the columns of a schema file written in.
-    text: String,
+    /// All sections, with the columns of a schema file written in.
+    table: toml::Table,
+    /// The text it was read from, if the table is that text and nothing else.
+    written: Option<String>,
 }
 
 impl Spec {
@@ -52,26 +61,25 @@ impl Spec {
         let table: toml::Table = text
             .parse()
             .map_err(|error: toml::de::Error| SpecError::new("", data::not_toml(text, &error)))?;
+        let mut spec = Self::from_table(table.clone(), folder)?;
+        spec.written = (spec.table == table).then(|| text.to_owned());
+        Ok(spec)
+    }
+
+    /// Checks all sections.
+    fn from_table(mut table: toml::Table, folder: &Path) -> Result<Self, SpecError> {
         let root = Section::new("", &table, SECTIONS.iter())?;
         let section = |name: &str| root.require(name, root.table(name)?);
-        let (mut data, text) = match data::with_columns(section("data")?, folder)? {
-            None => (Data::parse(section("data")?, folder)?, text.to_owned()),
-            Some(inlined) => {
-                let data = Data::parse(&inlined, folder)?;
-                let mut whole = table.clone();
-                whole.insert("data".to_owned(), inlined.into());
-                (
-                    data,
-                    toml::to_string(&whole)
-                        .map_err(|error| SpecError::new("data.schema", error.to_string()))?,
-                )
-            }
-        };
+        let inlined = data::with_columns(section("data")?, folder)?;
+        let mut data = Data::parse(inlined.as_ref().unwrap_or(section("data")?), folder)?;
         let model_table = section("model")?;
-        let Built { entry: model_entry, likelihood, model, view } =
-            models::build(model_table, data.schema())?;
+        if let Some(own) = Section::open("model", model_table).text(OWN)? {
+            let reason = format!("is {own}, code of another program: only that program can plan it");
+            return Err(SpecError::new("model.own", reason));
+        }
+        let Built { entry, likelihood, model, view } = models::build(model_table, data.schema())?;
         data.view = view;
-        let temper = temper(&Section::open("model", model_table), data.records)?;
+        let temper = temper(&Section::open("model", model_table), data.records())?;
         let privacy = Privacy::parse(section("privacy")?)?;
         if let (Privacy::Budget { neighbours: Neighbours::AddRemove, .. }, true) =
             (privacy, model_table.contains_key("n0"))
@@ -81,8 +89,12 @@ impl Spec {
                 "depends on the number of records, which neighbours = \"add-remove\" protects; give temper instead",
             ));
         }
-        let sampler = root.table("sampler")?.cloned().unwrap_or_default();
-        Ok(Self { data, model_entry, likelihood, model, temper, privacy, sampler, text })
+        root.table("sampler")?;
+        if let Some(inlined) = inlined {
+            table.insert("data".to_owned(), inlined.into());
+        }
+        let model_name = entry.name.to_owned();
+        Ok(Self { data, model_name, own: false, likelihood, model, temper, privacy, table, written: None })
     }
 
     /// `[data]`.
@@ -103,15 +115,15 @@ impl Spec {
         &self.model
     }
 
-    /// The model's name.
+    /// The model's name; of a model of one's own, its type's.
     #[must_use]
     pub fn model_name(&self) -> &str {
-        self.model_entry.name
+        &self.model_name
     }
 
     /// The power of the likelihood.
     #[must_use]
-    pub fn temper(&self) -> Temper {
+    pub fn tempering(&self) -> Temper {
         self.temper
     }
 
@@ -121,32 +133,44 @@ impl Spec {
         self.privacy
     }
 
-    /// The spec as TOML, word for word, or with the columns of its schema file written in.
+    /// The spec as TOML: word for word as it was read, or with the columns of its schema file written in, or as it was
+    /// built.
     #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
+    pub fn text(&self) -> String {
+        self.written.clone().unwrap_or_else(|| self.table.to_string())
+    }
+
+    /// Whether the model is code outside barkeep, which nobody else can plan.
+    pub(crate) fn has_own_model(&self) -> bool {
+        self.own
     }
 
     /// `[sampler]` as written.
-    pub(crate) fn sampler(&self) -> &toml::Table {
-        &self.sampler
+    pub(crate) fn sampler_keys(&self) -> toml::Table {
+        self.table.get("sampler").and_then(toml::Value::as_table).cloned().unwrap_or_default()
     }
 
-    /// Names the sampler where the spec does not.
-    pub(crate) fn name_sampler(&mut self, name: &str) {
-        self.sampler.entry("name").or_insert_with(|| name.into());
+    /// Checks what [`Spec::parse`] checks and [`Spec::new`] takes on trust.
+    pub(crate) fn check(&self) -> Result<(), SpecError> {
+        self.data.check()?;
+        let (reads, declared) = (self.model.columns(), self.data.schema().width());
+        if reads == declared {
+            Ok(())
+        } else {
+            let name = &self.model_name;
+            let reason = format!("model \"{name}\" reads {reads} columns, but {declared} are declared");
+            Err(SpecError::new("data.columns", reason))
+        }
     }
 }
 
-fn temper(section: &Section<'_>, records: u64) -> Result<Temper, SpecError> {
-    #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
-    let records = records as f64;
+fn temper(section: &Section<'_>, records: Records) -> Result<Temper, SpecError> {
     let (name, temper) = match (section.positive("temper")?, section.positive("n0")?) {
         (Some(_), Some(_)) => {
             return Err(section.error("n0", "and temper say the same thing; give one of them"));
         }
         (Some(temper), None) => ("temper", temper),
-        (None, Some(n0)) => ("n0", n0 / records),
+        (None, Some(n0)) => ("n0", n0 / records.as_f64()),
         (None, None) => ("temper", 1.0),
     };
     if temper > 1.0 {

@@ -15,6 +15,10 @@ pub const PRIVACY_KEYS: [Key; 4] = [
     key("private", "true", "false runs a baseline without any protection and marks every output NOT PRIVATE"),
 ];
 
+/// Neighbours by the names a spec gives them.
+const NEIGHBOURS: [(&str, Neighbours); 2] =
+    [("substitute", Neighbours::Substitute), ("add-remove", Neighbours::AddRemove)];
+
 /// What protects the records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Privacy {
@@ -32,6 +36,39 @@ pub enum Privacy {
 }
 
 impl Privacy {
+    /// An (ε, δ) budget that protects against the substitution of one record.
+    ///
+    /// # Errors
+    /// ε or δ out of range.
+    pub fn budget(epsilon: f64, delta: f64) -> Result<Self, barkeep_accounting::Error> {
+        let (epsilon, delta) = (Epsilon::new(epsilon)?, Delta::new(delta)?);
+        Ok(Self::Budget { epsilon, delta, neighbours: Neighbours::Substitute })
+    }
+
+    /// The same budget for other neighbours.
+    #[must_use]
+    pub fn between(self, neighbours: Neighbours) -> Self {
+        match self {
+            Self::Budget { epsilon, delta, .. } => Self::Budget { epsilon, delta, neighbours },
+            Self::NotPrivate => Self::NotPrivate,
+        }
+    }
+
+    /// The section that says the same.
+    pub(super) fn to_toml(self) -> toml::Table {
+        match self {
+            Self::Budget { epsilon, delta, neighbours } => {
+                let neighbours = NEIGHBOURS.iter().find(|(_, named)| *named == neighbours);
+                toml::Table::from_iter([
+                    ("epsilon".to_owned(), epsilon.get().into()),
+                    ("delta".to_owned(), delta.get().into()),
+                    ("neighbours".to_owned(), neighbours.map_or("substitute", |(name, _)| *name).into()),
+                ])
+            }
+            Self::NotPrivate => toml::Table::from_iter([("private".to_owned(), false.into())]),
+        }
+    }
+
     /// Reads and checks the section.
     ///
     /// # Errors
@@ -52,12 +89,7 @@ impl Privacy {
         let delta = section.require("delta", section.number("delta")?)?;
         let delta = Delta::new(delta)
             .map_err(|_| section.error("delta", format!("must be strictly between 0 and 1, not {delta}")))?;
-        let neighbours = section
-            .choice(
-                "neighbours",
-                &[("substitute", Neighbours::Substitute), ("add-remove", Neighbours::AddRemove)],
-            )?
-            .unwrap_or(Neighbours::Substitute);
+        let neighbours = section.choice("neighbours", &NEIGHBOURS)?.unwrap_or(Neighbours::Substitute);
         let epsilon = Epsilon::new(epsilon).map_err(|error| section.error("epsilon", error.to_string()))?;
         Ok(Self::Budget { epsilon, delta, neighbours })
     }

@@ -18,7 +18,7 @@ pub(crate) fn refusal(text: &str) -> String {
 
 /// Records simulated from a plan's own model, and the mean of each column.
 pub(crate) fn simulated(plan: &Plan, theta: &[f64], seed: u64) -> (Table, Vec<f64>) {
-    let (model, records) = (&**plan.spec().model(), plan.spec().data().records() as usize);
+    let (model, records) = (&**plan.spec().model(), plan.spec().data().records().as_len());
     let mut rng = PublicRng::new(seed, 7);
     let mut builder = TableBuilder::new(plan.spec().data().schema().clone(), records).unwrap();
     let (mut row, mut mean) = (vec![0.0; model.columns()], vec![0.0; model.columns()]);

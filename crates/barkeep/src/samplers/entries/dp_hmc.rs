@@ -185,7 +185,7 @@ fn level(section: &Section<'_>, acceptance: &Acceptance) -> Result<Level, Error>
         Acceptance::PenaltyRatio { .. } => (Level::Release, true),
         Acceptance::Fixed(rule) => (Level::Decision, matches!(rule, Rule::Corrected { .. })),
     };
-    let chosen = section.choice("level", &[("decision", Level::Decision), ("release", Level::Release)])?;
+    let chosen = section.choice("level", &Level::NAMED)?;
     if chosen == Some(Level::Release) && !noisy {
         let reason = "must be \"decision\" for a rule without noise, of which there is nothing to release";
         return Err(section.error("level", reason).into());

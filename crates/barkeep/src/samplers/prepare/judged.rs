@@ -85,7 +85,7 @@ pub(crate) enum WrittenClip {
 
 /// The level the spec chooses; `only` is the one a sampler has, with the reason, if it has not both.
 pub(crate) fn level(section: &Section<'_>, only: Option<(Level, &str)>) -> Result<Level, SpecError> {
-    let chosen = section.choice("level", &[("decision", Level::Decision), ("release", Level::Release)])?;
+    let chosen = section.choice("level", &Level::NAMED)?;
     match (chosen, only) {
         (Some(chosen), Some((level, reason))) if chosen != level => Err(section.error("level", reason)),
         (_, Some((level, _))) => Ok(level),
