@@ -3,7 +3,8 @@
 use barkeep_data::Block;
 use num_dual::Dual64;
 
-use crate::{Affine, Likelihood, Model, Scratch};
+use crate::settings::Settings;
+use crate::{Affine, Error, Likelihood, Model, Scratch};
 
 /// Variates uniform on (0, 1), the same for the same seed (splitmix64).
 pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
@@ -228,5 +229,26 @@ pub(crate) fn prior_draws(model: &(impl Model + Likelihood)) {
     }
     for j in 0..d {
         assert!(sum[j].abs() <= 5.0 * squares[j].sqrt());
+    }
+}
+
+/// Every setting at its default.
+pub(crate) struct Defaults;
+
+impl Settings for Defaults {
+    fn number(&self, _key: &str) -> Result<Option<f64>, Error> {
+        Ok(None)
+    }
+
+    fn positive(&self, _key: &str) -> Result<Option<f64>, Error> {
+        Ok(None)
+    }
+
+    fn vector(&self, _key: &str, _length: usize) -> Result<Option<Vec<f64>>, Error> {
+        Ok(None)
+    }
+
+    fn matrix(&self, _key: &str, _dimension: usize) -> Result<Option<Vec<f64>>, Error> {
+        Ok(None)
     }
 }

@@ -46,7 +46,7 @@ pub struct NuisanceEntry {
 pub struct Choice<'a> {
     /// One of the entry's links.
     pub link: Link,
-    /// What is known of the nuisance; of no meaning where the entry has none.
+    /// What is known of the nuisance; ignored where the entry has none.
     pub nuisance: Nuisance,
     /// The values of the entry's constants.
     pub settings: &'a dyn Settings,
@@ -139,7 +139,7 @@ pub trait Family: Send + Sync + Debug {
     /// # Errors
     /// The reason why there is none.
     fn known_sd(&self) -> Result<f64, &'static str> {
-        Err("needs family \"gaussian\": of the others no sums over records tell the posterior")
+        Err("needs family \"gaussian\": for other families no sums over records determine the posterior")
     }
 
     /// Draws a response.

@@ -1,14 +1,14 @@
 //! Runs over whole columns of a block in loops the compiler turns into vector instructions.
 //!
-//! Two things keep a loop in the widest instructions: every closure on the way is `#[inline(always)]`, since only
-//! what is inlined is compiled for them; and slices are arguments of an inlined function inside the dispatched
-//! closure, since the compiler must fear that captured ones overlap.
+//! Two things keep a loop in the widest instructions. Every closure on the way is `#[inline(always)]`: only what is
+//! inlined is compiled for them. Slices are arguments of an inlined function inside the dispatched closure: for captured
+//! slices the compiler must assume that they overlap.
 
 use barkeep_data::Block;
 use barkeep_num::vector::dispatch;
 
-/// How many columns one pass over the records adds up: enough to spare the sums most of their traffic, few
-/// enough for the registers.
+/// The number of columns that one pass over the records adds up: large enough to save most memory traffic of the sums,
+/// small enough for the registers.
 const FUSED: usize = 4;
 
 /// A column with its weights in each sum and its centre.
@@ -20,7 +20,7 @@ pub(crate) fn linear(sum: f64, weight: f64, deviation: f64) -> f64 {
     weight.mul_add(deviation, sum)
 }
 
-/// Adds w·z², the term of a quadratic form, with two.
+/// Adds w·z², the term of a quadratic form, with two roundings.
 #[inline(always)]
 pub(crate) fn quadratic(sum: f64, weight: f64, deviation: f64) -> f64 {
     (weight * deviation).mul_add(deviation, sum)
@@ -93,7 +93,7 @@ fn pass<const K: usize, const N: usize, const FIRST: bool>(
     outs: [&mut [f64]; N],
     add_term: impl Fn(f64, f64, f64) -> f64,
 ) {
-    // Equal lengths, cut where the loop can see them: no bounds check survives.
+    // Slices of equal lengths, cut where the loop can see it: no bounds check survives.
     let shortest = outs.iter().map(|out| out.len()).min().unwrap_or(0);
     let length = group.iter().fold(shortest, |length, (column, ..)| length.min(column.len()));
     let mut outs = outs.map(|out| &mut out[..length]);
@@ -173,62 +173,4 @@ pub(crate) fn map_in_place(values: &mut [f64], value: impl Fn(f64) -> f64 + Copy
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A value that is not exact in any sum.
-    fn value(i: usize, j: usize) -> f64 {
-        ((i * 7 + j * 13) as f64 * 0.37).sin() * 10.0
-    }
-
-    #[test]
-    fn sums_are_those_of_a_plain_loop_to_the_last_bit() {
-        for length in [1, 5, 8, 31, 64, 100] {
-            for columns in 0..10 {
-                let values: Vec<f64> =
-                    (0..columns).flat_map(|j| (0..length).map(move |i| value(i, j))).collect();
-                let block = Block::over(&values, length, length);
-                // The third column is out of the first sum, the fourth out of both.
-                let weights = |j: usize| {
-                    let first = if j == 2 || j == 3 { 0.0 } else { 0.1 * (j as f64 + 1.0) };
-                    let second = if j == 3 { 0.0 } else { 0.3 - j as f64 };
-                    ([first, second], 0.7 * j as f64)
-                };
-                let (mut first, mut second) = (vec![f64::NAN; length], vec![f64::NAN; length]);
-                sum_columns(block, columns, [1.1, -2.2], [&mut first, &mut second], weights, quadratic);
-                for i in 0..length {
-                    let (mut expected, mut other) = (1.1, -2.2);
-                    for j in (0..columns).filter(|j| *j != 3) {
-                        let ([weight, another], centre) = weights(j);
-                        let deviation = value(i, j) - centre;
-                        expected = f64::mul_add(weight * deviation, deviation, expected);
-                        other = f64::mul_add(another * deviation, deviation, other);
-                    }
-                    assert_eq!((first[i], second[i]), (expected, other));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn columns_without_weight_are_not_read() {
-        let values = [f64::NAN, f64::NAN, 2.0, 3.0];
-        let mut out = [0.0; 2];
-        let weights = |j: usize| ([if j == 0 { 0.0 } else { 1.5 }], 0.0);
-        sum_columns(Block::over(&values, 2, 2), 2, [1.0], [&mut out], weights, linear);
-        assert_eq!(out, [4.0, 5.5]);
-    }
-
-    #[test]
-    fn maps_and_folds_visit_every_record_once() {
-        let column: Vec<f64> = (0..77).map(|i| value(i, 1)).collect();
-        let mut out = vec![f64::NAN; 77];
-        map_column(&column, &mut out, |x| 2.0 * x);
-        fold_column(&column, &mut out, |out, x| out - x);
-        fold_columns([&column, &column], &mut out, |out, [x, y]| out + x - y);
-        map_in_place(&mut out, |out| out + 1.0);
-        for (x, out) in column.iter().zip(out) {
-            assert_eq!(out, 2.0 * x - x + x - x + 1.0);
-        }
-    }
-}
+mod tests;

@@ -45,10 +45,10 @@ pub use models::mixture::Mixture;
 pub use prior::Prior;
 pub use regression::{Design, Regression};
 pub use scratch::Scratch;
-pub use settings::{Defaults, Key, Settings, key};
+pub use settings::{Key, Settings, key};
 pub use simulation::simulate;
 pub use statistics::{RecordStatistics, Statistics};
-pub use transform::{Belief, Mapped, Transform};
+pub use transform::{Belief, Transform};
 
 /// `stem`1, `stem`2, … for names of coordinates.
 pub(crate) fn numbered(stem: &str, count: usize) -> Vec<String> {

@@ -40,24 +40,3 @@ pub trait Settings {
     #[expect(clippy::missing_errors_doc, reason = "see the trait")]
     fn matrix(&self, key: &str, dimension: usize) -> Result<Option<Vec<f64>>, Error>;
 }
-
-/// Every setting at its default.
-pub struct Defaults;
-
-impl Settings for Defaults {
-    fn number(&self, _key: &str) -> Result<Option<f64>, Error> {
-        Ok(None)
-    }
-
-    fn positive(&self, _key: &str) -> Result<Option<f64>, Error> {
-        Ok(None)
-    }
-
-    fn vector(&self, _key: &str, _length: usize) -> Result<Option<Vec<f64>>, Error> {
-        Ok(None)
-    }
-
-    fn matrix(&self, _key: &str, _dimension: usize) -> Result<Option<Vec<f64>>, Error> {
-        Ok(None)
-    }
-}

@@ -10,7 +10,8 @@ use crate::{Error, Model};
 /// `uniform` gives independent variates, uniform on the open interval (0, 1). The table's columns are
 /// unbounded reals: values are kept as drawn.
 ///
-/// **Errors** if θ has the wrong length or is not finite, or `records` is 0 or too large for the memory.
+/// # Errors
+/// θ has the wrong length or is not finite, or `records` is 0 or too large for the memory.
 pub fn simulate(
     model: &dyn Model,
     theta: &[f64],

@@ -29,7 +29,7 @@ pub static MODELS: LazyLock<Vec<ModelEntry>> = LazyLock::new(|| {
     COLUMN_MODELS.iter().copied().chain([regression]).collect()
 });
 
-/// More parameters than a dense covariance is for.
+/// The most columns of a model that reads all: a dense covariance suits no more.
 const MOST_COLUMNS: usize = 1000;
 
 /// A model found and built, with what it sees of the declared columns.
@@ -142,26 +142,4 @@ impl Settings for Section<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error(text: &str, columns: usize) -> String {
-        let schema = Schema::unbounded(names(columns)).unwrap();
-        build(&text.parse().unwrap(), &schema).err().unwrap().to_string()
-    }
-
-    fn names(columns: usize) -> Vec<String> {
-        (1..=columns).map(|number| format!("x{number}")).collect()
-    }
-
-    #[test]
-    fn faults_are_named() {
-        assert!(error("name = 'gaussian'", 1001).contains("reads 1000 columns at most"));
-        assert!(error("", 1).contains("`model.name`: is required"));
-        assert!(error("name = 'gausian'", 1).contains("did you mean `gaussian`?"));
-        assert!(error("name = 'gaussian'\ntau = 1", 1).contains("`model.tau`: unknown key"));
-        assert!(error("name = 'gaussian'\ncovariance = [1, 2, 3]", 2).contains("must hold 2 numbers"));
-        assert!(error("name = 'gaussian'\ncovariance = [[1, 2], [3]]", 2).contains("2 rows of 2"));
-        assert!(error("name = 'gaussian'\ncovariance = [[1, 2], [2, 1]]", 2).contains("`model.covariance`"));
-    }
-}
+mod tests;

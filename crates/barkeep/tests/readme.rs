@@ -1,9 +1,10 @@
 //! Holds the README's table of keys to the entries it is generated from.
 //!
-//! After a key, a model or a sampler changed, `BARKEEP_REWRITE=1 cargo test -p barkeep --test readme` writes it anew.
+//! After a key, a model, a family or a sampler changed, `BARKEEP_REWRITE=1 cargo test -p barkeep --test readme` writes it anew.
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
+use barkeep::model::families::FAMILIES;
 use barkeep::models::{MODEL_KEYS, MODELS};
 use barkeep::samplers::{SAMPLER_KEYS, SAMPLERS};
 use barkeep::spec::{COLUMN_KEYS, DATA_KEYS, Key, PRIVACY_KEYS};
@@ -23,6 +24,8 @@ fn table() -> String {
         ("`[model]`".to_owned(), names(&MODEL_KEYS)),
     ];
     rows.extend(MODELS.iter().map(|model| (format!("… `{}`", model.name), names(model.keys))));
+    let families: Vec<String> = FAMILIES.iter().map(|family| format!("`{}`", family.name)).collect();
+    rows.push(("… … `family` is one of".to_owned(), families.join(", ")));
     rows.push(("`[privacy]`".to_owned(), names(&PRIVACY_KEYS)));
     rows.push(("`[sampler]`".to_owned(), names(&SAMPLER_KEYS)));
     let own = SAMPLERS

@@ -51,7 +51,8 @@ pub struct GaussianMean {
 impl GaussianMean {
     /// The model with covariance Σ and prior N(μ₀, Σ₀), both matrices row by row.
     ///
-    /// **Errors** if lengths differ from d = `prior_mean.len()` or a matrix is not a covariance.
+    /// # Errors
+    /// Lengths differ from d = `prior_mean.len()`, or a matrix is not a covariance.
     pub fn new(covariance: &[f64], prior_mean: &[f64], prior_covariance: &[f64]) -> Result<Self, Error> {
         let dimension = prior_mean.len();
         if dimension == 0 {
@@ -82,7 +83,8 @@ impl GaussianMean {
 
     /// Independent coordinates with these variances, and prior N(0, `prior_variance`·I).
     ///
-    /// **Errors** as [`GaussianMean::new`].
+    /// # Errors
+    /// As [`GaussianMean::new`].
     pub fn independent(variances: &[f64], prior_variance: f64) -> Result<Self, Error> {
         let dimension = variances.len();
         if dimension == 0 {
@@ -119,8 +121,8 @@ impl GaussianMean {
 /// L⁻¹(x − c), where Σ = LLᵀ and c is the middle of the columns' ranges.
 ///
 /// Their sum Y over n records, with noise of variance σ² per coordinate, has law N(nL⁻¹(θ − c), (n + σ²)I) given θ. So
-/// c + L·Y/n has law N(θ, Σ(n + σ²)/n²), that of the mean of n²/(n + σ²) records: the posterior given the noisy sum is the
-/// posterior given so many records with that mean, exactly (but for the range of records being bounded).
+/// c + L·Y/n has law N(θ, Σ(n + σ²)/n²), that of the mean of n²/(n + σ²) records. The posterior given the noisy sum is
+/// therefore the posterior given n²/(n + σ²) records with that mean. This is exact but for the bounds on records.
 struct MeanStatistics<'a> {
     model: &'a GaussianMean,
     centre: Vec<f64>,
@@ -139,7 +141,7 @@ impl<'a> MeanStatistics<'a> {
         let rows = model.covariance.inverse_lower().chunks_exact(d);
         let reach = |row: &[f64]| row.iter().zip(&half).map(|(entry, half)| entry.abs() * half).sum::<f64>();
         let square: f64 = rows.map(|row| reach(row) * reach(row)).sum();
-        // 2^20 roundings would not use up the hair.
+        // The slack of 1e-9 covers more than 2^20 roundings.
         let bound = square.sqrt() * (1.0 + 1e-9);
         if bound.is_finite() { Ok(Self { model, centre, bound }) } else { Err("needs columns with bounds") }
     }
@@ -322,94 +324,4 @@ impl Model for GaussianMean {
 }
 
 #[cfg(test)]
-mod tests {
-    use num_dual::Dual64;
-
-    use super::*;
-    use crate::check;
-
-    /// Σ = [[2, 1], [1, 2]], det 3, Σ⁻¹ = [[2, −1], [−1, 2]]/3; the prior N((1, −1), 9·I).
-    fn correlated() -> GaussianMean {
-        GaussianMean::new(&[2.0, 1.0, 1.0, 2.0], &[1.0, -1.0], &[9.0, 0.0, 0.0, 9.0]).unwrap()
-    }
-
-    fn log_normal(x: f64, mean: Dual64, variance: f64) -> Dual64 {
-        (mean - x) * (mean - x) * (-0.5 / variance) - 0.5 * (std::f64::consts::TAU * variance).ln()
-    }
-
-    fn correlated_density(x: &[f64], theta: &[Dual64]) -> Dual64 {
-        let (u, v) = (theta[0] - x[0], theta[1] - x[1]);
-        let form = (u * u * 2.0 - u * v * 2.0 + v * v * 2.0) / 3.0;
-        form * -0.5 - 0.5 * (3.0 * std::f64::consts::TAU.powi(2)).ln()
-    }
-
-    #[test]
-    fn agrees_with_dual_numbers() {
-        let prior = |theta: &[Dual64]| log_normal(1.0, theta[0], 9.0) + log_normal(-1.0, theta[1], 9.0);
-        check::against_oracle(&correlated(), &[0.5, 2.0], 3.0, correlated_density, prior);
-        let variances = [20.0, 2.5, 1.0, 1.0, 0.25, 3.0];
-        let independent = GaussianMean::independent(&variances, 7.0).unwrap();
-        let sum = |terms: &mut dyn Iterator<Item = Dual64>| terms.fold(Dual64::new(0.0, 0.0), |a, b| a + b);
-        let density = |x: &[f64], theta: &[Dual64]| {
-            sum(&mut theta.iter().zip(x).zip(variances).map(|((theta, x), v)| log_normal(*x, *theta, v)))
-        };
-        let prior = |theta: &[Dual64]| sum(&mut theta.iter().map(|theta| log_normal(0.0, *theta, 7.0)));
-        check::against_oracle(&independent, &[0.0, 3.0, 0.0, 0.0, 1.0, -1.0], 2.0, density, prior);
-    }
-
-    #[test]
-    fn behaves_as_every_model_must() {
-        let model = correlated();
-        check::one_component_moves(&model, &[0.5, 2.0]);
-        check::scores(&model, &[0.5, 2.0], true);
-        check::any_values(&model, &[0.5, 2.0]);
-        check::prior_draws(&model);
-        let independent = GaussianMean::independent(&[20.0, 2.5, 1.0, 1.0, 1.0], 1000.0).unwrap();
-        check::one_component_moves(&independent, &[0.0, 3.0, 0.0, 0.0, 0.0]);
-        check::any_values(&independent, &[0.0; 5]);
-    }
-
-    #[test]
-    fn log_ratio_keeps_its_digits_far_from_the_records() {
-        // x = 2²⁶ and steps of 2⁻³⁰: the ratio is exactly 2⁻⁴ − 2⁻³⁰·(θ + 2⁻³¹), the difference of densities,
-        // each near 2⁵¹, has no correct digit.
-        let model = GaussianMean::independent(&[1.0], 1.0).unwrap();
-        let step = (-30f64).exp2();
-        let values = [26f64.exp2()];
-        let mut out = [0.0];
-        let scratch = &mut Scratch::new();
-        model.log_ratio(Block::over(&values, 1, 1), &[0.0], &[step], &mut out, scratch);
-        assert_eq!(out[0], 0.0625 - step * step / 2.0);
-    }
-
-    #[test]
-    fn the_posterior_of_a_case_worked_by_hand() {
-        // One dimension: variance 4, prior N(1, 2²), n = 10, T = ½, mean 3: precision 10·½/4 + 1/4 = 3/2, mean
-        // (15/4 + 1/4)/(3/2) = 8/3.
-        let model = GaussianMean::new(&[4.0], &[1.0], &[4.0]).unwrap();
-        let (mean, covariance) = model.posterior(10.0, 0.5, &[3.0]).unwrap();
-        assert!((mean[0] - 8.0 / 3.0).abs() < 1e-14 && (covariance[0] - 2.0 / 3.0).abs() < 1e-15);
-    }
-
-    #[test]
-    fn nonsense_is_refused() {
-        let unit = [1.0, 0.0, 0.0, 1.0];
-        let message = |result: Result<GaussianMean, Error>| result.err().map(|error| error.to_string());
-        let cases = [
-            (GaussianMean::new(&[], &[], &[]), "model.prior_mean must have at least one entry"),
-            (GaussianMean::new(&[1.0], &[0.0, 0.0], &unit), "model.covariance must have 4 entries"),
-            (GaussianMean::new(&unit, &[0.0, 0.0], &[1.0]), "model.prior_covariance must have 4 entries"),
-            (GaussianMean::new(&unit, &[0.0, f64::NAN], &unit), "model.prior_mean must be finite"),
-            (
-                GaussianMean::new(&[1.0, 2.0, 2.0, 1.0], &[0.0, 0.0], &unit),
-                "model.covariance must be symmetric and positive definite",
-            ),
-            (GaussianMean::independent(&[], 1.0), "model.variances must have at least one entry"),
-            (GaussianMean::independent(&[0.0], 1.0), "model.variances must be finite and above 0"),
-            (GaussianMean::independent(&[1.0], f64::NAN), "model.prior_variance must be finite and above 0"),
-        ];
-        for (result, expected) in cases {
-            assert_eq!(message(result).as_deref(), Some(expected));
-        }
-    }
-}
+mod tests;

@@ -7,14 +7,14 @@ use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, sum_columns};
 use crate::variates::normal;
 use crate::{Belief, Error, Prior, Transform};
-use barkeep_num::linear::{Cholesky, dot};
+use barkeep_num::linear::{Cholesky, diagonal, dot};
 
-/// How many trials a binomial response had.
+/// The trials of a binomial response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Trials {
     /// The same for every record.
     Fixed(f64),
-    /// A column's; about so many.
+    /// A column's; the number is a public guess of them.
     Column(f64),
 }
 
@@ -39,7 +39,8 @@ pub struct Design {
 impl Design {
     /// A design with the same prior for every coefficient, one trial and no offset.
     ///
-    /// **Errors** if there is neither a feature nor an intercept, or the prior is not one on the real line.
+    /// # Errors
+    /// There is neither a feature nor an intercept, or the prior is not one on the real line.
     pub fn new(
         response: impl Into<String>,
         features: Vec<String>,
@@ -51,8 +52,7 @@ impl Design {
             let requirement = "must name at least one column, or intercept be true";
             return Err(Error::Key { key: "features", requirement });
         }
-        let mut moments = vec![0.0; coefficients * coefficients];
-        moments.iter_mut().step_by(coefficients + 1).for_each(|entry| *entry = 1.0);
+        let moments = diagonal(&vec![1.0; coefficients]);
         let mut means = vec![0.0; coefficients];
         means.iter_mut().take(usize::from(intercept)).for_each(|mean| *mean = 1.0);
         let count = features.len();
@@ -73,9 +73,10 @@ impl Design {
         .with_priors(&vec![prior; coefficients])
     }
 
-    /// The same design for a binomial response of so many trials each.
+    /// The same design for a binomial response, every record with this number of trials.
     ///
-    /// **Errors** unless `trials` is finite and above 0.
+    /// # Errors
+    /// `trials` is not finite and above 0.
     pub fn with_fixed_trials(mut self, trials: f64) -> Result<Self, Error> {
         require_positive("trials", &[trials])?;
         self.trials = Trials::Fixed(trials);
@@ -85,7 +86,8 @@ impl Design {
     /// The same design for a binomial response whose trials are the second column; `typical` is a public guess of them.
     /// Must come before [`with_offset`](Self::with_offset).
     ///
-    /// **Errors** unless `typical` is finite and above 0.
+    /// # Errors
+    /// `typical` is not finite and above 0.
     pub fn with_trials(mut self, column: impl Into<String>, typical: f64) -> Result<Self, Error> {
         require_positive("trials", &[typical])?;
         self.trials = Trials::Column(typical);
@@ -96,7 +98,8 @@ impl Design {
     /// The same design with a column o that is added to η as it is; it comes right before the features. `typical` is a
     /// public guess of `E[o]` and `ln E[e^o]`.
     ///
-    /// **Errors** unless they are finite.
+    /// # Errors
+    /// One of the guesses is not finite.
     pub fn with_offset(mut self, column: impl Into<String>, typical: (f64, f64)) -> Result<Self, Error> {
         require_finite("offset", &[typical.0, typical.1])?;
         let place = self.columns.len() - self.features;
@@ -108,7 +111,8 @@ impl Design {
 
     /// The same design with a prior for each coefficient.
     ///
-    /// **Errors** if there are not as many priors as coefficients, or one is not a prior on the real line.
+    /// # Errors
+    /// There are not as many priors as coefficients, or one is not a prior on the real line.
     pub fn with_priors(mut self, priors: &[Prior]) -> Result<Self, Error> {
         let expected = self.coefficients();
         if priors.len() != expected {
@@ -122,7 +126,8 @@ impl Design {
     /// The same design with a public guess of `E[x]` and `E[x·xᵀ]` (x with a leading 1 if there is an intercept; row by
     /// row), from which the expected information follows. Without it features count as standardised.
     ///
-    /// **Errors** if the moments are not symmetric and positive definite, or a length is wrong.
+    /// # Errors
+    /// The moments are not symmetric and positive definite, or a length is wrong.
     pub fn with_moments(mut self, means: &[f64], moments: &[f64]) -> Result<Self, Error> {
         let coefficients = self.coefficients();
         require_length("means", means, coefficients)?;
@@ -138,7 +143,8 @@ impl Design {
     /// The same design with feature vectors (a leading 1 if there is an intercept; one after the other) among which
     /// ‖A·x‖ is largest for every matrix A, over all records the bounds and levels allow. None means not known.
     ///
-    /// **Errors** if they are not whole vectors or not finite.
+    /// # Errors
+    /// They are not whole vectors or not finite.
     pub fn with_corners(mut self, corners: &[f64]) -> Result<Self, Error> {
         if !corners.len().is_multiple_of(self.coefficients()) {
             return Err(Error::Length { key: "corners", expected: self.coefficients() });
@@ -177,7 +183,7 @@ impl Design {
         self.columns.len() - self.features
     }
 
-    /// How many trials a response had.
+    /// The trials of a response.
     pub(crate) fn trials(&self) -> Trials {
         self.trials
     }
@@ -212,7 +218,7 @@ impl Design {
     }
 
     /// The columns' names: response, trials, offset, features.
-    pub fn columns(&self) -> &[String] {
+    pub(crate) fn columns(&self) -> &[String] {
         &self.columns
     }
 
@@ -272,15 +278,15 @@ impl Design {
         self.priors.iter().map(Belief::normal).collect()
     }
 
-    /// Its gradient.
+    /// The gradient of [`log_prior`](Self::log_prior).
     pub(crate) fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
         for ((out, prior), theta) in out.iter_mut().zip(&self.priors).zip(theta) {
             *out = prior.derivative(*theta);
         }
     }
 
-    /// Adds the priors' curvatures to the diagonal of `out`, whose rows are `width` long: those at the priors' centres, so
-    /// that a heavy tail does not make a preconditioner follow the position where nothing else does.
+    /// Adds the priors' curvatures to the diagonal of `out`, whose rows are `width` long. They are taken at the priors'
+    /// centres: a preconditioner must not depend on the position because of a heavy-tailed prior alone.
     pub(crate) fn prior_precision(&self, width: usize, out: &mut [f64]) {
         for (out, prior) in out.iter_mut().step_by(width + 1).zip(&self.priors) {
             *out += prior.central_precision().unwrap_or(0.0);

@@ -6,7 +6,7 @@ use super::Design;
 use crate::{RecordStatistics, Statistics};
 use barkeep_num::linear::{Cholesky, Spectrum, dot};
 
-/// How often the coefficients that scale the noise are fitted again.
+/// How many times the coefficients that scale the noise are fitted.
 const ROUNDS: usize = 8;
 
 /// u·uᵀ (its upper triangle, entries off the diagonal times √2) and u·v, where u are the features, v the response, each
@@ -17,7 +17,7 @@ const ROUNDS: usize = 8;
 /// Write A = Σu·uᵀ and b = Σu·v: given A and the coefficients φ in these units, b has law N(Aφ, s²A). Observed are A' = A + E and
 /// b' = b + e with independent normal noise. With a flat prior on A, b' given A' and φ has mean A'φ and covariance
 /// s²A + σ²I + Cov(Eφ), where Cov(Eφ) = ½σ²(‖φ‖²I + φφᵀ) for the symmetric E above. The posterior is taken to be normal
-/// with that covariance at fitted φ, A' in its place for A, negative eigenvalues set to zero.
+/// with that covariance at the fitted φ, where A' without its negative eigenvalues stands for A.
 pub(crate) struct Products<'a> {
     design: &'a Design,
     priors: Vec<(f64, f64)>,
@@ -28,7 +28,10 @@ pub(crate) struct Products<'a> {
 }
 
 impl<'a> Products<'a> {
-    /// The statistics. **Errors** if a prior is not normal or a column has no bounds.
+    /// The statistics.
+    ///
+    /// # Errors
+    /// A prior is not normal, or a column has no bounds.
     pub(crate) fn new(design: &'a Design, sd: f64, schema: &Schema) -> Result<Self, &'static str> {
         let priors = design.normal_priors().ok_or("needs normal or flat priors for the coefficients")?;
         let size = |column: &Column| {

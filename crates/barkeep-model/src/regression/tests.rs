@@ -4,6 +4,7 @@ use barkeep_data::{Column, Scale};
 use num_dual::{Dual64, DualNum};
 
 use super::*;
+use crate::check::Defaults;
 use crate::families::FAMILIES;
 use crate::families::bernoulli::{Logit, Probit};
 use crate::families::binomial::Binomial;
@@ -12,7 +13,7 @@ use crate::families::gaussian::Gaussian;
 use crate::families::negative_binomial::NegativeBinomial;
 use crate::families::poisson::Poisson;
 use crate::families::student_t::StudentT;
-use crate::{Choice, Defaults, Link, Prior, Response, check};
+use crate::{Choice, Link, Prior, Response, check};
 
 const SPREAD: Prior = Prior::Exponential { rate: 0.5 };
 

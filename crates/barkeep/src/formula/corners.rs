@@ -6,7 +6,7 @@
 use super::layout::Layout;
 use barkeep_data::{Factor, Kind, Shape};
 
-/// More corners than this are not worth listing; a coarser bound does.
+/// The most corners listed; beyond, a coarser bound is used.
 const MOST: usize = 4096;
 
 /// One coordinate that factors of features share: a function of a column, or a whole category.

@@ -6,12 +6,12 @@ use barkeep_data::{Column, Schema};
 use barkeep_model::Response;
 use barkeep_model::families::FAMILIES;
 
-/// The columns a formula names: the response as its family wants it, trials from 1 to 10, all others in [−1, 1], or, where
-/// the formula takes their logarithm or root, in [1, 2].
+/// The columns a formula names. The response is as its family wants it and trials are from 1 to 10. All others are in
+/// [−1, 1], or in [1, 2] where the formula takes their logarithm or root.
 ///
 /// # Errors
 /// A formula that is missing or faulty.
-pub fn implied_schema(section: &Section<'_>) -> Result<Schema, SpecError> {
+pub(crate) fn implied_schema(section: &Section<'_>) -> Result<Schema, SpecError> {
     let text = section.require("formula", section.text("formula")?)?;
     let formula = Formula::parse(text).map_err(|error| section.error("formula", error.to_string()))?;
     let response = formula.response.column.as_str();

@@ -6,12 +6,12 @@ use super::tokens::FormulaError;
 use crate::spec::section::suggestion;
 use barkeep_data::{Column, Factor, Feature, Kind, Schema, Shape, View};
 
-/// How many trials a binomial response had.
+/// The trials of a binomial response.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Trials {
     /// Not a binomial response.
     None,
-    /// So many for every record.
+    /// The same number for every record.
     Fixed(f64),
     /// The second column of the view; the number is the middle of its bounds.
     Column(f64),
@@ -40,11 +40,11 @@ pub struct Layout {
     pub means: Vec<f64>,
     /// See `means`.
     pub moments: Vec<f64>,
-    /// The corners of all feature vectors bounds and levels allow, one after the other; empty if they are too many.
+    /// The corners of all feature vectors bounds and levels allow, one after the other; empty if there are too many.
     pub corners: Vec<f64>,
 }
 
-/// More coefficients than anyone can read, and than a dense preconditioner is for.
+/// The most features: more coefficients than anyone reads, and than a dense preconditioner suits.
 const MOST_FEATURES: usize = 1000;
 
 impl Layout {
@@ -57,7 +57,7 @@ impl Layout {
         let find = |atom: &Atom| find(formula, schema, atom);
         let response = find(&formula.response)?;
         let mut features = vec![match schema.columns()[response].kind() {
-            // Two levels are a yes and a no.
+            // A category of two levels is a yes and a no.
             Kind::Category { levels } if levels.len() == 2 => single(
                 &formula.response.column,
                 Factor { column: response, shape: Shape::Level(1), scaled: false },

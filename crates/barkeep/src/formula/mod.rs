@@ -11,10 +11,10 @@ mod parse;
 mod spec;
 mod tokens;
 
-pub use implied::implied_schema;
+pub(crate) use implied::implied_schema;
 pub use layout::{Layout, Trials};
 pub use parse::{Atom, Formula, Function, Term, TrialsOf};
-pub use spec::{REGRESSION_KEYS, build};
+pub(crate) use spec::{REGRESSION_KEYS, build};
 pub use tokens::{FormulaError, Span};
 
 #[cfg(test)]

@@ -54,10 +54,10 @@ impl Term {
     }
 }
 
-/// How many trials a binomial response had.
+/// The trials of a binomial response.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TrialsOf {
-    /// So many for every record.
+    /// The same number for every record.
     Fixed(f64),
     /// A column's.
     Column(Atom),
@@ -90,9 +90,9 @@ pub struct Formula {
     pub offset: Option<Atom>,
 }
 
-/// Products of sums grow fast; nobody reads a posterior of more terms than this.
+/// The most terms: products of sums grow fast, and nobody reads a posterior of more.
 const MOST_TERMS: usize = 1000;
-/// Brackets within brackets; each costs the parser a call.
+/// The deepest nesting of brackets: each level costs the parser a call.
 const DEEPEST: usize = 30;
 
 impl Formula {

@@ -11,7 +11,7 @@ use barkeep_model::{
 use std::sync::LazyLock;
 
 /// The keys of a regression, those of the families included.
-pub static REGRESSION_KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+pub(crate) static REGRESSION_KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let mut keys = vec![
         key(
             "formula",
@@ -77,7 +77,7 @@ fn prior_words() -> String {
 ///
 /// # Errors
 /// The first faulty key; a fault of the formula shows the place.
-pub fn build(section: &Section<'_>, schema: &Schema) -> Result<(Sides, View), SpecError> {
+pub(crate) fn build(section: &Section<'_>, schema: &Schema) -> Result<(Sides, View), SpecError> {
     let text = section.require("formula", section.text("formula")?)?;
     let place = |error: FormulaError| section.error("formula", error.to_string());
     let formula = Formula::parse(text).map_err(place)?;
@@ -194,7 +194,7 @@ impl Priors {
             coefficients.push(exact.or(given(term)?).or(group).unwrap_or(default));
         }
         let nuisance = match nuisance {
-            // Of no meaning: the family has none.
+            // The family has none and ignores it.
             None => Nuisance::Known(1.0),
             Some(nuisance) => match (section.positive(nuisance.key)?, given(nuisance.key)?) {
                 (Some(_), Some(_)) => {
