@@ -1,5 +1,6 @@
 //! Times contracts on one thread, whatever accountant they fall to: `cargo bench -p barkeep-accounting --bench accounting`.
 
+use barkeep_accounting::mechanisms::{Decision, Gaussian};
 use barkeep_accounting::{
     BarkerBound, Cost, Delta, Epsilon, Error, Mechanism, Neighbours, Probability, Query, Ratio, Rule,
     Sampling, Sensitivity, Steps,
@@ -20,8 +21,8 @@ fn gaussian_epsilon() -> Result<f64, Error> {
 #[divan::bench(sample_count = 10)]
 fn mixture_largest_steps() -> Result<Steps, Error> {
     let full = |mechanism| Cost::new(mechanism, Sampling::Full, Neighbours::Substitute);
-    let bit = Mechanism::Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(0.05)? };
-    let gradient = Mechanism::Gaussian { ratio: Ratio::new(100.0)? };
+    let bit = Mechanism::Decision(Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(0.05)? });
+    let gradient = Mechanism::Gaussian(Gaussian { ratio: Ratio::new(100.0)? });
     let step = Query::new(vec![(full(bit)?, Steps(1)), (full(gradient)?, Steps(10))])?;
     step.largest_steps(Epsilon::new(1.0)?, Delta::new(1e-6)?)
 }

@@ -44,20 +44,23 @@
 
 mod engines;
 mod error;
+pub mod mechanisms;
 mod price;
 mod query;
 mod rule;
 pub mod theorems;
 
-pub use engines::gaussian::Gaussian;
+pub use engines::gaussian::GaussianRun;
 pub use engines::{decision, gaussian, pld, renyi};
 pub use error::Error;
+pub use mechanisms::Mechanism;
 pub use price::{
-    BarkerBound, Bracket, CoinError, Contract, Cost, Delta, Epsilon, Exhausted, GdpFilter, Mechanism, Mu,
-    Neighbours, Odometer, Order, Probability, Rate, Ratio, Renyi, Rho, Sampling, Sensitivity, Steps,
-    TradeOff, Variance, ZcdpFilter, calibration,
+    Bracket, CoinError, Contract, Cost, Delta, Epsilon, Exhausted, GdpFilter, Mu, Neighbours, Odometer,
+    Order, Probability, Rate, Ratio, Renyi, Rho, Sampling, Sensitivity, Steps, TradeOff, Variance,
+    ZcdpFilter, calibration,
 };
 pub use query::{Answer, Most, Query};
 pub use rule::{
     BATCH_ROUNDING, CLAMP, Coin, Component, Correction, LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Side, vcor,
 };
+pub use theorems::barker::BarkerBound;

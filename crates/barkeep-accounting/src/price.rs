@@ -10,7 +10,7 @@ mod units;
 
 pub use coin_error::CoinError;
 pub use contract::Contract;
-pub use cost::{BarkerBound, Cost, Mechanism};
+pub use cost::Cost;
 pub use filters::{Exhausted, GdpFilter, Odometer, ZcdpFilter};
 pub use measures::{Renyi, TradeOff};
 pub use units::{

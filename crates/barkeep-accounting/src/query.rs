@@ -3,6 +3,7 @@
 //! What one step consists of is fixed when the [`Query`] is made; presets name the samplers of the papers.
 
 use crate::engines::chooser::Accountant;
+use crate::mechanisms::{BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace, Suits};
 use crate::theorems::{gradients, thesis};
 use crate::{
     BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, Mechanism, Mu, Neighbours, Probability,
@@ -98,9 +99,10 @@ impl Query {
     /// has no such limit.
     #[must_use]
     pub fn roughly_largest_steps(&self, epsilon: Epsilon, delta: Delta) -> Option<Steps> {
-        let square = |cost: &Cost| match cost.mechanism() {
-            Mechanism::Decision { rule, sensitivity } => decision::information(rule, *sensitivity).ok(),
-            _ => cost.full_gaussian().map(|ratio| 1.0 / (ratio.get() * ratio.get())),
+        let square = |cost: &Cost| match cost.suits() {
+            Suits::Decisions { rule, sensitivity } => decision::information(rule, sensitivity).ok(),
+            Suits::ClosedForm(ratio) => Some(1.0 / (ratio.get() * ratio.get())),
+            Suits::Free | Suits::Bits(_) | Suits::Losses | Suits::Divergences { .. } => None,
         };
         let parts = self.per_step().iter().map(|(cost, times)| Some(square(cost)? * times.0 as f64));
         let sum: f64 = parts.sum::<Option<f64>>()?;
@@ -109,11 +111,15 @@ impl Query {
         (sum > 0.0).then_some(Steps((allowed * allowed / sum) as u64))
     }
 
-    fn single(mechanism: Mechanism, sampling: Sampling, neighbours: Neighbours) -> Result<Self, Error> {
+    fn single(
+        mechanism: impl Into<Mechanism>,
+        sampling: Sampling,
+        neighbours: Neighbours,
+    ) -> Result<Self, Error> {
         Self::new(vec![(Cost::new(mechanism, sampling, neighbours)?, Steps(1))])
     }
 
-    fn full(mechanism: Mechanism) -> Result<Self, Error> {
+    fn full(mechanism: impl Into<Mechanism>) -> Result<Self, Error> {
         Self::single(mechanism, Sampling::Full, Neighbours::Substitute)
     }
 
@@ -125,7 +131,7 @@ impl Query {
     /// # Errors
     /// As [`Cost::new`].
     pub fn gaussian(ratio: Ratio, sampling: Sampling, neighbours: Neighbours) -> Result<Self, Error> {
-        Self::single(Mechanism::Gaussian { ratio }, sampling, neighbours)
+        Self::single(Gaussian { ratio }, sampling, neighbours)
     }
 
     /// A discrete Gaussian mechanism on an integer.
@@ -133,7 +139,7 @@ impl Query {
     /// # Errors
     /// As [`Cost::new`].
     pub fn discrete_gaussian(variance: Variance, sensitivity: u64) -> Result<Self, Error> {
-        Self::full(Mechanism::DiscreteGaussian { variance, sensitivity })
+        Self::full(DiscreteGaussian { variance, sensitivity })
     }
 
     /// A Laplace mechanism.
@@ -141,7 +147,7 @@ impl Query {
     /// # Errors
     /// As [`Cost::new`].
     pub fn laplace(ratio: Ratio) -> Result<Self, Error> {
-        Self::full(Mechanism::Laplace { ratio })
+        Self::full(Laplace { ratio })
     }
 
     /// A bit with probability p on one data set and q on the other; the worse direction is reported.
@@ -149,7 +155,7 @@ impl Query {
     /// # Errors
     /// As [`Cost::new`].
     pub fn bernoulli(p: Probability, q: Probability) -> Result<Self, Error> {
-        Self::full(Mechanism::Bernoulli { p, q })
+        Self::full(Bernoulli { p, q })
     }
 
     /// An acceptance decision of which only the bit leaves.
@@ -157,7 +163,7 @@ impl Query {
     /// # Errors
     /// As [`Cost::new`].
     pub fn decision(rule: Rule, sensitivity: Sensitivity) -> Result<Self, Error> {
-        Self::full(Mechanism::Decision { rule, sensitivity })
+        Self::full(Decision { rule, sensitivity })
     }
 
     /// The minibatch Barker test (NeurIPS Theorem 2, Corollary 2).
@@ -166,7 +172,7 @@ impl Query {
     /// As [`Cost::new`].
     pub fn barker_minibatch(batch: u64, records: u64, bound: BarkerBound) -> Result<Self, Error> {
         let sampling = Sampling::WithoutReplacement { batch, records };
-        Self::single(Mechanism::BarkerMinibatch { batch, records, bound }, sampling, Neighbours::Substitute)
+        Self::single(BarkerMinibatch { batch, records, bound }, sampling, Neighbours::Substitute)
     }
 
     /// Minibatch DP penalty with noise variance τc² (thesis Theorem 3.5), by its dominating pair.
@@ -192,7 +198,7 @@ impl Query {
     /// As [`thesis::Hmc::releases`].
     pub fn hmc(proposal: thesis::Hmc) -> Result<Self, Error> {
         let releases = proposal.releases()?.into_iter().map(|(ratio, steps)| {
-            let mechanism = Mechanism::Gaussian { ratio };
+            let mechanism = Gaussian { ratio };
             Ok((Cost::new(mechanism, Sampling::Full, Neighbours::Substitute)?, steps))
         });
         Self::new(releases.collect::<Result<_, Error>>()?)

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use barkeep_accounting::mechanisms::{
+    BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace, NoisyDecision,
+};
 use barkeep_accounting::{
     BarkerBound, Contract, Cost, Delta, Epsilon, Error, Mechanism, Neighbours, Probability, Query, Rate,
     Ratio, Rule, Sampling, Sensitivity, Steps, Variance,
@@ -10,7 +13,7 @@ use barkeep_accounting::{
 const BATCH: Sampling = Sampling::WithoutReplacement { batch: 100, records: 10_000 };
 
 fn gaussian(ratio: f64) -> Mechanism {
-    Mechanism::Gaussian { ratio: Ratio::new(ratio).unwrap() }
+    Mechanism::Gaussian(Gaussian { ratio: Ratio::new(ratio).unwrap() })
 }
 
 fn poisson(rate: f64) -> Sampling {
@@ -18,7 +21,7 @@ fn poisson(rate: f64) -> Sampling {
 }
 
 fn decision(sensitivity: f64) -> Mechanism {
-    Mechanism::Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(sensitivity).unwrap() }
+    Mechanism::Decision(Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(sensitivity).unwrap() })
 }
 
 fn substitute(mechanism: Mechanism) -> Cost {
@@ -28,11 +31,17 @@ fn substitute(mechanism: Mechanism) -> Cost {
 fn mechanisms() -> Vec<Mechanism> {
     vec![
         gaussian(2.0),
-        Mechanism::NoisyDecision { ratio: Ratio::new(2.0).unwrap() },
+        Mechanism::NoisyDecision(NoisyDecision { ratio: Ratio::new(2.0).unwrap() }),
         decision(0.05),
-        Mechanism::DiscreteGaussian { variance: Variance::new(4.0).unwrap(), sensitivity: 2 },
-        Mechanism::Laplace { ratio: Ratio::new(2.0).unwrap() },
-        Mechanism::Bernoulli { p: Probability::new(0.3).unwrap(), q: Probability::new(0.25).unwrap() },
+        Mechanism::DiscreteGaussian(DiscreteGaussian {
+            variance: Variance::new(4.0).unwrap(),
+            sensitivity: 2,
+        }),
+        Mechanism::Laplace(Laplace { ratio: Ratio::new(2.0).unwrap() }),
+        Mechanism::Bernoulli(Bernoulli {
+            p: Probability::new(0.3).unwrap(),
+            q: Probability::new(0.25).unwrap(),
+        }),
     ]
 }
 
@@ -44,7 +53,11 @@ fn combinations_without_a_proof_are_refused() {
     assert!(refused(gaussian(1.0), BATCH, Neighbours::AddRemove));
     assert!(refused(decision(0.1), BATCH, Neighbours::Substitute));
     assert!(refused(decision(0.1), poisson(0.1), Neighbours::AddRemove));
-    let barker = Mechanism::BarkerMinibatch { batch: 100, records: 10_000, bound: BarkerBound::Tight };
+    let barker = Mechanism::BarkerMinibatch(BarkerMinibatch {
+        batch: 100,
+        records: 10_000,
+        bound: BarkerBound::Tight,
+    });
     assert!(refused(barker.clone(), Sampling::Full, Neighbours::Substitute));
     let other = Sampling::WithoutReplacement { batch: 101, records: 10_000 };
     assert!(refused(barker.clone(), other, Neighbours::Substitute));
@@ -53,7 +66,7 @@ fn combinations_without_a_proof_are_refused() {
     assert!(matches!(Cost::new(gaussian(1.0), empty, Neighbours::Substitute), Err(Error::Argument { .. })));
     let twice =
         Rule::Lazy { keep: 0.5, rule: Box::new(Rule::Lazy { keep: 0.5, rule: Box::new(Rule::Barker) }) };
-    let lazy = Mechanism::Decision { rule: twice, sensitivity: Sensitivity::new(1.0).unwrap() };
+    let lazy = Mechanism::Decision(Decision { rule: twice, sensitivity: Sensitivity::new(1.0).unwrap() });
     assert!(refused(lazy, Sampling::Full, Neighbours::Substitute));
 }
 
@@ -72,7 +85,7 @@ fn dearer_costs_cover_cheaper_ones() {
     }
     let covers = |a: Mechanism, b: Mechanism| substitute(a).covers(&substitute(b));
     assert!(covers(gaussian(1.0), gaussian(1.1)) && !covers(gaussian(1.1), gaussian(1.0)));
-    let noisy = Mechanism::NoisyDecision { ratio: Ratio::new(1.0).unwrap() };
+    let noisy = Mechanism::NoisyDecision(NoisyDecision { ratio: Ratio::new(1.0).unwrap() });
     assert!(covers(noisy.clone(), gaussian(1.0)) && covers(gaussian(1.0), noisy.clone()));
     assert!(!covers(gaussian(1.1), noisy));
     assert!(covers(decision(0.1), decision(0.05)) && !covers(decision(0.05), decision(0.1)));
@@ -107,7 +120,7 @@ fn a_noisy_decision_costs_its_noise_and_nothing_more() {
     let delta = Delta::new(1e-6).unwrap();
     let of = |mechanism: Mechanism| Query::new(vec![(substitute(mechanism), Steps(1))]).unwrap();
     let noise = of(gaussian(20.0));
-    let coin = of(Mechanism::NoisyDecision { ratio: Ratio::new(20.0).unwrap() });
+    let coin = of(Mechanism::NoisyDecision(NoisyDecision { ratio: Ratio::new(20.0).unwrap() }));
     for steps in [1, 30, 1000, 1_000_000_000] {
         let steps = Steps(steps);
         assert_eq!(noise.epsilon(steps, delta).unwrap(), coin.epsilon(steps, delta).unwrap());
@@ -172,7 +185,8 @@ fn a_search_prices_its_answer_as_a_bill_does() {
         (Rule::Penalty { sigma: 1.0 }, 0.005, 1, 1.0),
         (Rule::Barker, 0.05, 3, 2.0),
     ] {
-        let mechanism = Mechanism::Decision { rule, sensitivity: Sensitivity::new(sensitivity).unwrap() };
+        let mechanism =
+            Mechanism::Decision(Decision { rule, sensitivity: Sensitivity::new(sensitivity).unwrap() });
         let cost = Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap();
         let query = Query::new(vec![(cost.clone(), Steps(each))]).unwrap();
         let most = query.most(Epsilon::new(epsilon).unwrap(), delta).unwrap();

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use barkeep_accounting::decision::{self, Acceptance, Shape};
-use barkeep_accounting::{Bracket, Delta, Epsilon, Gaussian, Order, Ratio, Renyi, Rule, Sensitivity, Steps};
+use barkeep_accounting::{
+    Bracket, Delta, Epsilon, GaussianRun, Order, Ratio, Renyi, Rule, Sensitivity, Steps,
+};
 use proptest::prelude::*;
 
 fn sensitivity(value: f64) -> Sensitivity {
@@ -87,8 +89,8 @@ fn published_numbers_of_steps() {
 fn release_level_of_the_same_penalties() {
     for (sigma, at_one, at_two) in [(2.0, 89, 321), (1.0, 22, 80)] {
         let ratio = Ratio::new(sigma / 0.05).unwrap();
-        assert_eq!(Gaussian::largest_steps(ratio, epsilon(1.0), delta(1e-6)), Ok(Steps(at_one)));
-        assert_eq!(Gaussian::largest_steps(ratio, epsilon(2.0), delta(1e-6)), Ok(Steps(at_two)));
+        assert_eq!(GaussianRun::largest_steps(ratio, epsilon(1.0), delta(1e-6)), Ok(Steps(at_one)));
+        assert_eq!(GaussianRun::largest_steps(ratio, epsilon(2.0), delta(1e-6)), Ok(Steps(at_two)));
     }
 }
 
@@ -222,7 +224,7 @@ fn many_small_steps_approach_the_gaussian_limit() {
     for (rule, limit) in [(Rule::Barker, 0.25), (Rule::Penalty { sigma: 2.0 }, 0.133)] {
         let (step, steps) = (0.01, 900.0);
         let like = Ratio::new(1.0 / libm::sqrt(steps * step * step * limit)).unwrap();
-        let gaussian = Gaussian::new(like, Steps(1)).unwrap().epsilon(delta(1e-5)).upper;
+        let gaussian = GaussianRun::new(like, Steps(1)).unwrap().epsilon(delta(1e-5)).upper;
         let Bracket { lower, upper } =
             decision::epsilon(&rule, sensitivity(step), Steps(900), delta(1e-5)).unwrap();
         assert!((upper / gaussian - 1.0).abs() < 0.02, "{rule:?}: {upper} {gaussian}");
@@ -313,7 +315,7 @@ proptest! {
     fn a_decision_costs_no_more_than_the_release(sigma in 0.3..6.0_f64, step in 0.005..0.6_f64, steps in 1..40_u64) {
         let rule = Rule::Penalty { sigma };
         let decided = decision::epsilon(&rule, sensitivity(step), Steps(steps), delta(1e-6)).unwrap();
-        let release = Gaussian::new(Ratio::new(sigma / step).unwrap(), Steps(steps)).unwrap();
+        let release = GaussianRun::new(Ratio::new(sigma / step).unwrap(), Steps(steps)).unwrap();
         prop_assert!(decided.upper <= release.epsilon(delta(1e-6)).upper);
     }
 

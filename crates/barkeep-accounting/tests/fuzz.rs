@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use barkeep_accounting::mechanisms::{Bernoulli, Decision, Laplace, NoisyDecision};
 use barkeep_accounting::renyi::{
-    Amplified, Bernoulli, Composition, Curve, Laplace, Linear, PoissonGaussian, Pure,
-    WithoutReplacementGaussian,
+    Amplified, Composition, Curve, Linear, PoissonGaussian, Pure, WithoutReplacementGaussian,
 };
 use barkeep_accounting::theorems::barker::BarkerTest;
 use barkeep_accounting::theorems::{gradients, posterior, thesis};
@@ -47,7 +47,7 @@ proptest! {
         let mut curves: Vec<Box<dyn Curve>> = Vec::new();
         if let Ok(ratio) = Ratio::new(x) {
             curves.push(Box::new(Linear::gaussian(ratio)));
-            curves.push(Box::new(Laplace(ratio)));
+            curves.push(Box::new(Laplace { ratio }));
             if let Ok(rate) = Rate::new(y) {
                 curves.push(Box::new(PoissonGaussian { rate, ratio }));
                 curves.push(Box::new(WithoutReplacementGaussian { rate, ratio }));
@@ -181,11 +181,11 @@ fn any_query(kind: u8, x: f64, y: f64, n: u64, b: u64) -> Result<Query, Error> {
         13 => Query::langevin(x, y, x),
         _ => {
             let full = |mechanism: Mechanism| Cost::new(mechanism, Sampling::Full, Neighbours::Substitute);
-            let bit = Mechanism::Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(y)? };
+            let bit = Mechanism::Decision(Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(y)? });
             Query::new(vec![
-                (full(Mechanism::NoisyDecision { ratio: Ratio::new(x)? })?, Steps(b % 5)),
+                (full(Mechanism::NoisyDecision(NoisyDecision { ratio: Ratio::new(x)? }))?, Steps(b % 5)),
                 (full(bit)?, Steps(n % 5)),
-                (full(Mechanism::Laplace { ratio: Ratio::new(x)? })?, Steps(1)),
+                (full(Mechanism::Laplace(Laplace { ratio: Ratio::new(x)? }))?, Steps(1)),
             ])
         }
     }

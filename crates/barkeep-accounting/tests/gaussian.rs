@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use barkeep_accounting::{Delta, Epsilon, Gaussian, Mu, Ratio, Steps};
+use barkeep_accounting::{Delta, Epsilon, GaussianRun, Mu, Ratio, Steps};
 use proptest::prelude::*;
 
-fn run(ratio: f64, steps: u64) -> Gaussian {
-    Gaussian::new(Ratio::new(ratio).unwrap(), Steps(steps)).unwrap()
+fn run(ratio: f64, steps: u64) -> GaussianRun {
+    GaussianRun::new(Ratio::new(ratio).unwrap(), Steps(steps)).unwrap()
 }
 
 /// `tables/gaussian.csv`, made by `tables/make_gaussian.py`.
@@ -42,7 +42,7 @@ fn far_tails_keep_their_logarithm() {
     // Against the leading behaviour with its first correction, whose next one is of relative size 1/x⁴.
     for (mu, epsilon) in [(1e-3, 1.0), (1e-6, 0.01), (0.1, 400.0)] {
         let ln_delta =
-            Gaussian::from_mu(Mu::new(mu).unwrap()).unwrap().ln_delta(Epsilon::new(epsilon).unwrap());
+            GaussianRun::from_mu(Mu::new(mu).unwrap()).unwrap().ln_delta(Epsilon::new(epsilon).unwrap());
         let (x, y) = (epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0);
         // Mills' ratio: Φ(−t) ≈ φ(t)/t·(1 − 1/t²), and φ(x) = e^ε·φ(y).
         let mills = |t: f64| (1.0 - 1.0 / (t * t)) / t;
@@ -62,10 +62,10 @@ fn nothing_released_costs_nothing() {
 fn smallest_ratio_and_largest_steps_meet() {
     let (epsilon, delta) = (Epsilon::new(0.7).unwrap(), Delta::new(1e-9).unwrap());
     for steps in [1, 17, 100_000] {
-        let ratio = Gaussian::smallest_ratio(Steps(steps), epsilon, delta).unwrap();
-        assert_eq!(Gaussian::largest_steps(ratio, epsilon, delta).unwrap(), Steps(steps));
+        let ratio = GaussianRun::smallest_ratio(Steps(steps), epsilon, delta).unwrap();
+        assert_eq!(GaussianRun::largest_steps(ratio, epsilon, delta).unwrap(), Steps(steps));
         let less = Ratio::new(ratio.get() * (1.0 - 1e-12)).unwrap();
-        assert!(Gaussian::largest_steps(less, epsilon, delta).unwrap() < Steps(steps));
+        assert!(GaussianRun::largest_steps(less, epsilon, delta).unwrap() < Steps(steps));
     }
 }
 
@@ -105,8 +105,8 @@ proptest! {
             !bracket.upper.is_nan() && bracket.lower.is_some_and(|lower| lower <= bracket.upper)
         };
         let runs = [
-            ratio.and_then(|ratio| Gaussian::new(ratio, Steps(steps))),
-            Mu::new(f64::from_bits(mu)).and_then(Gaussian::from_mu),
+            ratio.and_then(|ratio| GaussianRun::new(ratio, Steps(steps))),
+            Mu::new(f64::from_bits(mu)).and_then(GaussianRun::from_mu),
         ];
         for run in runs.into_iter().flatten() {
             if let Ok(epsilon) = epsilon {

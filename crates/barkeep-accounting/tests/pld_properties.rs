@@ -5,7 +5,8 @@
 
 use barkeep_accounting::pld::{Accuracy, Composition, Curve};
 use barkeep_accounting::{
-    Bracket, Delta, Epsilon, Error, Gaussian, Neighbours, Probability, Rate, Ratio, Sampling, Steps, Variance,
+    Bracket, Delta, Epsilon, Error, GaussianRun, Neighbours, Probability, Rate, Ratio, Sampling, Steps,
+    Variance,
 };
 use proptest::prelude::*;
 
@@ -123,8 +124,8 @@ proptest! {
         a in 1.0_f64..30.0, b in 1.0_f64..30.0, k in 1_u64..50, l in 0_u64..50, at in 0.0_f64..8.0,
     ) {
         let pld = run(&Curve::gaussian(ratio(a)).unwrap(), k).and(&Curve::gaussian(ratio(b)).unwrap(), Steps(l));
-        let exact = Gaussian::new(ratio(a), Steps(k)).unwrap();
-        let exact = exact.and(Gaussian::new(ratio(b), Steps(l)).unwrap()).unwrap();
+        let exact = GaussianRun::new(ratio(a), Steps(k)).unwrap();
+        let exact = exact.and(GaussianRun::new(ratio(b), Steps(l)).unwrap()).unwrap();
         let truth = exact.delta(epsilon(at)).upper;
         let (lower, upper) = ends(pld.delta(epsilon(at), coarse()).unwrap());
         prop_assert!(lower <= truth * (1.0 + 1e-12) && truth <= upper * (1.0 + 1e-12), "{lower:e} {truth:e} {upper:e}");
@@ -132,7 +133,7 @@ proptest! {
 }
 
 /// δ of one Gaussian mechanism at any ε, by H_a(P‖Q) = 1 − a + a·H_{1/a}(Q‖P) below 0.
-fn gaussian_delta(run: Gaussian, at: f64) -> f64 {
+fn gaussian_delta(run: GaussianRun, at: f64) -> f64 {
     if at >= 0.0 {
         run.delta(epsilon(at)).upper
     } else {
@@ -144,7 +145,7 @@ fn gaussian_delta(run: Gaussian, at: f64) -> f64 {
 #[test]
 fn coins_mix_with_gaussians() {
     let flips = 12_u64;
-    let noise = Gaussian::new(ratio(2.0), Steps(5)).unwrap();
+    let noise = GaussianRun::new(ratio(2.0), Steps(5)).unwrap();
     for (p, q) in [(0.3_f64, 0.22_f64), (0.22, 0.3)] {
         let mixed = run(&coin(p, q).forward(), flips).and(&Curve::gaussian(ratio(2.0)).unwrap(), Steps(5));
         for at in [0.0, 1.0, 3.0, 7.0] {
@@ -236,7 +237,7 @@ fn rare_losses_do_not_hide_how_many_steps_fit() {
 fn functions_are_subsampled_like_closed_forms() {
     let noise = 1.2;
     let base = move |at: f64| {
-        let value = gaussian_delta(Gaussian::new(ratio(noise), Steps(1)).unwrap(), at);
+        let value = gaussian_delta(GaussianRun::new(ratio(noise), Steps(1)).unwrap(), at);
         (value * (1.0 - 1e-12), value * (1.0 + 1e-12))
     };
     let rate = Rate::new(0.05).unwrap();
@@ -251,11 +252,11 @@ fn functions_are_subsampled_like_closed_forms() {
 /// A curve known only by dots above it has an upper end and no lower; dots far apart cost a little more than the truth.
 #[test]
 fn dots_bound_from_above() {
-    let exact = Gaussian::new(ratio(3.0), Steps(1)).unwrap();
+    let exact = GaussianRun::new(ratio(3.0), Steps(1)).unwrap();
     let dots: Vec<(f64, f64)> =
         (-100..=100).map(|index| f64::from(index) * 0.03).map(|at| (at, gaussian_delta(exact, at))).collect();
     let bracket = run(&Curve::from_dots(&dots).unwrap(), 20).epsilon(delta(1e-4), coarse()).unwrap();
-    let truth = Gaussian::new(ratio(3.0), Steps(20)).unwrap().epsilon(delta(1e-4)).upper;
+    let truth = GaussianRun::new(ratio(3.0), Steps(20)).unwrap().epsilon(delta(1e-4)).upper;
     assert_eq!(bracket.lower, None);
     assert!(truth <= bracket.upper && bracket.upper < 1.02 * truth, "{truth} {bracket:?}");
     let between: Vec<(f64, f64, f64)> =

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use barkeep_accounting::mechanisms::{Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace};
 use barkeep_accounting::renyi::{Composition, Curve, PoissonGaussian, WithoutReplacementGaussian};
 use barkeep_accounting::{
     Bracket, Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Probability, Query, Rate, Ratio, Rule,
@@ -91,10 +92,10 @@ proptest! {
     ) {
         let delta = Delta::new(10_f64.powf(exponent)).unwrap();
         let cost = full(match kind {
-            0 => Mechanism::Laplace { ratio: ratio(20.0) },
-            1 => Mechanism::DiscreteGaussian { variance: Variance::new(400.0).unwrap(), sensitivity: 1 },
-            2 => Mechanism::Bernoulli { p: Probability::new(0.3).unwrap(), q: Probability::new(0.32).unwrap() },
-            _ => Mechanism::Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(0.1).unwrap() },
+            0 => Mechanism::Laplace(Laplace { ratio: ratio(20.0) }),
+            1 => Mechanism::DiscreteGaussian(DiscreteGaussian { variance: Variance::new(400.0).unwrap(), sensitivity: 1 }),
+            2 => Mechanism::Bernoulli(Bernoulli { p: Probability::new(0.3).unwrap(), q: Probability::new(0.32).unwrap() }),
+            _ => Mechanism::Decision(Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(0.1).unwrap() }),
         });
         let halves = vec![(cost.clone(), Steps(first)), (cost.clone(), Steps(second))];
         let parts = Contract::new(halves).unwrap().epsilon(delta).unwrap();
@@ -121,8 +122,8 @@ proptest! {
     #[test]
     fn mixtures_cost_more_than_their_parts(steps in 5..60_u64, gradients in 1..8_u64, s in 30.0..200.0_f64) {
         let delta = Delta::new(1e-6).unwrap();
-        let bit = full(Mechanism::Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(0.1).unwrap() });
-        let gradient = full(Mechanism::Gaussian { ratio: ratio(s) });
+        let bit = full(Mechanism::Decision(Decision { rule: Rule::Barker, sensitivity: Sensitivity::new(0.1).unwrap() }));
+        let gradient = full(Mechanism::Gaussian(Gaussian { ratio: ratio(s) }));
         let alone = |cost: &Cost, steps: u64| {
             Contract::new(vec![(cost.clone(), Steps(steps))]).unwrap().epsilon(delta).unwrap()
         };

@@ -9,7 +9,7 @@ use barkeep_accounting::pld::{Accuracy, Composition, Curve as Pair};
 use barkeep_accounting::renyi::{Amplified, Curve, Linear};
 use barkeep_accounting::theorems::barker::{BarkerTest, corollary_2};
 use barkeep_accounting::{
-    BarkerBound, Bracket, Delta, Epsilon, Gaussian, Neighbours, Order, Probability, Query, Rate, Ratio,
+    BarkerBound, Bracket, Delta, Epsilon, GaussianRun, Neighbours, Order, Probability, Query, Rate, Ratio,
     Renyi, Rho, Sampling, Steps, Variance,
 };
 use serde_json::Value;
@@ -102,7 +102,7 @@ fn delta_of_gaussians() {
         } else {
             Ratio::new(row.number("sigma2").sqrt() / row.number("sensitivity")).unwrap()
         };
-        let run = Gaussian::new(ratio, row.steps()).unwrap();
+        let run = GaussianRun::new(ratio, row.steps()).unwrap();
         row.check(run.delta(row.epsilon()));
         let logarithm = run.ln_delta(row.epsilon());
         let truth = row.value().ln();
@@ -115,7 +115,7 @@ fn epsilon_of_gaussians() {
     let rows = rows(|row| kind(row) == "eps" && is_gaussian(row));
     assert_eq!(rows.len(), 5);
     for row in rows.iter().map(Row) {
-        let run = Gaussian::new(row.ratio(), row.steps()).unwrap();
+        let run = GaussianRun::new(row.ratio(), row.steps()).unwrap();
         if row.text("conversion") == "exact" {
             row.check(run.epsilon(row.delta()));
         } else {
@@ -130,7 +130,7 @@ fn largest_steps_of_gaussians() {
     let rows = rows(|row| kind(row) == "max_k" && is_gaussian(row));
     assert_eq!(rows.len(), 9);
     for row in rows.iter().map(Row) {
-        let most = Gaussian::largest_steps(row.ratio(), row.epsilon(), row.delta()).unwrap();
+        let most = GaussianRun::largest_steps(row.ratio(), row.epsilon(), row.delta()).unwrap();
         assert_eq!(most.0 as f64, row.value(), "{}", row.0);
     }
 }

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use barkeep_accounting::mechanisms::{Bernoulli, Laplace};
 use barkeep_accounting::renyi::{
-    Amplified, Bernoulli, Composition, Curve, Laplace, Linear, PoissonGaussian, Pure,
-    WithoutReplacementGaussian,
+    Amplified, Composition, Curve, Linear, PoissonGaussian, Pure, WithoutReplacementGaussian,
 };
 use barkeep_accounting::theorems::barker::{BarkerTest, corollary_2, supremum};
 use barkeep_accounting::theorems::thesis::{
@@ -189,7 +189,7 @@ fn pure_bounds_hold_for_laplace_and_bits() {
     for ratio in [0.1, 1.0, 7.0] {
         let epsilon = 1.0 / ratio;
         let pure = Pure(Epsilon::new(epsilon).unwrap());
-        let laplace = Laplace(Ratio::new(ratio).unwrap());
+        let laplace = Laplace { ratio: Ratio::new(ratio).unwrap() };
         let heads = epsilon.exp() / (1.0 + epsilon.exp());
         let response =
             Bernoulli { p: Probability::new(heads).unwrap(), q: Probability::new(1.0 - heads).unwrap() };

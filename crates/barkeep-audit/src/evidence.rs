@@ -8,7 +8,7 @@
 use crate::game::{Game, Source, World, play_all};
 use crate::proportion::{at_least, at_most};
 use barkeep::Error;
-use barkeep_accounting::{Delta, Gaussian, Mu};
+use barkeep_accounting::{Delta, GaussianRun, Mu};
 use barkeep_num::normal_quantile;
 
 /// How hard to attack.
@@ -117,7 +117,7 @@ impl Way {
             }
             Self::Gaussian => {
                 let mu = normal_quantile(p) - normal_quantile(q);
-                let gaussian = Mu::new(mu).and_then(Gaussian::from_mu);
+                let gaussian = Mu::new(mu).and_then(GaussianRun::from_mu);
                 gaussian.ok().and_then(|gaussian| gaussian.epsilon(delta).lower).unwrap_or(0.0)
             }
         }

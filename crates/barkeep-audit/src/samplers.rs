@@ -10,6 +10,7 @@ use barkeep::plan::{Bill, Plan};
 use barkeep::run::rehearse::Rehearsal;
 use barkeep::samplers::{ExampleSpec, SAMPLERS, SamplerEntry};
 use barkeep::spec::Spec;
+use barkeep_accounting::mechanisms::PriceOf;
 use barkeep_accounting::{Cost, Mechanism, Sampling, Steps};
 use barkeep_curator::Ask;
 use std::path::Path;
@@ -48,7 +49,7 @@ pub(crate) fn game<'a>(plan: &'a Plan, source: Source) -> Result<Staged<'a>, Err
 pub(crate) fn is_gaussian(plan: &Plan) -> bool {
     match plan.bill() {
         Some(Bill::Contract(contract) | Bill::Once(contract)) => contract.parts().iter().all(|(cost, _)| {
-            matches!(cost.mechanism(), Mechanism::Gaussian { .. }) && cost.sampling() == Sampling::Full
+            matches!(cost.mechanism(), Mechanism::Gaussian(_)) && cost.sampling() == Sampling::Full
         }),
         _ => false,
     }
@@ -56,10 +57,7 @@ pub(crate) fn is_gaussian(plan: &Plan) -> bool {
 
 /// Whether every price is that of what leaves, and none includes a number that stays inside.
 pub(crate) fn priced_as_released(costs: &[(Cost, Steps)]) -> bool {
-    let inside = |mechanism: &Mechanism| {
-        matches!(mechanism, Mechanism::NoisyDecision { .. } | Mechanism::BarkerMinibatch { .. })
-    };
-    !costs.iter().any(|(cost, _)| inside(cost.mechanism()))
+    costs.iter().all(|(cost, _)| cost.mechanism().price_of() == PriceOf::WhatLeaves)
 }
 
 /// Questions a run asks, about.

@@ -8,6 +8,7 @@ use crate::samplers::priced_as_released;
 use crate::staged::Staged;
 use barkeep::Error;
 use barkeep::PublicRng;
+use barkeep_accounting::mechanisms::DiscreteGaussian;
 use barkeep_accounting::vcor::Fit;
 use barkeep_accounting::{
     Contract, Cost, Delta, Mechanism, Neighbours, Rate, Rule, Sampling, Steps, Variance,
@@ -262,7 +263,8 @@ impl Terms {
 
 /// The discrete Gaussian on integers, which no question to a gate uses yet.
 fn lattice_noise(name: &'static str, variance: f64, sensitivity: u64) -> Result<Case, Error> {
-    let mechanism = Mechanism::DiscreteGaussian { variance: Variance::new(variance)?, sensitivity };
+    let mechanism =
+        Mechanism::DiscreteGaussian(DiscreteGaussian { variance: Variance::new(variance)?, sensitivity });
     let cost = Cost::new(mechanism, FULL, SUBSTITUTE)?;
     let sigma = LatticeSigma::new(variance.sqrt())?;
     let game = Each(move |world: World, rng: &mut barkeep_curator::NoiseRng| {

@@ -7,12 +7,17 @@
 use barkeep::accounting::{
     Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Query, Ratio, Sampling, Steps,
 };
+use barkeep_accounting::mechanisms::Gaussian;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let delta = Delta::new(1e-6)?;
     let batch = Sampling::WithoutReplacement { batch: 1_000, records: 50_000 };
     let gradient = |noise: f64, sampling| {
-        Cost::new(Mechanism::Gaussian { ratio: Ratio::new(noise)? }, sampling, Neighbours::Substitute)
+        Cost::new(
+            Mechanism::Gaussian(Gaussian { ratio: Ratio::new(noise)? }),
+            sampling,
+            Neighbours::Substitute,
+        )
     };
 
     // One contract may hold questions of several kinds; their costs are composed exactly.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set itself up has failed")]
 
+use barkeep::accounting::mechanisms::Gaussian;
 use barkeep::accounting::{Cost, Mechanism, Neighbours, Sampling, Steps};
 use barkeep::curator::{
     Ask, Budget, Clip, Curator, Gate, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
@@ -163,7 +164,9 @@ fn the_papers_calibration_is_the_published_noise_where_that_holds() {
     {
         let published = stochastic(name, "steps = 2000\ncalibration = 'paper'").unwrap();
         let [(cost, steps)] = contract(&published) else { panic!("one kind of question") };
-        let Mechanism::Gaussian { ratio } = cost.mechanism() else { panic!("a Gaussian mechanism") };
+        let Mechanism::Gaussian(Gaussian { ratio }) = cost.mechanism() else {
+            panic!("a Gaussian mechanism")
+        };
         assert_eq!((published.steps().0, steps.0), (2000, 2000), "{name}");
         assert!((ratio.get() / expected - 1.0).abs() < 1e-8, "{name}: {}", ratio.get());
         // Far more noise than is needed, so far less is spent than promised.

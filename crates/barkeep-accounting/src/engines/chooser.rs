@@ -8,20 +8,16 @@
 //!
 //! Where privacy-loss distributions do not resolve, Rényi divergences bound the answer from above.
 
-use barkeep_num::{down_by, try_largest_integer};
+use barkeep_num::try_largest_integer;
 
+use super::bits::Bits;
+use super::mixture::Mixture;
 use crate::decision::{Attacks, Decisions};
-use crate::engines::bits::Bits;
-use crate::engines::mixture::Mixture;
-use crate::price::coin_error::CoinError;
+use crate::mechanisms::{Bernoulli, Suits};
 use crate::query::Most;
-use crate::renyi::{
-    Bernoulli, Composition, Curve, Laplace, Linear, PoissonGaussian, WithoutReplacementGaussian,
-};
-use crate::theorems::{barker, thesis};
+use crate::renyi::Composition;
 use crate::{
-    Answer, BarkerBound, Bracket, Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Neighbours, Ratio, Rule,
-    Sampling, Sensitivity, Steps, decision,
+    Answer, Bracket, CoinError, Cost, Delta, Epsilon, Error, GaussianRun, Rule, Sensitivity, Steps, decision,
 };
 
 /// What one round of steps costs, ready to be asked about any number of rounds.
@@ -32,7 +28,7 @@ pub(crate) struct Accountant {
 }
 
 enum Engine {
-    Gaussian(Gaussian),
+    Gaussian(GaussianRun),
     Decision { rule: Rule, sensitivity: Sensitivity, steps: Steps, bound: Option<Renyi> },
     Bits { bits: Bits, steps: Steps, many: Mixture },
     Mixture { mixture: Mixture, bound: Option<Renyi> },
@@ -55,8 +51,10 @@ const TRIED_ON_TOP: usize = 3;
 
 impl Accountant {
     pub(crate) fn new(round: &[(Cost, Steps)]) -> Result<Self, Error> {
-        let parts: Vec<&(Cost, Steps)> =
-            round.iter().filter(|(cost, steps)| steps.0 > 0 && !is_free(cost)).collect();
+        let parts: Vec<&(Cost, Steps)> = round
+            .iter()
+            .filter(|(cost, steps)| steps.0 > 0 && !matches!(cost.suits(), Suits::Free))
+            .collect();
         let coins = parts
             .iter()
             .fold(CoinError::NONE, |sum, (cost, steps)| sum.and(CoinError::of(cost).times(*steps)));
@@ -66,8 +64,7 @@ impl Accountant {
             Engine::Decision { rule, sensitivity, steps, bound: renyi(&parts).ok() }
         } else if let Some((bits, steps)) = one_bit(&parts) {
             Engine::Bits { bits, steps, many: Mixture::new(&parts)? }
-        } else if parts.iter().any(|(cost, _)| matches!(cost.mechanism(), Mechanism::BarkerMinibatch { .. }))
-        {
+        } else if parts.iter().any(|(cost, _)| matches!(cost.suits(), Suits::Divergences { .. })) {
             Engine::Renyi(renyi(&parts)?)
         } else {
             Engine::Mixture { mixture: Mixture::new(&parts)?, bound: renyi(&parts).ok() }
@@ -389,80 +386,47 @@ impl Renyi {
     }
 }
 
-/// A bit with the same chances on both sides tells nothing.
-fn is_free(cost: &Cost) -> bool {
-    matches!(cost.mechanism(), Mechanism::Bernoulli { p, q } if p == q)
-}
-
 /// All parts as one Gaussian mechanism, if they are.
-fn all_gaussian(parts: &[&(Cost, Steps)]) -> Result<Option<Gaussian>, Error> {
-    let mut sum = Gaussian::nothing();
+fn all_gaussian(parts: &[&(Cost, Steps)]) -> Result<Option<GaussianRun>, Error> {
+    let mut sum = GaussianRun::nothing();
     for (cost, steps) in parts {
-        match cost.full_gaussian() {
-            Some(ratio) => sum = sum.and(Gaussian::new(ratio, *steps)?)?,
-            None => return Ok(None),
+        match cost.suits() {
+            Suits::ClosedForm(ratio) => sum = sum.and(GaussianRun::new(ratio, *steps)?)?,
+            Suits::Free => {}
+            Suits::Decisions { .. } | Suits::Bits(_) | Suits::Losses | Suits::Divergences { .. } => {
+                return Ok(None);
+            }
         }
     }
     Ok(Some(sum))
 }
 
-/// All parts as decisions by one rule within one sensitivity, if they are.
-fn one_decision(parts: &[&(Cost, Steps)]) -> Option<(Rule, Sensitivity, Steps)> {
+/// The first part and the steps of all, if all are steps of one mechanism.
+fn one_kind<'a>(parts: &[&'a (Cost, Steps)]) -> Option<(&'a Cost, Steps)> {
     let (first, _) = parts.first()?;
-    let Mechanism::Decision { rule, sensitivity } = first.mechanism() else { return None };
     let same = parts.iter().all(|(cost, _)| cost.mechanism() == first.mechanism());
     let steps = parts.iter().try_fold(0_u64, |sum, (_, steps)| sum.checked_add(steps.0))?;
-    same.then(|| (rule.clone(), *sensitivity, Steps(steps)))
+    same.then_some((first, Steps(steps)))
+}
+
+/// All parts as decisions by one rule within one sensitivity, if they are.
+fn one_decision(parts: &[&(Cost, Steps)]) -> Option<(Rule, Sensitivity, Steps)> {
+    let (cost, steps) = one_kind(parts)?;
+    let Suits::Decisions { rule, sensitivity } = cost.suits() else { return None };
+    Some((rule.clone(), sensitivity, steps))
 }
 
 /// All parts as one kind of bit, if they are.
 fn one_bit(parts: &[&(Cost, Steps)]) -> Option<(Bits, Steps)> {
-    let (first, _) = parts.first()?;
-    let Mechanism::Bernoulli { p, q } = first.mechanism() else { return None };
-    let same = parts.iter().all(|(cost, _)| cost.mechanism() == first.mechanism());
-    let steps = parts.iter().try_fold(0_u64, |sum, (_, steps)| sum.checked_add(steps.0))?;
-    Bits::new(*p, *q).filter(|_| same).map(|bits| (bits, Steps(steps)))
+    let (cost, steps) = one_kind(parts)?;
+    let Suits::Bits(Bernoulli { p, q }) = cost.suits() else { return None };
+    Bits::new(p, q).map(|bits| (bits, steps))
 }
 
 fn renyi(parts: &[&(Cost, Steps)]) -> Result<Renyi, Error> {
     let curves: Result<Vec<_>, Error> =
-        parts.iter().map(|(cost, steps)| Ok((curve(cost)?, *steps))).collect();
-    let published = |cost: &Cost| {
-        matches!(cost.mechanism(), Mechanism::BarkerMinibatch { bound: BarkerBound::Paper, .. })
-    };
+        parts.iter().map(|(cost, steps)| Ok((cost.divergences()?, *steps))).collect();
+    let published = |cost: &Cost| matches!(cost.suits(), Suits::Divergences { as_published: true });
     let classical = parts.iter().all(|(cost, _)| published(cost));
     Ok(Renyi { composition: Composition::new(curves?), classical })
-}
-
-/// The Rényi curve of one step.
-fn curve(cost: &Cost) -> Result<Box<dyn Curve>, Error> {
-    Ok(match cost.mechanism() {
-        Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } => sampled(cost, *ratio)?,
-        Mechanism::DiscreteGaussian { variance, sensitivity } => {
-            let ratio = Ratio::new(down_by(variance.get().sqrt() / *sensitivity as f64, 2))?;
-            Box::new(Linear::gaussian(ratio))
-        }
-        Mechanism::Laplace { ratio } => Box::new(Laplace(*ratio)),
-        Mechanism::Bernoulli { p, q } => Box::new(Bernoulli { p: *p, q: *q }),
-        Mechanism::Decision { rule, sensitivity } => {
-            Box::new(decision::Divergences::new(rule.clone(), *sensitivity)?)
-        }
-        Mechanism::BarkerMinibatch { batch, records, bound } => {
-            Box::new(barker::corollary_2(*batch, *records, *bound)?)
-        }
-    })
-}
-
-fn sampled(cost: &Cost, ratio: Ratio) -> Result<Box<dyn Curve>, Error> {
-    Ok(match (cost.sampling(), cost.neighbours()) {
-        _ if cost.is_full() => Box::new(Linear::gaussian(ratio)),
-        (Sampling::Poisson { rate }, Neighbours::AddRemove) => Box::new(PoissonGaussian { rate, ratio }),
-        (Sampling::Poisson { rate }, Neighbours::Substitute) => {
-            Box::new(WithoutReplacementGaussian { rate, ratio })
-        }
-        (Sampling::WithoutReplacement { batch, records }, _) => {
-            Box::new(WithoutReplacementGaussian { rate: thesis::batch_rate(batch, records)?, ratio })
-        }
-        (Sampling::Full, _) => Box::new(Linear::gaussian(ratio)),
-    })
 }

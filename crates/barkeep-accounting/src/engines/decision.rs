@@ -59,8 +59,8 @@ pub use acceptance::{Acceptance, Shape};
 pub use profile::Profile;
 pub use renyi::{Divergences, bounded_range, divergence, zcdp};
 
-use crate::pld::{Accuracy, Composition};
-use crate::{Bracket, Delta, Epsilon, Error, Gaussian, Mu, Sensitivity, Steps};
+use crate::pld::{Accuracy, Composition, Curve};
+use crate::{Bracket, Delta, Epsilon, Error, GaussianRun, Mu, Sensitivity, Steps};
 use attack::Attack;
 use blocks::Blocks;
 use closed::Closed;
@@ -224,7 +224,7 @@ pub fn delta(
     }
     // A guess at the answer, for the tails to be cut below it.
     let strength = program::information(rule, sensitivity.get()).unwrap_or(1.0) * steps.0 as f64;
-    let like = Mu::new(strength.sqrt()).and_then(Gaussian::from_mu);
+    let like = Mu::new(strength.sqrt()).and_then(GaussianRun::from_mu);
     let mut smallest =
         like.map_or(1e-10, |gaussian| gaussian.delta(epsilon).upper).clamp(SMALLEST_DELTA, 0.1);
     let mut found = Err(too_many_steps());
@@ -318,6 +318,14 @@ pub fn profile(
         Composed::Whole(profile) => Ok(profile),
         Composed::Blocks { .. } => Err(too_many_steps()),
     }
+}
+
+/// Below this δ the curve of a single decision is not followed.
+const SINGLE_STEP_FLOOR: f64 = 1e-30;
+
+/// The curve of one decision, as a fixed pair.
+pub(crate) fn single(rule: &dyn Acceptance, sensitivity: Sensitivity) -> Result<Curve, Error> {
+    profile(rule, sensitivity, Steps(1), Delta::trusted(SINGLE_STEP_FLOOR))?.curve()
 }
 
 /// k decisions as mechanisms to be composed with others, for δ down to about `smallest`.

@@ -47,20 +47,20 @@ const SMALLEST_LOSS: f64 = 1.0 / LARGEST_LOSS;
 /// for steps chosen in view of earlier answers as long as the ratios were fixed beforehand.
 ///
 /// ```
-/// use barkeep_accounting::{Delta, Gaussian, Ratio, Steps};
+/// use barkeep_accounting::{Delta, GaussianRun, Ratio, Steps};
 /// // A hundred answers, each with noise ten times the sensitivity.
-/// let run = Gaussian::new(Ratio::new(10.0)?, Steps(100))?;
+/// let run = GaussianRun::new(Ratio::new(10.0)?, Steps(100))?;
 /// let epsilon = run.epsilon(Delta::new(1e-6)?);
 /// assert!((epsilon.upper - 4.886_554_117_462_212).abs() < 1e-13);
 /// # Ok::<(), barkeep_accounting::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gaussian {
+pub struct GaussianRun {
     /// Mean privacy loss m; zero for no release at all.
     loss: Double,
 }
 
-impl Gaussian {
+impl GaussianRun {
     /// `steps` mechanisms of one ratio: m = k/(2s²).
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Gaussian {
     /// The mechanism that is exactly as private as μ-GDP: m = μ²/2.
     ///
     /// # Errors
-    /// As [`Gaussian::new`].
+    /// As [`GaussianRun::new`].
     pub fn from_mu(mu: Mu) -> Result<Self, Error> {
         let mu = mu.get();
         if mu == 0.0 {
@@ -101,7 +101,7 @@ impl Gaussian {
     /// Both, one after the other or interleaved: the losses add.
     ///
     /// # Errors
-    /// As [`Gaussian::new`].
+    /// As [`GaussianRun::new`].
     pub fn and(self, other: Self) -> Result<Self, Error> {
         Self::checked(self.loss.plus(other.loss))
     }
@@ -109,7 +109,7 @@ impl Gaussian {
     /// The same again and again, `rounds` times in all.
     ///
     /// # Errors
-    /// As [`Gaussian::new`].
+    /// As [`GaussianRun::new`].
     pub fn repeated(self, rounds: Steps) -> Result<Self, Error> {
         Self::checked(self.loss.times(Double::count(rounds.0)))
     }
@@ -137,7 +137,7 @@ impl Gaussian {
 
     /// δ(ε): the smallest δ for which (ε, δ) holds.
     ///
-    /// **Precision.** 14 significant digits; below 1e-300 use [`Gaussian::ln_delta`].
+    /// **Precision.** 14 significant digits; below 1e-300 use [`GaussianRun::ln_delta`].
     #[must_use]
     pub fn delta(&self, epsilon: Epsilon) -> Bracket {
         let Some(tail) = Tail::at(self.loss, epsilon.get()) else { return Bracket::exact(0.0) };
@@ -221,7 +221,7 @@ impl Gaussian {
     /// The most private-loss a budget (ε, δ) allows: the largest m whose δ(ε) is certainly at most δ.
     ///
     /// This is the exact translation of (ε, δ) into μ-GDP, rounded to the safe side: ask the result for
-    /// [`Gaussian::mu`]. Correct to about 14 digits; zero loss if the budget allows less than 2⁻⁴⁰⁰.
+    /// [`GaussianRun::mu`]. Correct to about 14 digits; zero loss if the budget allows less than 2⁻⁴⁰⁰.
     #[must_use]
     pub fn largest_within(epsilon: Epsilon, delta: Delta) -> Self {
         let target = ln_bracket(delta).0;
@@ -233,8 +233,8 @@ impl Gaussian {
     /// The largest number of steps of one ratio within (ε, δ): certified, never one too many.
     ///
     /// ```
-    /// use barkeep_accounting::{Delta, Epsilon, Gaussian, Ratio, Steps};
-    /// let most = Gaussian::largest_steps(Ratio::new(100.0)?, Epsilon::new(1.0)?, Delta::new(1e-20)?)?;
+    /// use barkeep_accounting::{Delta, Epsilon, GaussianRun, Ratio, Steps};
+    /// let most = GaussianRun::largest_steps(Ratio::new(100.0)?, Epsilon::new(1.0)?, Delta::new(1e-20)?)?;
     /// assert_eq!(most, Steps(128));
     /// # Ok::<(), barkeep_accounting::Error>(())
     /// ```

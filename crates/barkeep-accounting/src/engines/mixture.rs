@@ -11,10 +11,9 @@
 
 use barkeep_num::try_largest_guessed;
 
+use crate::mechanisms::Suits;
 use crate::pld::{Accuracy, Composition, Curve};
-use crate::{
-    Bracket, Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Rho, Rule, Sensitivity, Steps, decision,
-};
+use crate::{Bracket, Cost, Delta, Epsilon, Error, GaussianRun, Rho, Rule, Sensitivity, Steps, decision};
 
 /// One round of different mechanisms.
 pub(crate) struct Mixture {
@@ -33,9 +32,6 @@ struct Kind {
     steps: Steps,
 }
 
-/// Below this the curve of a single decision is not followed.
-const SINGLE_STEP_FLOOR: f64 = 1e-30;
-
 impl Mixture {
     pub(crate) fn new(parts: &[&(Cost, Steps)]) -> Result<Self, Error> {
         // Sampled batches have no ρ of their own; the search finds its way without.
@@ -43,15 +39,15 @@ impl Mixture {
         let mut mixture = Self { fixed: Vec::new(), decision: None, rho: parts.iter().map(rho).sum() };
         let mut kinds: Vec<Kind> = Vec::new();
         for (cost, steps) in parts {
-            if let Mechanism::Decision { rule, sensitivity } = cost.mechanism() {
+            if let Suits::Decisions { rule, sensitivity } = cost.suits() {
                 let known =
-                    kinds.iter_mut().find(|kind| kind.rule == *rule && kind.sensitivity == *sensitivity);
+                    kinds.iter_mut().find(|kind| kind.rule == *rule && kind.sensitivity == sensitivity);
                 match known {
                     Some(kind) => kind.steps = Steps(kind.steps.0.saturating_add(steps.0)),
-                    None => kinds.push(Kind { rule: rule.clone(), sensitivity: *sensitivity, steps: *steps }),
+                    None => kinds.push(Kind { rule: rule.clone(), sensitivity, steps: *steps }),
                 }
             } else {
-                mixture.fixed.push((fixed_pair(cost)?, *steps));
+                mixture.fixed.push((cost.losses()?, *steps));
             }
         }
         // The dearest is where optimal composition saves most.
@@ -59,7 +55,7 @@ impl Mixture {
         let dearest = (0..kinds.len()).max_by(|&a, &b| price(&kinds[a]).total_cmp(&price(&kinds[b])));
         mixture.decision = dearest.map(|index| kinds.swap_remove(index));
         for kind in kinds {
-            mixture.fixed.push((kind.single()?, kind.steps));
+            mixture.fixed.push((decision::single(&kind.rule, kind.sensitivity)?, kind.steps));
         }
         Ok(mixture)
     }
@@ -122,7 +118,7 @@ impl Mixture {
         }
         // Each look is dear. The loss of a run grows about like that of as many Gaussian mechanisms, which tells where to look next.
         let loss = |delta: f64| {
-            Delta::new(delta).map_or(0.0, |delta| Gaussian::largest_within(epsilon, delta).rho().upper)
+            Delta::new(delta).map_or(0.0, |delta| GaussianRun::largest_within(epsilon, delta).rho().upper)
         };
         let aim = loss(delta.get());
         let found = try_largest_guessed(0, 1 << 40, aim / self.rho, |rounds| {
@@ -150,29 +146,5 @@ fn or_wider(ask: impl Fn(Accuracy) -> Result<Bracket, Error>) -> Result<Bracket,
     match ask(Accuracy::AIMED) {
         Err(Error::Unresolved { .. }) => ask(Accuracy::WIDE),
         found => found,
-    }
-}
-
-impl Kind {
-    /// The curve of one step, as a fixed pair.
-    fn single(&self) -> Result<Curve, Error> {
-        decision::profile(&self.rule, self.sensitivity, Steps(1), Delta::trusted(SINGLE_STEP_FLOOR))?.curve()
-    }
-}
-
-/// The pair that dominates one step of anything but a decision.
-fn fixed_pair(cost: &Cost) -> Result<Curve, Error> {
-    match cost.mechanism() {
-        Mechanism::Gaussian { ratio } | Mechanism::NoisyDecision { ratio } => {
-            Curve::subsampled_gaussian(*ratio, cost.sampling(), cost.neighbours())
-        }
-        Mechanism::DiscreteGaussian { variance, sensitivity } => {
-            Curve::discrete_gaussian(*variance, *sensitivity)
-        }
-        Mechanism::Laplace { ratio } => Curve::laplace(*ratio),
-        Mechanism::Bernoulli { p, q } => Ok(Curve::bernoulli(*p, *q)),
-        Mechanism::Decision { .. } | Mechanism::BarkerMinibatch { .. } => {
-            Err(Error::Unresolved { what: "the composition", reason: "a part has no dominating pair" })
-        }
     }
 }

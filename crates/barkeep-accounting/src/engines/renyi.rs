@@ -14,7 +14,7 @@ pub use sampled::{Amplified, PoissonGaussian, WithoutReplacementGaussian};
 
 use crate::engines::double::Double;
 use crate::engines::orders::{smallest_over_real_orders, smallest_over_whole_orders};
-use crate::{Bracket, Delta, Epsilon, Error, Order, Probability, Ratio, Renyi, Rho, Steps};
+use crate::{Bracket, Delta, Epsilon, Error, Order, Ratio, Renyi, Rho, Steps};
 
 /// The largest whole order a sum over orders is carried to; higher ones matter for ε below about 0.01 only.
 pub const LARGEST_WHOLE_ORDER: u32 = 2048;
@@ -102,61 +102,6 @@ impl Curve for Pure {
         // NaN from overflow falls to ε as well.
         if bound < epsilon { bound.max(0.0) } else { epsilon }
     }
-}
-
-/// The Laplace mechanism with noise scale `ratio` times the sensitivity (Mironov 2017, Proposition 6).
-///
-/// ε(α) = ln[α/(2α−1)·e^((α−1)/r) + (α−1)/(2α−1)·e^(−α/r)]/(α−1), and never above 1/r.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Laplace(pub Ratio);
-
-impl Curve for Laplace {
-    fn orders(&self) -> Orders {
-        Orders::Real
-    }
-
-    fn at(&self, order: Order) -> f64 {
-        let (ratio, order) = (self.0.get(), order.get());
-        let ceiling = up_by(1.0 / ratio, 1);
-        let share = libm::log(order) - libm::log(2.0 * order - 1.0);
-        let rest = libm::log(order - 1.0) - libm::log(2.0 * order - 1.0);
-        let powers = [(order - 1.0) / ratio, -order / ratio];
-        let moment = log_add_exp(share + powers[0], rest + powers[1]);
-        let rounding = 8.0 * f64::EPSILON * (powers[0] + share.abs() + 1.0);
-        let bound = up_by((moment + rounding) / (order - 1.0), 2);
-        if bound < ceiling { bound.max(0.0) } else { ceiling }
-    }
-}
-
-/// A bit that is 1 with probability p or q: ε(α) = ln[p^α·q^(1−α) + (1−p)^α·(1−q)^(1−α)]/(α−1), the worse direction.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bernoulli {
-    /// On one data set.
-    pub p: Probability,
-    /// On the other.
-    pub q: Probability,
-}
-
-impl Curve for Bernoulli {
-    fn orders(&self) -> Orders {
-        Orders::Real
-    }
-
-    fn at(&self, order: Order) -> f64 {
-        let (p, q) = (self.p.get(), self.q.get());
-        bernoulli_divergence(p, q, order.get()).max(bernoulli_divergence(q, p, order.get()))
-    }
-}
-
-fn bernoulli_divergence(p: f64, q: f64, order: f64) -> f64 {
-    let (ln_p, ln_q, ln_not_p, ln_not_q) = (libm::log(p), libm::log(q), libm::log1p(-p), libm::log1p(-q));
-    let term = |ln_p: f64, ln_q: f64| {
-        if ln_p == f64::NEG_INFINITY { f64::NEG_INFINITY } else { order * ln_p + (1.0 - order) * ln_q }
-    };
-    let moment = log_add_exp(term(ln_p, ln_q), term(ln_not_p, ln_not_q));
-    let finite = |ln: f64| if ln.is_finite() { ln.abs() } else { 0.0 };
-    let size = order * (finite(ln_p) + finite(ln_q) + finite(ln_not_p) + finite(ln_not_q) + 1.0);
-    up_by((moment + 8.0 * f64::EPSILON * size) / (order - 1.0), 2).max(0.0)
 }
 
 /// What a round of steps costs in Rényi divergence; remembers what it has computed.

@@ -6,10 +6,10 @@
 use barkeep_num::{down_by, try_largest_real, try_smallest_real};
 
 use crate::engines::chooser::Accountant;
+use crate::mechanisms::{Decision, Gaussian};
 use crate::theorems::gradients::{self, Passes};
 use crate::{
-    Cost, Delta, Epsilon, Error, Gaussian, Mechanism, Mu, Neighbours, Ratio, Rule, Sampling, Sensitivity,
-    Steps,
+    Cost, Delta, Epsilon, Error, GaussianRun, Mu, Neighbours, Ratio, Rule, Sampling, Sensitivity, Steps,
 };
 
 /// Units in the last place given away, so that a run split into steps whose ratios are rounded still fits.
@@ -40,13 +40,13 @@ pub fn smallest_ratio(
     delta: Delta,
 ) -> Result<Ratio, Error> {
     // Sampling only helps, so the ratio for full batches is enough, and the search starts there.
-    let enough = Gaussian::smallest_ratio(steps, epsilon, delta)?;
-    Cost::new(Mechanism::Gaussian { ratio: enough }, sampling, neighbours)?;
+    let enough = GaussianRun::smallest_ratio(steps, epsilon, delta)?;
+    Cost::new(Gaussian { ratio: enough }, sampling, neighbours)?;
     if sampling.rate() == 1.0 || steps.0 == 0 {
         return Ok(enough);
     }
     let fits = |ratio: f64| {
-        let mechanism = Mechanism::Gaussian { ratio: Ratio::new(ratio)? };
+        let mechanism = Gaussian { ratio: Ratio::new(ratio)? };
         fits_within(Cost::new(mechanism, sampling, neighbours)?, steps, epsilon, delta)
     };
     // Below a thousandth of the full-batch ratio hardly any rate could help.
@@ -113,7 +113,7 @@ pub fn fisher_sigma(
 
 /// Asks the accountant whether a published noise does what it is published for.
 fn promised(run: &Passes, ratio: Ratio, epsilon: Epsilon, delta: Delta) -> Result<(), Error> {
-    let cost = Cost::new(Mechanism::Gaussian { ratio }, run.sampling(), Neighbours::Substitute)?;
+    let cost = Cost::new(Gaussian { ratio }, run.sampling(), Neighbours::Substitute)?;
     if fits_within(cost, run.steps(), epsilon, delta)? {
         Ok(())
     } else {
@@ -136,8 +136,7 @@ pub fn largest_sensitivity(
     delta: Delta,
 ) -> Result<Sensitivity, Error> {
     let fits = |sensitivity: f64| {
-        let mechanism =
-            Mechanism::Decision { rule: rule.clone(), sensitivity: Sensitivity::new(sensitivity)? };
+        let mechanism = Decision { rule: rule.clone(), sensitivity: Sensitivity::new(sensitivity)? };
         fits_within(Cost::new(mechanism, Sampling::Full, Neighbours::Substitute)?, steps, epsilon, delta)
     };
     let found = try_largest_real(1e-9, crate::CLAMP, PRECISION, fits)?;

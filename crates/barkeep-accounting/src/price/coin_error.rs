@@ -19,7 +19,7 @@
 use barkeep_num::{down, down_by, up, up_by};
 
 use crate::rule::Rounding;
-use crate::{Bracket, Cost, Delta, Epsilon, Error, Mechanism, Rule, Steps};
+use crate::{Bracket, Cost, Delta, Epsilon, Error, Rule, Steps};
 
 /// How far the flipped coins of a run may be from the ideal ones, all steps together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,19 +73,9 @@ impl CoinError {
     pub const NONE: Self = Self { near: Excess::NONE, far: Excess::NONE };
 
     /// The coin of one step at this cost, if it flips one.
-    ///
-    /// The correction of a minibatch Barker test is not part of its price: the largest one is taken.
     #[must_use]
     pub fn of(cost: &Cost) -> Self {
-        match cost.mechanism() {
-            Mechanism::Decision { rule, .. } => Self::from(Rounding::of(rule)),
-            Mechanism::BarkerMinibatch { .. } => Self::from(Rounding::largest_corrected()),
-            Mechanism::NoisyDecision { .. }
-            | Mechanism::Gaussian { .. }
-            | Mechanism::DiscreteGaussian { .. }
-            | Mechanism::Laplace { .. }
-            | Mechanism::Bernoulli { .. } => Self::NONE,
-        }
+        cost.mechanism().entry().coin_error()
     }
 
     /// The same coin so many times.

@@ -10,8 +10,9 @@ use crate::{Bracket, Cost, Delta, Epsilon, Error, Neighbours, Steps};
 /// Fixed before the run and written into its certificate; everything the accountant says can be computed again from it.
 ///
 /// ```
-/// use barkeep_accounting::{Contract, Cost, Delta, Mechanism, Neighbours, Ratio, Sampling, Steps};
-/// let gradient = Mechanism::Gaussian { ratio: Ratio::new(40.0)? };
+/// use barkeep_accounting::mechanisms::Gaussian;
+/// use barkeep_accounting::{Contract, Cost, Delta, Neighbours, Ratio, Sampling, Steps};
+/// let gradient = Gaussian { ratio: Ratio::new(40.0)? };
 /// let cost = Cost::new(gradient, Sampling::Full, Neighbours::Substitute)?;
 /// let run = Contract::new(vec![(cost, Steps(1000))])?;
 /// assert!(run.epsilon(Delta::new(1e-6)?)?.upper < 4.0);

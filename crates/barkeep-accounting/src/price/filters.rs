@@ -12,7 +12,7 @@
 use barkeep_num::{down_by, largest_real, up, up_by};
 use serde::Serialize;
 
-use crate::{Bracket, CoinError, Delta, Epsilon, Error, Gaussian, Mu, Rho};
+use crate::{Bracket, CoinError, Delta, Epsilon, Error, GaussianRun, Mu, Rho};
 
 /// The budget does not cover the step; nothing was charged.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -145,7 +145,7 @@ impl GdpFilter {
     /// [`Error::Unbounded`] if the rounding of the coins alone costs more than the budget.
     pub fn within_with_coins(epsilon: Epsilon, delta: Delta, coins: &CoinError) -> Result<Self, Error> {
         let fits = |mu: f64| {
-            let run = Gaussian::from_mu(Mu::trusted(mu));
+            let run = GaussianRun::from_mu(Mu::trusted(mu));
             let spent = run.and_then(|run| coins.epsilon(delta, |delta| Ok(run.epsilon(delta))));
             spent.is_ok_and(|spent| spent.upper <= epsilon.get())
         };
@@ -158,7 +158,7 @@ impl GdpFilter {
     /// ε of the whole run at δ, however far it goes, with these coins.
     ///
     /// # Errors
-    /// As [`GdpFilter::within_with_coins`] and [`Gaussian::from_mu`].
+    /// As [`GdpFilter::within_with_coins`] and [`GaussianRun::from_mu`].
     pub fn epsilon(&self, delta: Delta, coins: &CoinError) -> Result<Bracket, Error> {
         let run = self.budget()?;
         coins.epsilon(delta, |delta| Ok(run.epsilon(delta)))
@@ -182,9 +182,9 @@ impl GdpFilter {
     /// What the run satisfies, however far it goes, as a curve: ask it for ε or δ.
     ///
     /// # Errors
-    /// As [`Gaussian::from_mu`].
-    pub fn budget(&self) -> Result<Gaussian, Error> {
-        Gaussian::from_mu(Mu::trusted(up_by(self.0.budget.sqrt(), 1)))
+    /// As [`GaussianRun::from_mu`].
+    pub fn budget(&self) -> Result<GaussianRun, Error> {
+        GaussianRun::from_mu(Mu::trusted(up_by(self.0.budget.sqrt(), 1)))
     }
 }
 

@@ -7,7 +7,7 @@ use barkeep_num::{down_by, largest_real, normal_cdf, normal_quantile, up_by};
 
 use crate::engines::orders::smallest_over_real_orders;
 use crate::gaussian::ln_bracket;
-use crate::{Bracket, Delta, Epsilon, Error, Gaussian, Mu, Order, Probability, Rho};
+use crate::{Bracket, Delta, Epsilon, Error, GaussianRun, Mu, Order, Probability, Rho};
 
 /// No budget is translated into more than this ρ, so that conversions stay finite.
 const LARGEST_BUDGET: f64 = 1e300;
@@ -173,7 +173,7 @@ impl Mu {
     /// Dong, Roth, Su 2022.
     #[must_use]
     pub fn largest_within(epsilon: Epsilon, delta: Delta) -> Self {
-        Self::trusted(Gaussian::largest_within(epsilon, delta).mu().lower.unwrap_or(0.0))
+        Self::trusted(GaussianRun::largest_within(epsilon, delta).mu().lower.unwrap_or(0.0))
     }
 }
 

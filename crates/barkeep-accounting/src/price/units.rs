@@ -149,6 +149,11 @@ impl Sampling {
         }
     }
 
+    /// Whether every record is drawn, whatever the scheme is called.
+    pub(crate) fn is_full(&self) -> bool {
+        self.rate() == 1.0
+    }
+
     /// Whether batches drawn this way are at least as revealing as those of `other`: each of `other` could be drawn from
     /// one of these without looking at it.
     pub(crate) fn covers(&self, other: &Self) -> bool {
@@ -159,7 +164,9 @@ impl Sampling {
                 Self::WithoutReplacement { batch, records },
                 Self::WithoutReplacement { batch: other_batch, records: other_records },
             ) => records == other_records && batch >= other_batch,
-            _ => false,
+            // Nothing is known to turn a batch of one scheme into a batch of another, or into all records.
+            (Self::Poisson { .. }, Self::Full | Self::WithoutReplacement { .. })
+            | (Self::WithoutReplacement { .. }, Self::Full | Self::Poisson { .. }) => false,
         }
     }
 }

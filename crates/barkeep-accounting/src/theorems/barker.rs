@@ -22,15 +22,28 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use barkeep_num::up_by;
+use serde::{Deserialize, Serialize};
 
 use crate::renyi::{Amplified, Curve, LARGEST_WHOLE_ORDER, Orders};
 use crate::theorems::thesis::batch_rate;
-use crate::{BarkerBound, Error, Order, Ratio, Sensitivity, Variance};
+use crate::{Error, Order, Ratio, Sensitivity, Variance};
+
+/// Which bound on the Rényi divergence of the minibatch Barker test is used; all three are proved, each tighter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BarkerBound {
+    /// As published.
+    Paper,
+    /// As published, without the term that does not vanish for large batches.
+    Fixed,
+    /// The supremum over all batches, certified by branch and bound.
+    Tight,
+}
 
 /// Theorem 1: with noise variance C and per-record bound B, one full-data test is a Gaussian mechanism: ε(α) = 2αB²/C.
 ///
 /// Returned as its ratio √C/Δ, Δ = 2TB the sensitivity of the log-ratio; T steps compose by multiplication
-/// (Corollary 1), or exactly by [`crate::Gaussian`].
+/// (Corollary 1), or exactly by [`crate::GaussianRun`].
 ///
 /// # Errors
 /// [`Error::Argument`] if the quotient overflows or underflows.

@@ -9,7 +9,7 @@ use barkeep_num::{down_by, up_by};
 
 use super::barker::BarkerTest;
 use crate::renyi::{Amplified, Linear};
-use crate::{BarkerBound, Delta, Epsilon, Error, Gaussian, Rate, Ratio, Rho, Steps};
+use crate::{BarkerBound, Delta, Epsilon, Error, GaussianRun, Rate, Ratio, Rho, Steps};
 
 /// The ratio σ/c = τ√n of DP penalty (Theorem 3.1 with α = ½), rounded down.
 ///
@@ -38,9 +38,9 @@ pub fn theorem_3_1(tau: f64, records: u64, epsilon: Epsilon, delta: Delta) -> Re
 /// Theorem 3.2: k iterations of DP penalty are exactly one Gaussian mechanism with m = k/(2τ²n).
 ///
 /// # Errors
-/// As [`penalty_ratio`] and [`Gaussian::new`].
-pub fn theorem_3_2(tau: f64, records: u64, steps: Steps) -> Result<Gaussian, Error> {
-    Gaussian::new(penalty_ratio(tau, records)?, steps)
+/// As [`penalty_ratio`] and [`GaussianRun::new`].
+pub fn theorem_3_2(tau: f64, records: u64, steps: Steps) -> Result<GaussianRun, Error> {
+    GaussianRun::new(penalty_ratio(tau, records)?, steps)
 }
 
 /// Algorithm 2: the most iterations DP penalty may run, by bisection on Theorem 3.2; never one too many.
@@ -48,7 +48,7 @@ pub fn theorem_3_2(tau: f64, records: u64, steps: Steps) -> Result<Gaussian, Err
 /// # Errors
 /// As [`theorem_3_2`].
 pub fn algorithm_2(tau: f64, records: u64, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
-    Gaussian::largest_steps(penalty_ratio(tau, records)?, epsilon, delta)
+    GaussianRun::largest_steps(penalty_ratio(tau, records)?, epsilon, delta)
 }
 
 /// Theorem 3.3: the Rényi curve of one step of minibatch DP Barker, as [`super::barker::corollary_2`] with the
@@ -169,15 +169,15 @@ impl Hmc {
     /// Theorem 4.3: k proposals are exactly one Gaussian mechanism with m = k/(2τ_l²n) + k(L+1)/(2τ_g²n).
     ///
     /// # Errors
-    /// As [`Hmc::releases`] and [`Gaussian::new`]; [`Error::Unresolved`] if k(L+1) exceeds 2⁶⁴.
-    pub fn theorem_4_3(&self, steps: Steps) -> Result<Gaussian, Error> {
-        self.releases()?.iter().try_fold(Gaussian::nothing(), |sum, (ratio, per_step)| {
+    /// As [`Hmc::releases`] and [`GaussianRun::new`]; [`Error::Unresolved`] if k(L+1) exceeds 2⁶⁴.
+    pub fn theorem_4_3(&self, steps: Steps) -> Result<GaussianRun, Error> {
+        self.releases()?.iter().try_fold(GaussianRun::nothing(), |sum, (ratio, per_step)| {
             let count = per_step.0.checked_mul(steps.0).map(Steps);
             let count = count.ok_or(Error::Unresolved {
                 what: "the number of gradients",
                 reason: "steps times leapfrog steps exceeds 2^64",
             })?;
-            sum.and(Gaussian::new(*ratio, count)?)
+            sum.and(GaussianRun::new(*ratio, count)?)
         })
     }
 

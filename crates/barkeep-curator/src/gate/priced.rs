@@ -9,6 +9,7 @@ use crate::{
     Choose, Clip, Decide, LatticeSigma, Level, PrivacyModel, Refused, Sum, Temper, decide_sensitivity,
     insecure,
 };
+use barkeep_accounting::mechanisms::{self, BarkerMinibatch, Bernoulli, Gaussian, NoisyDecision};
 use barkeep_accounting::{BarkerBound, Cost, Mechanism, Probability, Ratio, Rule, Sampling};
 use barkeep_num::{down, down_by, up_by};
 
@@ -179,7 +180,7 @@ fn decision(
             (Level::Release, BatchVariance::Handed { .. }, _) => barker_minibatch(temper, clip, batch, rule)?,
             (Level::Release, _, Some(Drawn { sigma, .. })) => {
                 let sensitivity = lattice_sensitivity(temper, clip, batch, neighbours)?;
-                Mechanism::NoisyDecision { ratio: noise_ratio(sigma, sensitivity)? }
+                Mechanism::NoisyDecision(NoisyDecision { ratio: noise_ratio(sigma, sensitivity)? })
             }
             (Level::Release, _, None) => {
                 return Err(question("level", "\"decision\" for a rule without noise"));
@@ -187,7 +188,9 @@ fn decision(
             (Level::Decision, BatchVariance::Handed { .. }, _) => {
                 return Err(question("level", "\"release\" for a corrected rule on a batch"));
             }
-            (Level::Decision, _, _) => Mechanism::Decision { rule: rule.clone(), sensitivity },
+            (Level::Decision, _, _) => {
+                Mechanism::Decision(mechanisms::Decision { rule: rule.clone(), sensitivity })
+            }
         };
         Ok(Cost::new(mechanism, batch, neighbours)?)
     };
@@ -207,7 +210,7 @@ fn noisy_sum(
     let noise = insecure::allow_no_noise(sigma, rounded.clone())?;
     let cost = || {
         let ratio = Ratio::new(rounded?.to_f64() / reach(privacy_model.neighbours))?;
-        Ok(Cost::new(Mechanism::Gaussian { ratio }, batch, privacy_model.neighbours)?)
+        Ok(Cost::new(Mechanism::Gaussian(Gaussian { ratio }), batch, privacy_model.neighbours)?)
     };
     Ok((NoisySum { unit, noise }, cost()))
 }
@@ -225,7 +228,7 @@ fn choice(
         // Both likelihood ratios of the pair, p/q and (1−q)/(1−p), are then at least e^ε.
         let q = down_by(1.0 / (1.0 + up_by(libm::exp(epsilon), 4)), 4);
         let p = up_by(1.0 - q, 1);
-        let mechanism = Mechanism::Bernoulli { p: Probability::new(p)?, q: Probability::new(q)? };
+        let mechanism = Mechanism::Bernoulli(Bernoulli { p: Probability::new(p)?, q: Probability::new(q)? });
         Ok(Cost::new(mechanism, Sampling::Full, privacy_model.neighbours)?)
     };
     Ok((Choice { centre, clip, worth }, cost()))
@@ -257,7 +260,7 @@ fn barker_minibatch(temper: Temper, clip: Clip, batch: Sampling, rule: &Rule) ->
     check_barker_minibatch(temper, clip, batch, records)?;
     // The bound is the accountant's choice, all of them being true of this mechanism; a permit with another one
     // covers it just as well.
-    Ok(Mechanism::BarkerMinibatch { batch, records, bound: BarkerBound::Tight })
+    Ok(Mechanism::BarkerMinibatch(BarkerMinibatch { batch, records, bound: BarkerBound::Tight }))
 }
 
 /// The noise drawn for a decision at release level.

@@ -1,7 +1,7 @@
 //! Finds how many steps a budget buys after questions that are asked once, before the first step.
 
 use crate::samplers::entry::Questions;
-use barkeep_accounting::{Contract, Cost, Delta, Epsilon, Error, Gaussian, Query, Steps};
+use barkeep_accounting::{Contract, Cost, Delta, Epsilon, Error, GaussianRun, Query, Steps};
 use barkeep_num::try_largest_guessed;
 
 /// The contract of `first`, once, and `step`, `steps` times.
@@ -37,7 +37,7 @@ pub(crate) fn most_steps(
     // Looks are dear. The loss of a run, as that of Gaussian noise, grows about in proportion to its steps.
     let loss = |epsilon: f64| {
         Epsilon::new(epsilon)
-            .map_or(f64::INFINITY, |epsilon| Gaussian::largest_within(epsilon, delta).rho().upper)
+            .map_or(f64::INFINITY, |epsilon| GaussianRun::largest_within(epsilon, delta).rho().upper)
     };
     let start = cost(0)?;
     if start > epsilon.get() {

@@ -361,22 +361,13 @@ fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours) -> String {
 
 /// What leaves the curator under a bill, or without one.
 fn released(bill: Option<&Bill>) -> Vec<String> {
-    let mechanisms = bill.map(Bill::mechanisms).unwrap_or_default();
-    let any = |kind: fn(&Mechanism) -> bool| mechanisms.iter().any(|mechanism| kind(mechanism));
-    let sums = any(|mechanism| matches!(mechanism, Mechanism::Gaussian { .. }));
-    let choices = any(|mechanism| matches!(mechanism, Mechanism::Bernoulli { .. }));
-    let bits =
-        any(|mechanism| !matches!(mechanism, Mechanism::Gaussian { .. } | Mechanism::Bernoulli { .. }));
+    let words = match bill.map(Bill::mechanisms) {
+        Some(mechanisms) if !mechanisms.is_empty() => Mechanism::all_released(mechanisms),
+        // A baseline: nothing is priced, and every decision is seen.
+        _ => vec!["the accept/reject bit of every step"],
+    };
     let mut released = vec!["every draw of every chain, in order".to_owned()];
-    if bits || mechanisms.is_empty() {
-        released.push("the accept/reject bit of every step".to_owned());
-    }
-    if sums {
-        released.push("every noisy sum over records that a chain asked for".to_owned());
-    }
-    if choices {
-        released.push("the point of a public grid that was chosen for each draw".to_owned());
-    }
+    released.extend(words.into_iter().map(str::to_owned));
     released
 }
 

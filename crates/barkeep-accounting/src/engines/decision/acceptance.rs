@@ -14,7 +14,7 @@ pub enum Shape {
     Concave,
     /// a has a positive derivative, and [`Acceptance::slopes`] bounds a'(t)/a'(t−Δ) over intervals.
     Smooth,
-    /// Nothing more. Priced only for sensitivities that are not small: the cells must be much smaller.
+    /// Nothing more. PriceOf only for sensitivities that are not small: the cells must be much smaller.
     Monotone,
 }
 

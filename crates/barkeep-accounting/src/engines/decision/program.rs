@@ -6,7 +6,7 @@ use super::lower::Lower;
 use super::pair::Pair;
 use super::profile::{Profile, crossing};
 use super::upper::{LEVELLING, Upper};
-use crate::{Delta, Error, Gaussian, Mu};
+use crate::{Delta, Error, GaussianRun, Mu};
 
 /// Nodes per standard deviation of one step's privacy loss, finest first, and the evaluations the upper bound may cost for
 /// it: some tens of milliseconds, the coarsest a tenth of a second. The chords of a grid with n nodes add about 1/(3n²) of the
@@ -74,7 +74,7 @@ pub(super) fn information(rule: &dyn Acceptance, sensitivity: f64) -> Result<f64
 
 /// About how far the privacy loss of so many steps reaches at probability `floor`, for planning only.
 fn window(steps: f64, information: f64, floor: f64) -> f64 {
-    let gaussian = Mu::new((steps * information).sqrt()).and_then(Gaussian::from_mu);
+    let gaussian = Mu::new((steps * information).sqrt()).and_then(GaussianRun::from_mu);
     let reach = gaussian.and_then(|gaussian| Ok(gaussian.epsilon(Delta::new(floor)?).upper));
     reach.unwrap_or(f64::INFINITY)
 }

@@ -9,7 +9,7 @@ use super::blocks::Blocks;
 use super::closed::Closed;
 use super::program::{Attacks, Program, Stretch, information};
 use super::{SENSITIVITIES, lowest, too_many_steps};
-use crate::{Delta, Epsilon, Error, Gaussian, Sensitivity, Steps};
+use crate::{Delta, Epsilon, Error, GaussianRun, Sensitivity, Steps};
 use barkeep_num::try_largest_guessed;
 use std::cell::Cell;
 
@@ -80,7 +80,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// The loss that Gaussian noise of this ε has, which grows in proportion to steps.
     fn loss(&self, epsilon: f64) -> f64 {
-        let within = |epsilon| Gaussian::largest_within(epsilon, self.delta).rho().upper;
+        let within = |epsilon| GaussianRun::largest_within(epsilon, self.delta).rho().upper;
         Epsilon::new(epsilon).map_or(f64::INFINITY, within)
     }
 

@@ -2,6 +2,7 @@
 
 use super::envelope::{Envelope, Fineness};
 use super::*;
+use crate::mechanisms::Decision;
 use crate::{Component, Correction, Cost, Mechanism, Neighbours, Ratio, Rule, Sampling};
 
 fn correction() -> Correction {
@@ -161,7 +162,7 @@ fn a_decision_mixed_with_a_release_costs_the_mean_over_the_release() {
             step * density * single(libm::exp(epsilon.get() - mu * z - 0.5 * mu * mu))
         })
         .sum();
-    let release = crate::pld::Curve::gaussian(Ratio::new(1.0 / mu).unwrap()).unwrap();
+    let release = Curve::gaussian(Ratio::new(1.0 / mu).unwrap()).unwrap();
     let both =
         composition(&rule, sensitivity, Steps(1), Delta::new(1e-8).unwrap()).unwrap().and(&release, Steps(1));
     let upper = both.delta(epsilon, Accuracy::default()).unwrap().upper;
@@ -339,7 +340,8 @@ fn stretches_follow_one_another() {
 #[test]
 fn a_decision_is_charged_what_its_divergences_show_and_not_much_more() {
     let cost = |rule: Rule, sensitivity: f64| {
-        let mechanism = Mechanism::Decision { rule, sensitivity: Sensitivity::new(sensitivity).unwrap() };
+        let mechanism =
+            Mechanism::Decision(Decision { rule, sensitivity: Sensitivity::new(sensitivity).unwrap() });
         Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
     };
     let divergence = |p: f64, q: f64, order: f64| {

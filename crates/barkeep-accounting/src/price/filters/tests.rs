@@ -1,6 +1,7 @@
 //! Checks that filters never overspend, refuse without a trace, and that odometers bound what filters know.
 
 use super::{GdpFilter, Odometer, ZcdpFilter};
+use crate::mechanisms::Decision;
 use crate::{
     CoinError, Cost, Delta, Epsilon, Mechanism, Mu, Neighbours, Rho, Rule, Sampling, Sensitivity, Steps,
 };
@@ -33,7 +34,7 @@ fn refusal_leaves_the_account_alone() {
 fn coins_are_paid_from_the_same_budget() {
     let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
     let sensitivity = Sensitivity::new(1.0).unwrap();
-    let mechanism = Mechanism::Decision { rule: Rule::Penalty { sigma: 1.0 }, sensitivity };
+    let mechanism = Mechanism::Decision(Decision { rule: Rule::Penalty { sigma: 1.0 }, sensitivity });
     let flip = Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap();
     let coins = CoinError::of(&flip).times(Steps(100_000));
     let (zcdp, gdp) = (

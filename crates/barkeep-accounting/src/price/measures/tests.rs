@@ -1,7 +1,7 @@
 //! Checks the translations between measures of privacy against each other and against definitions.
 
 use super::TradeOff;
-use crate::{Delta, Epsilon, Gaussian, Mu, Probability, Rho};
+use crate::{Delta, Epsilon, GaussianRun, Mu, Probability, Rho};
 
 #[test]
 fn classical_budget_returns_to_epsilon() {
@@ -21,7 +21,7 @@ fn conversion_through_orders_beats_the_classical_and_not_the_exact() {
         assert!(through_orders < rho.epsilon_classical(delta).upper);
         // A Gaussian mechanism of the same ρ is one mechanism the conversion must hold for.
         let mu = Mu::new((2.0 * rho.get()).sqrt()).unwrap();
-        let exact = Gaussian::from_mu(mu).unwrap().epsilon(delta);
+        let exact = GaussianRun::from_mu(mu).unwrap().epsilon(delta);
         assert!(through_orders >= exact.lower.unwrap());
         let delta_back = rho.delta(Epsilon::new(through_orders).unwrap()).upper;
         assert!(delta_back <= delta.get() * (1.0 + 1e-6));
@@ -36,7 +36,7 @@ fn trade_off_of_gdp_touches_its_own_approximate_curves() {
     let mu = Mu::new(0.8).unwrap();
     for epsilon in [0.0, 0.3, 1.0, 2.5] {
         let epsilon = Epsilon::new(epsilon).unwrap();
-        let delta = Gaussian::from_mu(mu).unwrap().delta(epsilon).upper;
+        let delta = GaussianRun::from_mu(mu).unwrap().delta(epsilon).upper;
         let line = TradeOff::Approximate(epsilon, Delta::new(delta).unwrap());
         let touching = barkeep_num::normal_cdf(-epsilon.get() / 0.8 - 0.4);
         for alpha in [0.0, 1e-9, 0.01, 0.2, 0.5, 0.99, 1.0, touching] {

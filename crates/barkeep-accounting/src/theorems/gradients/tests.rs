@@ -3,13 +3,13 @@
 use super::{
     Passes, fisher_ratio, fisher_sigma, langevin_ratio, underdamped_ratio, update_ratio, update_variance,
 };
-use crate::{Delta, Epsilon, Error, Gaussian, Steps};
+use crate::{Delta, Epsilon, Error, GaussianRun, Steps};
 
 #[test]
 fn langevin_costs_by_time_alone() {
     let cost = |steps: u64| {
         let ratio = langevin_ratio(0.02, 10.0 / steps as f64, 0.5).unwrap();
-        Gaussian::new(ratio, Steps(steps)).unwrap().mu().upper
+        GaussianRun::new(ratio, Steps(steps)).unwrap().mu().upper
     };
     let expected = 0.5 * 0.02 * 10_f64.sqrt();
     for steps in [1, 7, 1000, 1_000_000] {

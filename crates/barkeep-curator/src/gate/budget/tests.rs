@@ -1,25 +1,26 @@
 //! Charges budgets from many threads at once, and checks that nobody got more than was bought.
 
 use super::*;
+use barkeep_accounting::mechanisms::{Decision, Gaussian, Laplace, NoisyDecision};
 use barkeep_accounting::{Mechanism, Neighbours, Ratio, Rule, Sampling, Sensitivity};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::sync::Barrier;
 
 fn cost(ratio: u32) -> Cost {
-    let mechanism = Mechanism::Gaussian { ratio: Ratio::new(f64::from(ratio)).unwrap() };
+    let mechanism = Mechanism::Gaussian(Gaussian { ratio: Ratio::new(f64::from(ratio)).unwrap() });
     Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
 }
 
 fn noisy(ratio: f64) -> Cost {
-    let mechanism = Mechanism::NoisyDecision { ratio: Ratio::new(ratio).unwrap() };
+    let mechanism = Mechanism::NoisyDecision(NoisyDecision { ratio: Ratio::new(ratio).unwrap() });
     Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
 }
 
 /// The same ρ, and a coin.
 fn decision(ratio: f64) -> Cost {
     let sensitivity = Sensitivity::new(1.0).unwrap();
-    let mechanism = Mechanism::Decision { rule: Rule::Penalty { sigma: ratio }, sensitivity };
+    let mechanism = Mechanism::Decision(Decision { rule: Rule::Penalty { sigma: ratio }, sensitivity });
     Cost::new(mechanism, Sampling::Full, Neighbours::Substitute).unwrap()
 }
 
@@ -129,10 +130,10 @@ fn an_exact_permit_is_taken_before_a_dearer_one() {
 fn another_kind_of_question_is_not_covered() {
     let budget = permits(&[(1, 10)]);
     let neighbours = Neighbours::AddRemove;
-    let mechanism = Mechanism::Gaussian { ratio: Ratio::new(9.0).unwrap() };
+    let mechanism = Mechanism::Gaussian(Gaussian { ratio: Ratio::new(9.0).unwrap() });
     let other = Cost::new(mechanism, Sampling::Full, neighbours).unwrap();
     assert_eq!(budget.pay(&other), Err(Refused::Exhausted));
-    let laplace = Mechanism::Laplace { ratio: Ratio::new(9.0).unwrap() };
+    let laplace = Mechanism::Laplace(Laplace { ratio: Ratio::new(9.0).unwrap() });
     let other = Cost::new(laplace, Sampling::Full, Neighbours::Substitute).unwrap();
     assert_eq!(budget.pay(&other), Err(Refused::Exhausted));
     assert_eq!(charged(&budget), [0]);
@@ -150,7 +151,7 @@ fn what_is_not_private_answers_everything_and_says_so() {
 fn a_filter_refuses_what_it_cannot_price_and_forgets_the_refused() {
     let filter = ZcdpFilter::new(Rho::new(0.5).unwrap());
     let batch = Sampling::WithoutReplacement { batch: 1, records: 10 };
-    let mechanism = Mechanism::Gaussian { ratio: Ratio::new(9.0).unwrap() };
+    let mechanism = Mechanism::Gaussian(Gaussian { ratio: Ratio::new(9.0).unwrap() });
     let sampled = Cost::new(mechanism, batch, Neighbours::Substitute).unwrap();
     let budget = Budget::zcdp(filter, CoinError::of(&decision(1.0)), Steps(1));
     assert!(matches!(budget.pay(&sampled), Err(Refused::Accounting(_))));

@@ -7,6 +7,7 @@ use crate::{
     Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, Temper, Term, decide_cost,
     sum_cost,
 };
+use barkeep_accounting::mechanisms::{Gaussian, NoisyDecision};
 use barkeep_accounting::{Component, Contract, Correction, Cost, Rate, Rule, Steps};
 use proptest::prelude::*;
 
@@ -198,7 +199,7 @@ fn a_decision_at_release_level_costs_the_noise_that_is_drawn() {
             privacy_model,
         );
         match cost.unwrap().mechanism() {
-            barkeep_accounting::Mechanism::NoisyDecision { ratio } => ratio.get(),
+            barkeep_accounting::Mechanism::NoisyDecision(NoisyDecision { ratio }) => ratio.get(),
             other => panic!("{other:?}"),
         }
     };
@@ -400,8 +401,8 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
 fn costs_follow_from_the_question() {
     let clip = Clip::new(0.5).unwrap();
     let ratio = |cost: Cost| match cost.mechanism() {
-        barkeep_accounting::Mechanism::Gaussian { ratio }
-        | barkeep_accounting::Mechanism::NoisyDecision { ratio } => ratio.get(),
+        barkeep_accounting::Mechanism::Gaussian(Gaussian { ratio })
+        | barkeep_accounting::Mechanism::NoisyDecision(NoisyDecision { ratio }) => ratio.get(),
         other => panic!("{other:?}"),
     };
     let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-12;

@@ -5,6 +5,7 @@ use crate::random::rng::Script;
 use crate::test_support::echo::{Echo, table};
 use crate::test_support::statistics::assert_fits;
 use crate::{Ask, Budget, Choose, Curator, Gate, NoiseRng, PrivacyModel, choose_cost, choose_epsilon};
+use barkeep_accounting::mechanisms::Bernoulli;
 use barkeep_accounting::{Contract, Delta, Mechanism, Neighbours, Steps};
 use dashu_int::UBig;
 use proptest::prelude::*;
@@ -116,7 +117,7 @@ fn the_price_is_four_times_power_times_half_the_range() {
     assert!(near(epsilon((-1.0, 3.0), 0.125, Neighbours::Substitute).unwrap(), 1.0));
     assert!(near(epsilon((-1.0, 3.0), 0.125, Neighbours::AddRemove).unwrap(), 0.5));
     let cost = choose_cost((-1.0, 3.0), 0.125, PRIVACY_MODEL).unwrap();
-    let Mechanism::Bernoulli { p, q } = cost.mechanism() else { panic!("randomised response") };
+    let Mechanism::Bernoulli(Bernoulli { p, q }) = cost.mechanism() else { panic!("randomised response") };
     assert!((p.get() / q.get()).ln() >= 1.0 && ((1.0 - q.get()) / (1.0 - p.get())).ln() >= 1.0);
     // δ costs it nothing: at a tiny one ε is the pure one.
     let bill = Contract::new(vec![(cost, Steps(1))]).unwrap();

@@ -1,6 +1,7 @@
 //! `barker-minibatch`: the corrected Barker test on a batch, whose own variance is part of the noise (Heikkilä et al.
 //! 2019, Theorem 2).
 
+use barkeep_accounting::mechanisms::BarkerMinibatch;
 use crate::Error;
 use crate::samplers::entry::{Price, SamplerEntry, StartRule};
 use crate::samplers::example::{Example, MIXTURE};
@@ -78,7 +79,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
                 clip: WrittenClip::Fixed(clip),
             },
         )?;
-        let mechanism = Mechanism::BarkerMinibatch { batch, records, bound };
+        let mechanism = Mechanism::BarkerMinibatch(BarkerMinibatch { batch, records, bound });
         let cost = Cost::new(mechanism, sampling, Neighbours::Substitute)?;
         prepared.price = Price::PerStep(Some(level), vec![(cost, Steps(1))]);
         prepared.facts.extend(errors);

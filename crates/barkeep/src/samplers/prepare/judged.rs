@@ -9,6 +9,7 @@ use crate::samplers::prepare::forecast::forecast;
 use crate::samplers::prepare::walk_keys::WalkShape;
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
+use barkeep_accounting::mechanisms::{Decision, NoisyDecision};
 use barkeep_accounting::{
     Cost, Mechanism, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity, Steps,
 };
@@ -221,7 +222,7 @@ pub(crate) fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>,
                 );
                 return Err(SpecError::new("sampler.tau", reason).into());
             }
-            Ok(Some(Cost::new(Mechanism::NoisyDecision { ratio: *ratio }, batch, neighbours)?))
+            Ok(Some(Cost::new(Mechanism::NoisyDecision(NoisyDecision { ratio: *ratio }), batch, neighbours)?))
         }
         (_, _, ClipBound::Constant(_)) => {
             let (clip, rule) = judgement.at(0.0)?;
@@ -236,16 +237,18 @@ pub(crate) fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>,
 fn example(judgement: &Judgement, level: Level) -> Result<Cost, Error> {
     let mechanism = match (&judgement.acceptance, level) {
         (Acceptance::Fixed(rule), Level::Decision) => {
-            Mechanism::Decision { rule: rule.clone(), sensitivity: Sensitivity::new(1.0)? }
+            Mechanism::Decision(Decision { rule: rule.clone(), sensitivity: Sensitivity::new(1.0)? })
         }
-        (Acceptance::Fixed(_), Level::Release) => Mechanism::NoisyDecision { ratio: Ratio::new(1.0)? },
+        (Acceptance::Fixed(_), Level::Release) => {
+            Mechanism::NoisyDecision(NoisyDecision { ratio: Ratio::new(1.0)? })
+        }
         (Acceptance::PenaltyRatio { ratio, .. }, Level::Release) => {
-            Mechanism::NoisyDecision { ratio: *ratio }
+            Mechanism::NoisyDecision(NoisyDecision { ratio: *ratio })
         }
-        (Acceptance::PenaltyRatio { .. }, Level::Decision) => Mechanism::Decision {
+        (Acceptance::PenaltyRatio { .. }, Level::Decision) => Mechanism::Decision(Decision {
             rule: Rule::Penalty { sigma: SMALLEST_SIGMA },
             sensitivity: Sensitivity::new(1.0)?,
-        },
+        }),
     };
     Ok(Cost::new(mechanism, judgement.batch, judgement.neighbours)?)
 }
