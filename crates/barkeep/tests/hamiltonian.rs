@@ -1,105 +1,10 @@
-//! Holds Hamiltonian kernels against posteriors known in closed form, with exact and with very noisy gradients, and
-//! their plans against the thesis' iterations.
+//! Holds the plans of `dp-hmc` to the thesis' iterations, and its refusals to their reasons.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-mod closed_form;
-
-use barkeep::accounting::theorems::thesis::VarianceSensitivity;
-use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling, Steps};
-use barkeep::curator::{Clip, Level, Temper};
-use barkeep::model::{Banana, Bend, GaussianMean};
-use barkeep::samplers::kernels::leapfrog::{Hamiltonian, Mass, Path};
-use barkeep::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
+use barkeep::accounting::Steps;
+use barkeep::curator::Level;
 use barkeep::{Plan, Spec};
-use closed_form::{RECORDS, assert_moments, follow, records};
-use std::sync::Arc;
-
-const STEPS: usize = 40_000;
-
-/// A path whose gradients have noise `sigma` on a sum of about 6 per posterior standard deviation.
-fn path(mass: &[f64], step: f64, leapfrog: u64, sigma: f64, reuse: bool) -> Path {
-    Path {
-        mass: Mass::new(mass, 2).unwrap(),
-        step,
-        leapfrog,
-        temper: Temper::NONE,
-        clip: Clip::new(50.0).unwrap(),
-        sigma,
-        reuse,
-    }
-}
-
-fn judgement(acceptance: Acceptance, temper: Temper) -> Judgement {
-    Judgement {
-        // No log-ratio of these records comes near it: clipping is not active.
-        clip: ClipBound::Constant(50.0),
-        acceptance,
-        temper,
-        batch: Sampling::Full,
-        neighbours: Neighbours::Substitute,
-        level: Level::Decision,
-    }
-}
-
-#[test]
-fn a_gaussian_posterior_is_sampled_whatever_mass_noise_rule_or_reuse() {
-    let model = || GaussianMean::new(&[1.0, 0.6, 0.6, 2.0], &[0.5, 0.0], &[4.0, 0.0, 0.0, 4.0]).unwrap();
-    let identity = [1.0, 0.0, 0.0, 1.0];
-    let (light, dense) = ([30.0, 0.0, 0.0, 20.0], [49.0, -15.0, -15.0, 25.0]);
-    let fixed = Acceptance::Fixed;
-    let lazy = Rule::Lazy { keep: 0.7, rule: Box::new(Rule::Barker) };
-    let by_ratio =
-        Acceptance::PenaltyRatio { ratio: Ratio::new(0.008).unwrap(), variance: VarianceSensitivity::Tight };
-    let cases = [
-        ("exact gradients", path(&identity, 0.05, 5, 0.0, false), fixed(Rule::Metropolis)),
-        ("exact gradients, kept", path(&identity, 0.05, 5, 0.0, true), fixed(Rule::Metropolis)),
-        ("diagonal mass", path(&light, 0.4, 3, 0.0, true), fixed(Rule::Metropolis)),
-        ("dense mass", path(&dense, 0.5, 3, 0.0, true), fixed(Rule::Metropolis)),
-        ("noisy gradients", path(&identity, 0.06, 4, 4.0, false), fixed(Rule::Barker)),
-        ("noisy gradients, dense mass", path(&dense, 0.4, 3, 3.0, false), by_ratio),
-        ("very noisy gradients", path(&light, 0.3, 1, 10.0, false), fixed(lazy)),
-        ("noisy gradients, kept", path(&identity, 0.06, 3, 4.0, true), fixed(Rule::Barker)),
-        (
-            "noisy gradients, one leap, kept",
-            path(&identity, 0.15, 1, 8.0, true),
-            fixed(Rule::Penalty { sigma: 1.0 }),
-        ),
-    ];
-    for (seed, (name, path, acceptance)) in cases.into_iter().enumerate() {
-        let (table, data_mean) = records(&model(), &[1.0, -1.0]);
-        let (mean, covariance) = model().posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
-        let model = Arc::new(model());
-        let judgement = judgement(acceptance, Temper::NONE);
-        let series = follow(Arc::clone(&model), table, &mean, STEPS, 1 + seed as u64, |_| {
-            Box::new(Hamiltonian::new(model, path, judgement))
-        });
-        assert_moments(name, &series, &mean, &covariance);
-    }
-}
-
-#[test]
-fn clipped_and_noisy_gradients_leave_a_tempered_banana_in_place() {
-    let temper = Temper::new(0.5).unwrap();
-    for (seed, (clip, sigma, reuse)) in
-        [(50.0, 0.0, false), (0.4, 2.0, false), (0.4, 2.0, true)].into_iter().enumerate()
-    {
-        let model = Banana::new(Bend { a: 0.7, b: 0.1, m: 0.2 }, &[2.0, 1.0], 25.0).unwrap();
-        let (table, data_mean) = records(&model, &[0.4, 1.0]);
-        let (mean, covariance) = model.posterior(RECORDS as f64, 0.5, &data_mean).moments();
-        let path = Path {
-            temper,
-            clip: Clip::new(clip).unwrap(),
-            ..path(&[1.0, 0.0, 0.0, 1.0], 0.15, 4, sigma, reuse)
-        };
-        let model = Arc::new(model);
-        let judgement = judgement(Acceptance::Fixed(Rule::Barker), temper);
-        let series = follow(Arc::clone(&model), table, &mean, STEPS, 70 + seed as u64, |_| {
-            Box::new(Hamiltonian::new(model, path, judgement))
-        });
-        assert_moments(&format!("clip {clip}, noise {sigma}, reuse {reuse}"), &series, &mean, &covariance);
-    }
-}
 
 /// A plan of dp-hmc for a thesis model: what a person would write.
 fn plan(records: u64, epsilon: f64, sampler: &str) -> Result<Plan, barkeep::Error> {

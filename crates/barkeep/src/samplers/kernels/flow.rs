@@ -319,3 +319,6 @@ impl Kernel for Flow {
         if self.midpoints { &self.middle } else { &state.theta }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -213,3 +213,6 @@ impl Kernel for Hamiltonian {
         Ok(Outcome::Accepted)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -160,3 +160,6 @@ impl Kernel for Metropolis {
         Ok(if accepted { Outcome::Accepted } else { Outcome::Rejected })
     }
 }
+
+#[cfg(test)]
+mod tests;

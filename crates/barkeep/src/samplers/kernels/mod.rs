@@ -1,5 +1,7 @@
 //! The loops that move a chain: each asks the curator and moves by the answer.
 
+#[cfg(test)]
+mod closed_form;
 pub mod flow;
 pub(crate) mod given;
 pub(crate) mod grid;

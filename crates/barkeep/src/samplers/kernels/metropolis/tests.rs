@@ -4,19 +4,15 @@
 //! Kernels run through the curator's gate on a budget that charges nothing, so that chains are long enough to tell.
 //! Each comparison allows five standard errors (level 6e-7 a side under the normal law); seeds are fixed.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
-mod closed_form;
-
-use barkeep::accounting::theorems::thesis::VarianceSensitivity;
-use barkeep::accounting::vcor::Fit;
-use barkeep::accounting::{Neighbours, Ratio, Rule, Sampling, Variance};
-use barkeep::curator::{Level, Temper};
-use barkeep::data::Table;
-use barkeep::model::{Banana, Bend, GaussianMean, Likelihood, Model};
-use barkeep::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
-use barkeep::samplers::parts::proposal::{Direction, Length, Scale, Walk};
-use closed_form::{RECORDS, assert_moments, follow, records};
+use crate::accounting::theorems::thesis::VarianceSensitivity;
+use crate::accounting::vcor::Fit;
+use crate::accounting::{Neighbours, Ratio, Rule, Sampling, Variance};
+use crate::curator::{Level, Temper};
+use crate::data::Table;
+use crate::model::{Banana, Bend, GaussianMean, Likelihood, Model};
+use crate::samplers::kernels::closed_form::{RECORDS, assert_moments, follow, records};
+use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
+use crate::samplers::parts::proposal::{Direction, Length, Scale, Walk};
 use std::sync::Arc;
 
 const STEPS: usize = 120_000;
@@ -168,7 +164,7 @@ fn the_corrected_rule_is_off_by_what_its_fit_allows() {
     ] {
         let (rule, off) = corrected(fit, variance);
         let error = stationary_error(&rule);
-        // Shown by `cargo test -p barkeep --test stationary -- --nocapture`.
+        // Shown by `cargo test -p barkeep --lib metropolis -- --nocapture`.
         eprintln!(
             "V_cor {fit:?}, C = {variance}: stationary law off by {error:.2e}, acceptances by at most {off:.2e}"
         );

@@ -3,38 +3,20 @@
 //! The budget charges nothing, so that chains are long enough to tell. Each comparison allows five standard errors (level
 //! 6e-7 a side under the normal law); seeds are fixed.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
-use barkeep::PublicRng;
-use barkeep::accounting::{Contract, Delta, Neighbours, Sampling, Steps};
-use barkeep::curator::{Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Temper, sum_cost};
-use barkeep::data::{Schema, Table, TableBuilder};
-use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
-use barkeep::model::{Banana, Bend, Circle, GaussianMean, Likelihood, Model};
-use barkeep::samplers::kernels::flow::{Asking, Flow, Integrator};
-use barkeep::samplers::parts::scoring::Scoring;
-use barkeep::samplers::parts::whitening::{Whitening, WhiteningChoice};
-use barkeep::samplers::{Kernel, State};
+use crate::PublicRng;
+use crate::accounting::{Contract, Delta, Neighbours, Sampling, Steps};
+use crate::curator::{Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Temper, sum_cost};
+use crate::data::{Schema, Table, TableBuilder};
+use crate::model::{Banana, Bend, Circle, GaussianMean, Likelihood, Model};
+use crate::samplers::kernels::closed_form::{RECORDS, assert_moments, records, within};
+use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
+use crate::samplers::parts::scoring::Scoring;
+use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
+use crate::samplers::{Kernel, State};
 use std::sync::Arc;
 
-const RECORDS: usize = 40;
 const STEPS: usize = 60_000;
 const AUTO: WhiteningChoice = WhiteningChoice::Fisher { local: None, scale: 1.0 };
-
-/// Records of a model at θ with the mean of each column, which is public here.
-fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
-    let mut rng = PublicRng::new(99, 0);
-    let schema = Schema::unbounded(model.column_names()).unwrap();
-    let mut builder = TableBuilder::new(schema, RECORDS).unwrap();
-    let mut mean = vec![0.0; model.columns()];
-    for _ in 0..RECORDS {
-        let mut row = vec![0.0; model.columns()];
-        model.simulate(theta, &mut || rng.open_uniform(), &mut row);
-        mean.iter_mut().zip(&row).for_each(|(mean, x)| *mean += x / RECORDS as f64);
-        builder.push_row(&row).unwrap();
-    }
-    (builder.finish().unwrap(), mean)
-}
 
 struct Chain {
     model: Arc<dyn Model>,
@@ -103,30 +85,6 @@ impl Chain {
             series.iter_mut().zip(published).for_each(|(series, x)| series.push(*x));
         }
         series
-    }
-}
-
-fn within(what: &str, values: Vec<f64>, exact: f64) {
-    let average = values.iter().sum::<f64>() / values.len() as f64;
-    let chains = [values];
-    let error = mcse_mean(&chains).unwrap();
-    assert!(ess_mean(&chains).unwrap() > 500.0, "too few effective draws of {what} to tell");
-    assert!(
-        (average - exact).abs() < 5.0 * error,
-        "{what} is {average}, exactly {exact}, standard error {error}"
-    );
-}
-
-/// Means and all second moments around the exact mean.
-fn assert_moments(name: &str, series: &[Vec<f64>], mean: &[f64], covariance: &[f64]) {
-    let d = mean.len();
-    for j in 0..d {
-        within(&format!("{name}: mean {j}"), series[j].clone(), mean[j]);
-        for k in 0..=j {
-            let product =
-                series[j].iter().zip(&series[k]).map(|(x, y)| (x - mean[j]) * (y - mean[k])).collect();
-            within(&format!("{name}: covariance {j},{k}"), product, covariance[j * d + k]);
-        }
     }
 }
 

@@ -3,19 +3,20 @@
 //! The budget charges nothing, so that chains are long enough to tell. Each comparison allows five standard errors
 //! (level 6e-7 a side under the normal law); seeds are fixed.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
-use barkeep::accounting::Neighbours;
-use barkeep::curator::{Budget, Curator, Gate, NoiseRng, PrivacyModel};
-use barkeep::data::{Schema, Table, TableBuilder};
-use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
-use barkeep::model::{Likelihood, Model};
-use barkeep::samplers::{Kernel, State};
-use barkeep::{Outcome, PublicRng};
+use crate::accounting::Neighbours;
+use crate::curator::{Budget, Curator, Gate, NoiseRng, PrivacyModel};
+use crate::data::{Schema, Table, TableBuilder};
+use crate::diagnostics::convergence::{ess_mean, mcse_mean};
+use crate::model::{Likelihood, Model};
+use crate::samplers::{Kernel, State};
+use crate::{Outcome, PublicRng};
 use std::sync::Arc;
 
 /// How many records a test simulates.
 pub(crate) const RECORDS: usize = 40;
+
+/// Effective draws without which a comparison shows nothing.
+const EFFECTIVE: f64 = 200.0;
 
 /// Records of a model at θ with their mean, which is public here.
 pub(crate) fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
@@ -32,7 +33,7 @@ pub(crate) fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
     (builder.finish().unwrap(), mean)
 }
 
-/// Each parameter's series over so many steps.
+/// Each parameter's series over a number of steps.
 pub(crate) fn follow(
     model: Arc<impl Model + Likelihood + 'static>,
     table: Table,
@@ -60,25 +61,27 @@ pub(crate) fn follow(
     series
 }
 
+/// An average within five standard errors of what it must be.
+pub(crate) fn within(what: &str, values: Vec<f64>, exact: f64) {
+    let average = values.iter().sum::<f64>() / values.len() as f64;
+    let chains = [values];
+    let error = mcse_mean(&chains).unwrap();
+    assert!(ess_mean(&chains).unwrap() > EFFECTIVE, "too few effective draws of {what} to tell");
+    assert!(
+        (average - exact).abs() < 5.0 * error,
+        "{what} is {average}, exactly {exact}, standard error {error}"
+    );
+}
+
 /// Means and all second moments around the exact mean, each within five standard errors.
 pub(crate) fn assert_moments(name: &str, series: &[Vec<f64>], mean: &[f64], covariance: &[f64]) {
     let d = mean.len();
-    let within = |what: &str, values: Vec<f64>, exact: f64| {
-        let average = values.iter().sum::<f64>() / values.len() as f64;
-        let chains = [values];
-        let error = mcse_mean(&chains).unwrap();
-        assert!(ess_mean(&chains).unwrap() > 200.0, "{name}: too few effective draws of {what} to tell");
-        assert!(
-            (average - exact).abs() < 5.0 * error,
-            "{name}: {what} is {average}, exactly {exact}, standard error {error}"
-        );
-    };
     for j in 0..d {
-        within(&format!("mean {j}"), series[j].clone(), mean[j]);
+        within(&format!("{name}: mean {j}"), series[j].clone(), mean[j]);
         for k in 0..=j {
             let product =
                 series[j].iter().zip(&series[k]).map(|(x, y)| (x - mean[j]) * (y - mean[k])).collect();
-            within(&format!("covariance {j},{k}"), product, covariance[j * d + k]);
+            within(&format!("{name}: covariance {j},{k}"), product, covariance[j * d + k]);
         }
     }
 }
