@@ -25,10 +25,9 @@ fn plan(example: &ExampleSpec) -> Plan {
 }
 
 /// One line: the example, the number of draws, a digest of all their bits, the last draw.
-fn line(example: &ExampleSpec) -> String {
-    let plan = plan(example);
-    let (table, _) = simulated(&plan, example.theta, 3);
-    let run = run(&plan, table, 11);
+fn line(example: &ExampleSpec, plan: &Plan) -> String {
+    let (table, _) = simulated(plan, example.theta, 3);
+    let run = run(plan, table, 11);
     let values: Vec<Vec<f64>> = (0..run.draws.chains().len()).flat_map(|chain| series(&run, chain)).collect();
     // FNV-1a over the bits of every value.
     let digest = values.iter().flatten().fold(0xcbf2_9ce4_8422_2325_u64, |digest, value| {
@@ -47,7 +46,7 @@ fn line(example: &ExampleSpec) -> String {
 fn draws_are_the_same_to_the_bit() {
     let mut found = "example,draws,digest,last draw\n".to_owned();
     for example in SAMPLERS.iter().flat_map(SamplerEntry::examples) {
-        writeln!(found, "{}", line(&example)).unwrap();
+        writeln!(found, "{}", line(&example, &plan(&example))).unwrap();
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tables/draws.csv");
     if std::env::var_os("BARKEEP_REWRITE").is_some() {
@@ -64,8 +63,10 @@ fn draws_are_the_same_to_the_bit() {
 fn draws_do_not_depend_on_the_number_of_threads() {
     let lazy = SAMPLERS.iter().find(|sampler| sampler.name == "lazy-barker").unwrap();
     let example = lazy.examples().find(|example| !example.audited).expect("one on many records");
+    let plan = plan(&example);
     let on = |threads| {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| line(&example))
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| line(&example, &plan))
     };
     let one = on(1);
     for threads in [2, 3, 8] {
