@@ -27,7 +27,7 @@ name = "langevin"
 start = [0, 0, 0, 0]
 "#;
 
-/// Reports progress. Everything it hears is public, so it may print it.
+/// Reports progress. All it learns is public, so it may print it.
 struct Percent {
     steps: u64,
     done: AtomicU64,

@@ -1,6 +1,6 @@
 //! Judges a sample by itself and against another one: summaries, convergence, distances; free of privacy cost.
 //!
-//! - [`Summary`] tells per parameter where the posterior lies and how far the chains can be trusted;
+//! - [`Summary`] states per parameter where the posterior lies and how far the chains can be trusted;
 //! - [`convergence`] holds R-hat, effective sample sizes and the Monte Carlo error of the mean;
 //! - [`moments`] holds mean, variance and quantiles;
 //! - [`Points`] measures a sample's distance from known moments, [`mmd`] its distance from another sample.

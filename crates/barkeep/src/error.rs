@@ -7,11 +7,12 @@ use crate::spec::SpecError;
 ///
 /// **Privacy.** Carries public words only: spec keys, column names, paths, budgets.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The spec must be mended.
+    /// The spec must be fixed.
     #[error("{0}")]
     Spec(#[from] SpecError),
-    /// The records' file must be mended, or the spec that describes it.
+    /// The records' file must be fixed, or the spec that describes it.
     #[error("{0}")]
     Data(#[from] barkeep_data::Error),
     /// The budget does not pay for what was asked.
@@ -20,7 +21,7 @@ pub enum Error {
     /// The accountant has no answer.
     #[error("the accountant has no answer: {0}")]
     Accounting(#[from] barkeep_accounting::Error),
-    /// The curator refused a question for another reason than a spent budget.
+    /// The curator refused a question although the budget was not spent.
     #[error("the curator refused: {0}")]
     Refused(#[from] barkeep_curator::Refused),
     /// A result could not be written.

@@ -1,12 +1,49 @@
 //! Draws posterior samples over private records, with a certificate of differential privacy.
 //!
-//! A [`Spec`] is what a person writes: where the records are, what is public about them, a model, a budget and a
-//! sampler. A [`Plan`] is what follows from it without opening the records: the price of a step, how many the
-//! budget buys, the bill. A [`Folder`] takes a plan, writes its [`Certificate`], lets the curator answer the
-//! sampler's questions, and keeps the [`Draws`] and their [`Summary`].
+//! # The nouns
 //!
-//! Records enter the curator and only paid answers leave it; everything after an answer is public. The journey
-//! of one record from file to certificate is told in `ARCHITECTURE.md`.
+//! | noun | what it is |
+//! | --- | --- |
+//! | [`Spec`] | what a person decides: [`Data`] (what is public about the records), a model, [`Privacy`] (the budget), a [`Sampler`] |
+//! | [`Plan`] | what follows from a spec without opening the records: steps, [`Bill`], [`Fact`]s, warnings; it cannot be edited |
+//! | [`Certificate`] | what a plan guarantees and under which premises; anyone can [verify](Certificate::verify) it |
+//! | [`Run`] | what a plan yields on a table of records: [`Draws`], their [`Summary`], and the certificate it ran under |
+//! | [`Folder`] | keeps a run on disk, its certificate before the first answer |
+//!
+//! A spec is text ([`Spec::parse`]) or built in code ([`Spec::built_in`], and [`Spec::new`] for a model of your own). It
+//! becomes a plan by [`Spec::plan`], a plan becomes a run by [`Plan::run`], a run becomes files by [`Run::save`].
+//!
+//! ```
+//! use barkeep::data::{Column, Records, Schema, TableBuilder};
+//! use barkeep::{BuiltIn, Data, Privacy, Sampler, Spec};
+//!
+//! // Public: nothing here was found by looking at the records.
+//! let schema = Schema::new(vec![Column::real("height", 1.0, 2.5, 1.7)?])?;
+//! let data = Data::new(schema.clone(), Records(1000));
+//! let model = BuiltIn::named("gaussian").with("covariance", 0.01);
+//! let spec = Spec::built_in(&data, model, Privacy::budget(1.0, 1e-6)?)?;
+//!
+//! // How many steps the budget buys, before any record is read.
+//! let sampler = Sampler::named("langevin").with("start", vec![1.7]);
+//! let plan = spec.sampler(sampler).plan()?;
+//! assert!(plan.epsilon().is_some_and(|upper| upper.get() <= 1.0));
+//!
+//! // Private: the curator alone sees these.
+//! let mut table = TableBuilder::new(schema, 1000)?;
+//! for person in 0..1000 {
+//!     table.push_row(&[1.5 + 0.0004 * f64::from(person)])?;
+//! }
+//! let run = plan.run(table.finish()?)?;
+//! println!("{}\n{}", run.summary(), run.certificate.statement);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The rooms
+//!
+//! Records enter the [curator] and only paid answers leave it; everything after an answer is public. The [accounting]
+//! crate says what answers cost and is useful on its own, [data] describes and reads records, [model] holds
+//! likelihoods and priors. `ARCHITECTURE.md` follows one record from file to certificate. Runs that give up privacy go
+//! through [`insecure`], and all they yield is marked NOT PRIVATE.
 
 pub mod diagnostics;
 mod error;
@@ -14,10 +51,10 @@ pub mod formula;
 pub mod insecure;
 pub mod models;
 pub mod plan;
-pub mod public_rng;
+mod public_rng;
 pub mod run;
 pub mod samplers;
-pub mod simulate;
+mod simulate;
 pub mod spec;
 
 /// The accountant, useful on its own.

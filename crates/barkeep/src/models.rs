@@ -33,7 +33,7 @@ pub static MODELS: LazyLock<Vec<ModelEntry>> = LazyLock::new(|| {
 const MOST_COLUMNS: usize = 1000;
 
 /// A model found and built, with what it sees of the declared columns.
-pub struct Built {
+pub(crate) struct Built {
     /// The registry's entry.
     pub entry: &'static ModelEntry,
     /// The side that sees records, for the curator.
@@ -48,7 +48,7 @@ pub struct Built {
 ///
 /// # Errors
 /// An unknown name or key, parameters the model refuses, or another number of columns than it reads.
-pub fn build(table: &toml::Table, schema: &Schema) -> Result<Built, SpecError> {
+pub(crate) fn build(table: &toml::Table, schema: &Schema) -> Result<Built, SpecError> {
     let entry = entry(table)?;
     let section = Section::new("model", table, MODEL_KEYS.iter().chain(entry.keys))?;
     let columns = schema.width();

@@ -1,4 +1,4 @@
-//! Tells how far chains can be trusted: R-hat, effective sample sizes, Monte Carlo error of the mean.
+//! Measures how far chains can be trusted: R-hat, effective sample sizes, Monte Carlo error of the mean.
 //!
 //! Definitions are those of Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), "Rank-normalization, folding,
 //! and localization: an improved R̂ for assessing convergence of MCMC", Bayesian Analysis 16, as the R package
@@ -7,7 +7,7 @@
 //! - each chain is cut into halves; of an odd number of draws the middle one is left out;
 //! - of chains with different lengths the first n draws count, n the shortest length;
 //! - draws of any finite size do: nothing overflows on the way;
-//! - `None` stands for "cannot be told": no chain, fewer than [`FEWEST_DRAWS`] draws in a chain, a draw that is not
+//! - `None` stands for "unknown": no chain, fewer than [`FEWEST_DRAWS`] draws in a chain, a draw that is not
 //!   finite, or draws that are all equal.
 //!
 //! Where the two differ: a single chain is compared with itself, half against half, as in `posterior` (ArviZ
@@ -42,7 +42,7 @@ pub fn r_hat<C: AsRef<[f64]>>(chains: &[C]) -> Option<f64> {
 
 /// Bulk effective sample size: that of the rank-normalised draws.
 ///
-/// Tells how many independent draws would locate the bulk of the posterior as well. The authors advise at least
+/// The number of independent draws that would locate the bulk of the posterior as well. The authors advise at least
 /// 100 per chain.
 #[must_use]
 pub fn ess_bulk<C: AsRef<[f64]>>(chains: &[C]) -> Option<f64> {

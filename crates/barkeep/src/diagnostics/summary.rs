@@ -11,7 +11,7 @@ mod tests;
 
 /// Where the posterior lies and how far the chains can be trusted: the content of `summary.json`.
 ///
-/// `Display` gives an aligned table for people. In JSON, what cannot be told is `null`.
+/// `Display` gives an aligned table for people. In JSON, what is unknown is `null`.
 ///
 /// **Privacy.** Post-processing of the draws: public, at no cost.
 ///
@@ -58,7 +58,7 @@ pub struct ChainSummary {
 /// One parameter's row in a [`Summary`].
 ///
 /// Location and spread use every draw after burn-in; `None` without draws or if one is not finite. What
-/// convergence needs, and when it is `None`, is told in [`convergence`](super::convergence).
+/// convergence needs, and when it is `None`, is stated in [`convergence`](super::convergence).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ParameterSummary {
     /// The parameter's name.

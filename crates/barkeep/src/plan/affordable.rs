@@ -34,7 +34,7 @@ pub(crate) fn most_steps(
         return Ok(Some((alone, most.epsilon)));
     }
     let cost = |steps: u64| contract(first, step, steps)?.epsilon_above(delta);
-    // Looks are dear. The loss of a run, as that of Gaussian noise, grows about in proportion to its steps.
+    // Composing is expensive. The loss of a run, as that of Gaussian noise, grows about in proportion to its steps.
     let loss = |epsilon: f64| {
         Epsilon::new(epsilon)
             .map_or(f64::INFINITY, |epsilon| GaussianRun::largest_within(epsilon, delta).rho().upper)

@@ -4,10 +4,10 @@
 
 pub(crate) mod affordable;
 mod bill;
-pub mod certificate;
+pub(crate) mod certificate;
 pub mod facts;
 mod price;
-pub mod start;
+pub(crate) mod start;
 
 pub use bill::Bill;
 
@@ -277,8 +277,8 @@ impl Plan {
         Ok(self)
     }
 
-    /// Reads the records the spec describes; the first time a file of records is opened. `progress` hears now and then how
-    /// many were read.
+    /// Reads the records the spec describes; the first time a file of records is opened. `progress` is called now and
+    /// then with the number read so far.
     ///
     /// # Errors
     /// [`Error::Data`] if the file is missing, malformed, or not what the spec declares.
@@ -346,12 +346,11 @@ fn warnings(spec: &Spec, private: bool, steps: u64) -> Vec<String> {
             "only {steps} steps for each chain: the draws will hardly forget where they started"
         ));
     }
-    if let Privacy::Budget { delta, .. } = spec.privacy() {
-        if delta.get() * spec.data().records().as_f64() > 1.0 {
-            warnings.push(
-                "delta is above 1/records: publishing one record at random would satisfy it".to_owned(),
-            );
-        }
+    if let Privacy::Budget { delta, .. } = spec.privacy()
+        && delta.get() * spec.data().records().as_f64() > 1.0
+    {
+        warnings
+            .push("delta is above 1/records: publishing one record at random would satisfy it".to_owned());
     }
     warnings
 }

@@ -68,7 +68,8 @@ impl Chain {
 
     /// Appends the state after one more step, and what the step did.
     ///
-    /// **Errors.** [`ShapeError::Dimension`] if `state` has another number of coordinates than the chain; nothing
+    /// # Errors
+    /// [`ShapeError::Dimension`] if `state` has another number of coordinates than the chain; nothing
     /// is appended then.
     pub fn push(&mut self, state: &[f64], outcome: Outcome) -> Result<(), ShapeError> {
         if state.len() != self.dimension {
@@ -162,7 +163,8 @@ pub struct Draws {
 impl Draws {
     /// Prepares for chains over the named parameters; made before a run, so that a bad name costs no budget.
     ///
-    /// **Errors.** [`ShapeError::NoParameters`] without names; [`ShapeError::Name`] for a name that is empty,
+    /// # Errors
+    /// [`ShapeError::NoParameters`] without names; [`ShapeError::Name`] for a name that is empty,
     /// comes twice, or is `chain` or `draw`.
     pub fn new(parameters: Vec<String>) -> Result<Self, ShapeError> {
         if parameters.is_empty() {
@@ -194,7 +196,8 @@ impl Draws {
 
     /// Adds a chain after the ones already there.
     ///
-    /// **Errors.** [`ShapeError::Dimension`] if its states have another number of coordinates.
+    /// # Errors
+    /// [`ShapeError::Dimension`] if its states have another number of coordinates.
     pub fn add(&mut self, chain: Chain) -> Result<(), ShapeError> {
         if chain.dimension != self.dimension() {
             return Err(ShapeError::Dimension { expected: self.dimension(), actual: chain.dimension });

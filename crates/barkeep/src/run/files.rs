@@ -22,7 +22,8 @@ pub struct WriteError {
 /// `path`, and on Unix the folder is synchronised too: once this returns, the file survives a power cut. A
 /// process killed on the way leaves `path` as it was, at worst beside a hidden file that ends in `.partial`.
 ///
-/// **Errors.** [`WriteError`] when the folder does not exist or cannot be written, the disk is full, or
+/// # Errors
+/// [`WriteError`] when the folder does not exist or cannot be written, the disk is full, or
 /// `content` fails; the temporary file is then removed. Should only the last step fail, the synchronisation of
 /// the folder, `path` already holds the new content, but a power cut may still undo that.
 ///
@@ -109,7 +110,8 @@ fn synchronise_folder(_folder: &Path) -> io::Result<()> {
 
 /// Writes `value` as indented JSON with a final line feed, by [`write_atomically`].
 ///
-/// **Errors.** As [`write_atomically`]; also when `value` cannot be told in JSON (a map with keys that are not
+/// # Errors
+/// As [`write_atomically`]; also when `value` cannot be written as JSON (a map with keys that are not
 /// strings).
 pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), WriteError> {
     write_atomically(path, |file| {
@@ -119,103 +121,4 @@ pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Writ
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<OsString> {
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
-    }
-
-    #[test]
-    fn replaces_the_old_content_and_leaves_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("certificate.json");
-        write_json(&path, &[1, 2]).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "[\n  1,\n  2\n]\n");
-        write_atomically(&path, |file| file.write_all(b"new")).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(names(folder.path()), ["certificate.json"]);
-    }
-
-    #[test]
-    fn keeps_the_old_content_when_writing_fails() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("draws.csv");
-        fs::write(&path, "old").unwrap();
-        let error = write_atomically(&path, |file| {
-            file.write_all(b"half of the")?;
-            Err(io::Error::other("no more"))
-        })
-        .unwrap_err();
-        assert_eq!(error.to_string(), format!("cannot write {}: no more", path.display()));
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(names(folder.path()), ["draws.csv"]);
-    }
-
-    #[test]
-    fn keeps_the_old_content_when_the_writer_panics() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("draws.csv");
-        fs::write(&path, "old").unwrap();
-        let outcome = std::panic::catch_unwind(|| write_atomically(&path, |_| panic!("in the middle")));
-        assert!(outcome.is_err());
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(names(folder.path()), ["draws.csv"]);
-    }
-
-    #[test]
-    fn the_old_content_is_readable_until_the_new_is_complete() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("draws.csv");
-        fs::write(&path, "old").unwrap();
-        write_atomically(&path, |file| {
-            file.write_all(b"new")?;
-            file.flush()?;
-            assert_eq!(fs::read(&path)?, b"old");
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-    }
-
-    #[test]
-    fn refuses_what_is_no_file_in_a_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(write_json(&folder.path().join("absent/summary.json"), &1).is_err());
-        assert!(write_json(Path::new("/"), &1).is_err());
-        assert!(write_json(folder.path(), &1).is_err(), "a folder must not be replaced");
-        assert!(folder.path().is_dir());
-    }
-
-    #[test]
-    fn threads_that_write_one_file_leave_one_whole_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("summary.json");
-        std::thread::scope(|scope| {
-            for writer in 0..4_u8 {
-                let path = &path;
-                scope.spawn(move || {
-                    for _ in 0..8 {
-                        write_atomically(path, |file| file.write_all(&[writer; 100_000])).unwrap();
-                    }
-                });
-            }
-        });
-        let content = fs::read(&path).unwrap();
-        assert_eq!(content.len(), 100_000);
-        assert!(content.iter().all(|byte| *byte == content[0]));
-        assert_eq!(names(folder.path()), ["summary.json"]);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_written_file_has_the_rights_of_any_new_file() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let (ours, plain) = (folder.path().join("ours"), folder.path().join("plain"));
-        write_atomically(&ours, |_| Ok(())).unwrap();
-        File::create(&plain).unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode(&ours), mode(&plain));
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 pub mod draws;
 pub mod files;
-pub mod folder;
+pub(crate) mod folder;
 pub mod rehearse;
 mod runner;
 
@@ -23,7 +23,7 @@ use barkeep_num::down;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Watches a run from outside: hears of every step and is asked whether to go on. All it learns is public.
+/// Watches a run from outside: it is called at every step and may stop the run. All it learns is public.
 pub trait Watch: Sync {
     /// This many records were read of those declared.
     fn read(&self, _records: Records) {}

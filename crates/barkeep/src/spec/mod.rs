@@ -7,7 +7,7 @@
 mod builder;
 mod data;
 mod privacy;
-pub mod section;
+pub(crate) mod section;
 
 pub(crate) use builder::OWN;
 pub use builder::{BuiltIn, Sampler};

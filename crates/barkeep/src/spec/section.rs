@@ -1,6 +1,7 @@
 //! Reads one section of a spec, so that every key is typed, ranged and known, or refused by name.
 
-pub use barkeep_model::{Key, key};
+pub use barkeep_model::Key;
+pub(crate) use barkeep_model::key;
 use barkeep_num::linear::diagonal;
 use std::fmt;
 
@@ -32,7 +33,7 @@ impl fmt::Display for SpecError {
 impl std::error::Error for SpecError {}
 
 /// A TOML table with the path that leads to it and the keys it may hold.
-pub struct Section<'a> {
+pub(crate) struct Section<'a> {
     path: String,
     table: &'a toml::Table,
 }
@@ -42,7 +43,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The first unknown key, with the nearest known one.
-    pub fn new<'k>(
+    pub(crate) fn new<'k>(
         path: &str,
         table: &'a toml::Table,
         known: impl Iterator<Item = &'k Key> + Clone,
@@ -60,36 +61,36 @@ impl<'a> Section<'a> {
     }
 
     /// The whole table, for sections whose keys are names a user chose.
-    pub fn open(path: &str, table: &'a toml::Table) -> Self {
+    pub(crate) fn open(path: &str, table: &'a toml::Table) -> Self {
         Self { path: path.to_owned(), table }
     }
 
     /// The path that leads to this section.
     #[must_use]
-    pub fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
     /// The full name of a key of this section.
     #[must_use]
-    pub fn name(&self, key: &str) -> String {
+    pub(crate) fn name(&self, key: &str) -> String {
         join(&self.path, key)
     }
 
     /// An error at a key of this section.
-    pub fn error(&self, key: &str, reason: impl Into<String>) -> SpecError {
+    pub(crate) fn error(&self, key: &str, reason: impl Into<String>) -> SpecError {
         SpecError::new(self.name(key), reason)
     }
 
     /// Whether the key is written in the spec.
     #[must_use]
-    pub fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
     /// The value as written.
     #[must_use]
-    pub fn value(&self, key: &str) -> Option<&'a toml::Value> {
+    pub(crate) fn value(&self, key: &str) -> Option<&'a toml::Value> {
         self.table.get(key)
     }
 
@@ -97,7 +98,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is not a number.
-    pub fn number(&self, key: &str) -> Result<Option<f64>, SpecError> {
+    pub(crate) fn number(&self, key: &str) -> Result<Option<f64>, SpecError> {
         self.value(key).map(|value| self.as_number(key, value)).transpose()
     }
 
@@ -105,7 +106,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is anything else.
-    pub fn positive(&self, key: &str) -> Result<Option<f64>, SpecError> {
+    pub(crate) fn positive(&self, key: &str) -> Result<Option<f64>, SpecError> {
         match self.number(key)? {
             Some(x) if !(x.is_finite() && x > 0.0) => {
                 Err(self.error(key, format!("must be a finite number above 0, not {x}")))
@@ -118,7 +119,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is anything else.
-    pub fn count(&self, key: &str) -> Result<Option<u64>, SpecError> {
+    pub(crate) fn count(&self, key: &str) -> Result<Option<u64>, SpecError> {
         match self.value(key) {
             None => Ok(None),
             Some(toml::Value::Integer(n)) if *n >= 1 => Ok(Some(n.unsigned_abs())),
@@ -132,7 +133,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is not a string.
-    pub fn text(&self, key: &str) -> Result<Option<&'a str>, SpecError> {
+    pub(crate) fn text(&self, key: &str) -> Result<Option<&'a str>, SpecError> {
         match self.value(key) {
             None => Ok(None),
             Some(toml::Value::String(text)) => Ok(Some(text)),
@@ -144,7 +145,11 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is not among `choices`; the nearest is suggested.
-    pub fn choice<T: Copy>(&self, key: &str, choices: &[(&'static str, T)]) -> Result<Option<T>, SpecError> {
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        key: &str,
+        choices: &[(&'static str, T)],
+    ) -> Result<Option<T>, SpecError> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match choices.iter().find(|(name, _)| *name == text) {
             Some((_, chosen)) => Ok(Some(*chosen)),
@@ -163,7 +168,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is neither.
-    pub fn flag(&self, key: &str) -> Result<Option<bool>, SpecError> {
+    pub(crate) fn flag(&self, key: &str) -> Result<Option<bool>, SpecError> {
         match self.value(key) {
             None => Ok(None),
             Some(toml::Value::Boolean(flag)) => Ok(Some(*flag)),
@@ -175,7 +180,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is not a list, or an entry is not a finite number.
-    pub fn numbers(&self, key: &str) -> Result<Option<Vec<f64>>, SpecError> {
+    pub(crate) fn numbers(&self, key: &str) -> Result<Option<Vec<f64>>, SpecError> {
         match self.value(key) {
             None => Ok(None),
             Some(toml::Value::Array(items)) => items
@@ -194,7 +199,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is not a list of finite numbers, or has another length.
-    pub fn vector(&self, key: &str, length: usize) -> Result<Option<Vec<f64>>, SpecError> {
+    pub(crate) fn vector(&self, key: &str, length: usize) -> Result<Option<Vec<f64>>, SpecError> {
         match self.numbers(key)? {
             Some(numbers) if numbers.len() != length => {
                 Err(self.error(key, format!("must hold {length} numbers, not {}", numbers.len())))
@@ -207,7 +212,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is none of them, or of another dimension.
-    pub fn matrix(&self, key: &str, dimension: usize) -> Result<Option<Vec<f64>>, SpecError> {
+    pub(crate) fn matrix(&self, key: &str, dimension: usize) -> Result<Option<Vec<f64>>, SpecError> {
         match self.value(key) {
             None => Ok(None),
             Some(toml::Value::Array(rows)) if rows.iter().any(toml::Value::is_array) => {
@@ -233,7 +238,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The value is not a table.
-    pub fn table(&self, key: &str) -> Result<Option<&'a toml::Table>, SpecError> {
+    pub(crate) fn table(&self, key: &str) -> Result<Option<&'a toml::Table>, SpecError> {
         match self.value(key) {
             None => Ok(None),
             Some(toml::Value::Table(table)) => Ok(Some(table)),
@@ -245,7 +250,7 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// The key is absent.
-    pub fn require<T>(&self, key: &str, value: Option<T>) -> Result<T, SpecError> {
+    pub(crate) fn require<T>(&self, key: &str, value: Option<T>) -> Result<T, SpecError> {
         value.ok_or_else(|| self.error(key, "is required"))
     }
 
@@ -263,7 +268,7 @@ impl<'a> Section<'a> {
 ///
 /// # Errors
 /// The key is missing, not text, or names nothing in `entries`.
-pub fn named<'e, T>(
+pub(crate) fn named<'e, T>(
     path: &str,
     table: &toml::Table,
     entries: &'e [T],
@@ -280,7 +285,7 @@ pub fn named<'e, T>(
 }
 
 /// `, did you mean "…"?` with the nearest of `names`, or nothing when none is near.
-pub fn suggestion<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> String {
+pub(crate) fn suggestion<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> String {
     names
         .map(|name| (strsim::damerau_levenshtein(given, name), name))
         .min()
@@ -308,50 +313,4 @@ fn shown(value: &toml::Value) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KNOWN: [Key; 2] = [key("clip", "", "bound"), key("steps", "all", "cap")];
-
-    fn table(text: &str) -> toml::Table {
-        text.parse().unwrap()
-    }
-
-    #[test]
-    fn unknown_key_suggests_the_nearest() {
-        let error = Section::new("sampler", &table("clp = 1"), KNOWN.iter()).err().unwrap();
-        assert_eq!(error.to_string(), "spec key `sampler.clp`: unknown key; did you mean `clip`?");
-        let error = Section::new("sampler", &table("zzzzzz = 1"), KNOWN.iter()).err().unwrap();
-        assert_eq!(error.to_string(), "spec key `sampler.zzzzzz`: unknown key");
-    }
-
-    #[test]
-    fn wrong_types_and_ranges_name_the_key() {
-        let table = table("clip = -1\nsteps = 0");
-        let section = Section::new("sampler", &table, KNOWN.iter()).unwrap();
-        assert!(section.positive("clip").unwrap_err().to_string().contains("`sampler.clip`"));
-        assert!(section.count("steps").unwrap_err().to_string().contains("`sampler.steps`"));
-        assert!(section.text("clip").is_err());
-        assert!(section.flag("clip").is_err());
-        assert!(section.numbers("clip").is_err());
-        assert!(section.table("clip").is_err());
-        assert!(section.require::<f64>("tau", None).unwrap_err().to_string().contains("is required"));
-    }
-
-    #[test]
-    fn a_matrix_is_a_number_a_list_or_rows() {
-        for text in ["clip = 2", "clip = [2, 2]", "clip = [[2, 0], [0, 2]]"] {
-            let table = table(text);
-            let section = Section::open("sampler", &table);
-            assert_eq!(section.matrix("clip", 2).unwrap().unwrap(), [2.0, 0.0, 0.0, 2.0]);
-        }
-    }
-
-    #[test]
-    fn non_finite_numbers_are_refused() {
-        let table = table("clip = nan\nsteps = [1.0, inf]");
-        let section = Section::new("", &table, KNOWN.iter()).unwrap();
-        assert!(section.positive("clip").is_err());
-        assert!(section.numbers("steps").is_err());
-    }
-}
+mod tests;

@@ -24,7 +24,8 @@ impl Draws {
     /// **Precision.** Numbers have the fewest digits that read back as the same f64, an exponent where plain
     /// digits would be many; not-a-number is `NaN`, infinities are `inf` and `-inf`.
     ///
-    /// **Errors.** [`WriteError`]; the file is then as it was before, see [`write_atomically`].
+    /// # Errors
+    /// [`WriteError`]; the file is then as it was before, see [`write_atomically`].
     pub fn write_csv(&self, path: &Path) -> Result<(), WriteError> {
         write_atomically(path, |file| {
             let mut writer = csv::Writer::from_writer(file);
@@ -46,7 +47,8 @@ impl Draws {
     ///
     /// **Precision.** Every f64 keeps its bits.
     ///
-    /// **Errors.** [`WriteError`]; the file is then as it was before, see [`write_atomically`].
+    /// # Errors
+    /// [`WriteError`]; the file is then as it was before, see [`write_atomically`].
     pub fn write_parquet(&self, path: &Path) -> Result<(), WriteError> {
         write_atomically(path, |file| {
             self.encode_parquet(file).map_err(|error| match error {
