@@ -1,8 +1,7 @@
 //! Checks what follows from adding the toy mechanism: its price, its bytes, its words, a contract and a certificate's part.
 
-use barkeep_accounting::{
-    Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Query, RandomisedResponse, Sampling, Steps,
-};
+use barkeep_accounting::mechanisms::RandomisedResponse;
+use barkeep_accounting::{Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Query, Sampling, Steps};
 
 #[test]
 fn the_toy_mechanism_is_priced_serialised_and_worded() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bernoulli, Entry, Priced, Suits, full_batches_only, pure_mu, pure_rho};
+use super::{Bernoulli, Entry, PriceOf, Suits, full_batches_only, pure_mu, pure_rho};
 use crate::{CoinError, Epsilon, Error, Mu, Neighbours, Probability, Ratio, Rho, Sampling, pld, renyi};
 
 /// One bit that is released as it is with odds e^ε to 1, and turned over otherwise (Warner 1965).
@@ -58,8 +58,8 @@ impl Entry for RandomisedResponse {
         self.bit().map_or(Suits::Losses, Suits::Bits)
     }
 
-    fn priced(&self) -> Priced {
-        Priced::WhatLeaves
+    fn price_of(&self) -> PriceOf {
+        PriceOf::WhatLeaves
     }
 
     fn released(&self) -> &'static str {
