@@ -7,8 +7,8 @@ use crate::replicate::{plan, runs};
 use crate::svg::{Axis, Figure, Grid, Mark, Panel, Style, contours};
 use barkeep::PublicRng;
 use barkeep::accounting::Epsilon;
-use barkeep::data::{Table, TableBuilder};
-use std::sync::Arc;
+use barkeep::curator::TableBuilder;
+use barkeep::curator::insecure::SharedTable;
 
 /// The experiment.
 pub(crate) struct Illustration;
@@ -35,7 +35,7 @@ struct Sums {
 }
 
 /// Simulates the records for a plan.
-fn records(plan: &barkeep::Plan) -> Result<(Arc<Table>, Sums), String> {
+fn records(plan: &barkeep::Plan) -> Result<(SharedTable, Sums), String> {
     let fail = |error: barkeep::data::Error| error.to_string();
     let mut builder = TableBuilder::viewed(plan.spec().data().view().clone(), RECORDS).map_err(fail)?;
     let (mut rng, mut sums) = (PublicRng::new(2015, 0), Sums::default());
@@ -47,7 +47,7 @@ fn records(plan: &barkeep::Plan) -> Result<(Arc<Table>, Sums), String> {
             [sums.squares[0] + x[0] * x[0], sums.squares[1] + x[0] * x[1], sums.squares[2] + x[1] * x[1]];
         sums.products = [sums.products[0] + x[0] * y, sums.products[1] + x[1] * y];
     }
-    Ok((Arc::new(builder.finish().map_err(fail)?), sums))
+    Ok((SharedTable::from(builder.finish().map_err(fail)?), sums))
 }
 
 fn compute(sampler: &str, epsilon: f64, size: Size) -> Result<Values, String> {

@@ -1,6 +1,8 @@
 //! Runs one spec many times over the same simulated records, each time with the whole budget, as the papers do.
 
-use barkeep::data::{Schema, Table, TableBuilder};
+use barkeep::curator::TableBuilder;
+use barkeep::curator::insecure::SharedTable;
+use barkeep::data::Schema;
 use barkeep::insecure::Insecure;
 use barkeep::model::{Likelihood, Model};
 use barkeep::{Draws, Plan, PublicRng, Spec};
@@ -13,7 +15,7 @@ pub(crate) fn simulate(
     theta: &[f64],
     records: usize,
     seed: u64,
-) -> Result<(Arc<Table>, Vec<Vec<f64>>), String> {
+) -> Result<(SharedTable, Vec<Vec<f64>>), String> {
     let mut rng = PublicRng::new(seed, 0);
     let schema = Schema::unbounded(model.column_names()).map_err(|error| error.to_string())?;
     let mut builder = TableBuilder::new(schema, records).map_err(|error| error.to_string())?;
@@ -24,7 +26,7 @@ pub(crate) fn simulate(
         columns.iter_mut().zip(&row).for_each(|(column, x)| column.push(*x));
         builder.push_row(&row).map_err(|error| error.to_string())?;
     }
-    Ok((Arc::new(builder.finish().map_err(|error| error.to_string())?), columns))
+    Ok((SharedTable::from(builder.finish().map_err(|error| error.to_string())?), columns))
 }
 
 /// The means of the records [`simulate`] makes.
@@ -54,7 +56,7 @@ pub(crate) fn plan(spec: &str, epsilon: f64) -> Result<Plan, String> {
 /// plan's model with something that counts around it.
 pub(crate) fn runs(
     plan: &Plan,
-    table: &Arc<Table>,
+    table: &SharedTable,
     starts: &[Vec<f64>],
     seed: u64,
     observer: Option<Arc<dyn Likelihood>>,
@@ -66,7 +68,7 @@ pub(crate) fn runs(
         if let Some(observer) = &observer {
             insecure = insecure.observed_by(Arc::clone(observer));
         }
-        let run = plan.runner().insecure(insecure).run(Arc::clone(table));
+        let run = plan.runner().insecure(insecure).run(table.clone());
         let run = run.map_err(|error| error.to_string())?;
         all.push(run.draws);
     }

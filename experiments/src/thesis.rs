@@ -11,11 +11,11 @@ pub(crate) mod pictures;
 use crate::published::Published;
 use crate::replicate::{simulate, simulated_means};
 use barkeep::PublicRng;
-use barkeep::data::Table;
+use barkeep::curator::insecure::SharedTable;
 use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model};
 use barkeep::num::linear::Cholesky;
 use rayon::prelude::*;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{LazyLock, OnceLock};
 
 /// A model of the thesis with its hyperparameters.
 pub(crate) struct Setting {
@@ -70,7 +70,7 @@ pub(crate) fn named(name: &str) -> Option<&'static Setting> {
 
 /// A setting with records.
 pub(crate) struct Case {
-    pub(crate) table: Arc<Table>,
+    pub(crate) table: SharedTable,
     /// 1000 exact draws, row after row; empty for the circle.
     pub(crate) reference: Vec<f64>,
     pub(crate) starts: Vec<Vec<f64>>,

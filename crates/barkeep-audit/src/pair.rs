@@ -3,11 +3,11 @@
 use crate::game::World;
 use barkeep::Error;
 use barkeep_accounting::Sampling;
-use barkeep_curator::{Choose, Clip, Decide, Precondition, Sum, Term};
-use barkeep_data::{Block, Schema, Table, TableBuilder};
+use barkeep_curator::insecure::SharedTable;
+use barkeep_curator::{Choose, Clip, Decide, Precondition, Sum, TableBuilder, Term};
+use barkeep_data::{Block, Schema};
 use barkeep_model::{Likelihood, Scratch};
 use barkeep_num::log_sum_exp;
-use std::sync::Arc;
 
 /// Two neighbouring data sets: `others` equal records, and one that differs or is missing in the second.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub(crate) struct Ratios {
 
 impl Pair {
     /// The two tables. The one record comes first.
-    pub(crate) fn tables(&self) -> Result<[Arc<Table>; 2], Error> {
+    pub(crate) fn tables(&self) -> Result<[SharedTable; 2], Error> {
         let table = |record: Option<&Vec<f64>>| {
             let others = usize::try_from(self.others).unwrap_or(usize::MAX);
             let mut builder = TableBuilder::new(self.schema.clone(), others + usize::from(record.is_some()))?;
@@ -43,7 +43,7 @@ impl Pair {
             for _ in 0..others {
                 builder.push_row(&self.other)?;
             }
-            builder.finish().map(Arc::new)
+            builder.finish().map(SharedTable::from)
         };
         Ok([table(Some(&self.first))?, table(self.second.as_ref())?])
     }

@@ -5,8 +5,8 @@ use crate::pair::Pair;
 use crate::probe::{Aim, Probe, Steered};
 use barkeep::Error;
 use barkeep::PublicRng;
+use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Ask, Budget, Curator, Gate, PrivacyModel};
-use barkeep_data::Table;
 use barkeep_model::Likelihood;
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ type Perform<'a> = Box<dyn Fn(usize, &mut dyn Ask, &mut PublicRng) -> Result<(),
 /// A game of real questions to a real curator, bought anew for every trial.
 pub(crate) struct Staged<'a> {
     pub(crate) pair: Pair,
-    pub(crate) tables: [Arc<Table>; 2],
+    pub(crate) tables: [SharedTable; 2],
     pub(crate) likelihood: Arc<dyn Likelihood>,
     pub(crate) premises: PrivacyModel,
     pub(crate) buy: Buy<'a>,
@@ -49,7 +49,7 @@ impl<'a> Staged<'a> {
         let budgets = (self.buy)()?;
         let noise = source.noise(world, trial)?.into_streams();
         for ((chain, budget), noise) in budgets.into_iter().enumerate().zip(noise) {
-            let table = Arc::clone(&self.tables[world.index()]);
+            let table = self.tables[world.index()].clone();
             let curator = Curator::new(table, Arc::clone(&self.likelihood), self.premises, budget)?;
             let mut gate = Gate::open(&Arc::new(curator), noise);
             let mut probe = Probe::new(&mut gate, &*self.likelihood, &self.pair, self.aim, steered);

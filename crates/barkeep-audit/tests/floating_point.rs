@@ -6,11 +6,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::accounting::{Contract, Delta, Neighbours, Query, Ratio, Sampling, Steps};
+use barkeep::curator::insecure::SharedTable;
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Gate, LatticeSigma, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
-    discrete_gaussian, rounded_normal, sum_cost,
+    Ask, Budget, Clip, Curator, Gate, LatticeSigma, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder,
+    Temper, Term, discrete_gaussian, rounded_normal, sum_cost,
 };
-use barkeep::data::{Column, Schema, TableBuilder};
+use barkeep::data::{Column, Schema};
 use barkeep::model::GaussianMean;
 use barkeep_audit::{ALPHA, Claim, Each, Effort, Game, Source, World, attack};
 use std::f64::consts::TAU;
@@ -112,13 +113,13 @@ fn reachable_pairs_of_textbook_gaussians_tell_the_secret() {
 }
 
 /// A noisy sum as the curator answers it: one record at either end of the clip, so that 0 and 1 are the secrets' places.
-fn answer(tables: &[Arc<barkeep::data::Table>; 2], world: World, rng: NoiseRng, count: u64) -> Vec<f64> {
+fn answer(tables: &[SharedTable; 2], world: World, rng: NoiseRng, count: u64) -> Vec<f64> {
     let premises = PrivacyModel { neighbours: Neighbours::Substitute };
     let (clip, sigma, batch) = (Clip::new(0.5).unwrap(), 1.0, Sampling::Full);
     let cost = sum_cost(Temper::NONE, clip, batch, sigma, premises).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(count))]).unwrap());
     let model = Arc::new(GaussianMean::independent(&[1.0], 1.0).unwrap());
-    let table = Arc::clone(&tables[world.index()]);
+    let table = tables[world.index()].clone();
     let mut gate = Gate::open(&Arc::new(Curator::new(table, model, premises, budget).unwrap()), rng);
     let term = Term::Gradient { theta: &[0.0], precondition: Precondition::Identity };
     let mut out = [0.0];
@@ -144,9 +145,9 @@ fn the_same_attacks_find_nothing_in_the_curators_sums() {
     let tables = [-10.0, 10.0].map(|record| {
         let mut builder = TableBuilder::new(schema.clone(), 1).unwrap();
         builder.push_row(&[record]).unwrap();
-        Arc::new(builder.finish().unwrap())
+        SharedTable::from(builder.finish().unwrap())
     });
-    struct Ours([Arc<barkeep::data::Table>; 2], fn(f64) -> f64);
+    struct Ours([SharedTable; 2], fn(f64) -> f64);
     impl Game for Ours {
         fn play(
             &self,

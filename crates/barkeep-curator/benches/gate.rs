@@ -8,9 +8,10 @@
 
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::{
-    Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
+    Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder,
+    Temper, Term,
 };
-use barkeep_data::{BLOCK, Block, Schema, TableBuilder};
+use barkeep_data::{BLOCK, Block, Schema};
 use barkeep_model::{GaussianMean, Likelihood, Scratch};
 use barkeep_num::vector::dispatch;
 use std::hint::black_box;

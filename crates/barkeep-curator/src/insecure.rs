@@ -4,9 +4,13 @@
 //! * [`NoiseRng::insecure_seed`]: noise and coins can be repeated, hence subtracted. For tests and papers.
 //! * A [`Sum`](crate::Sum) with σ = 0: no noise at all. It has no price, so a private budget refuses it.
 //!
+//! * [`SharedTable`]: several curators on the same records, each with a budget of its own. For repeated experiments.
+//!
 //! What passes one of the first two must be marked NOT PRIVATE: [`Gate::is_private`](crate::Gate::is_private) says so.
 
-use crate::{Budget, LatticeSigma, NoiseRng, Refused};
+use crate::{Budget, LatticeSigma, NoiseRng, Refused, Table};
+use std::ops::Deref;
+use std::sync::Arc;
 
 impl Budget {
     /// Buys nothing and answers everything, for baselines.
@@ -42,4 +46,25 @@ pub(crate) fn allow_no_noise(
     rounded: Result<LatticeSigma, Refused>,
 ) -> Result<Option<LatticeSigma>, Refused> {
     if sigma == 0.0 { Ok(None) } else { rounded.map(Some) }
+}
+
+/// Records that several curators answer about.
+///
+/// **Privacy.** Each curator knows its own budget only. What they answer together costs what all the budgets cost
+/// together, and nothing here adds that up. A table that is handed to one curator by value has no such twin.
+#[derive(Clone)]
+pub struct SharedTable(Arc<Table>);
+
+impl From<Table> for SharedTable {
+    fn from(table: Table) -> Self {
+        Self(Arc::new(table))
+    }
+}
+
+impl Deref for SharedTable {
+    type Target = Table;
+
+    fn deref(&self) -> &Table {
+        &self.0
+    }
 }

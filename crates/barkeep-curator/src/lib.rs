@@ -9,7 +9,7 @@
 //! ```
 //! use barkeep_accounting::{Contract, Neighbours, Rule, Sampling, Steps};
 //! use barkeep_curator::*;
-//! use barkeep_data::{Column, Schema, TableBuilder};
+//! use barkeep_data::{Column, Schema};
 //! use barkeep_model::GaussianMean;
 //! use std::sync::Arc;
 //!
@@ -59,6 +59,7 @@ mod error;
 mod gate;
 pub mod insecure;
 mod random;
+mod records;
 mod sums;
 #[cfg(test)]
 mod test_support;
@@ -77,6 +78,8 @@ pub use random::exponential::{LARGEST_CHOICE, MOST_CANDIDATES};
 pub use random::normal::rounded_normal;
 pub use random::rng::NoiseRng;
 pub use random::sigma::LatticeSigma;
+pub use records::builder::TableBuilder;
+pub use records::table::Table;
 pub use sums::lattice::{
     Clip, MOST_DIMENSIONS, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for,
     sum_sensitivity,

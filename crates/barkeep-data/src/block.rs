@@ -4,9 +4,6 @@
 /// first cache.
 pub const BLOCK: usize = 1024;
 
-/// The number of f64 in a cache line and in the widest vector register.
-pub(crate) const LANES: usize = 8;
-
 /// A view of some records, column by column.
 ///
 /// **Privacy.** Holds record values: only models, called by the curator, see one. It implements neither
@@ -55,10 +52,28 @@ impl<'a> Block<'a> {
 
     /// Column `index`, one value per record; empty if there is no such column.
     ///
-    /// 64-byte aligned if the block comes from a [`Table`](crate::Table).
+    /// 64-byte aligned if the block comes from the curator's table.
     #[inline]
     pub fn column(self, index: usize) -> &'a [f64] {
         let start = index.saturating_mul(self.stride);
         self.values.get(start..).and_then(|rest| rest.get(..self.length)).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_show_every_record_once_in_order() {
+        let values: Vec<f64> = (0..3 * 1032).map(f64::from).collect();
+        let block = Block::over(&values, 1032, 1024);
+        for size in [1, 64, 100, 1024, 5000] {
+            for j in 0..3 {
+                let shown: Vec<f64> = block.tiles(size).flat_map(|tile| tile.column(j).to_vec()).collect();
+                assert_eq!(shown, block.column(j));
+            }
+            assert!(block.tiles(size).all(|tile| tile.width() == 3 && (1..=size).contains(&tile.len())));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads records from a CSV file, plain or gzipped, into blocks, so that no message tells what a record says.
+//! Reads records from a CSV file, plain or gzipped, into blocks, and lets no message say what a record says.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -11,7 +11,7 @@ use flate2::read::MultiGzDecoder;
 
 use crate::header::{locate, looks_like_a_value};
 use crate::schema::Cells;
-use crate::{BLOCK, Error, Table, TableBuilder, View};
+use crate::{Admission, BLOCK, Error, Sink, View};
 
 /// How a CSV file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +35,10 @@ pub(crate) fn read_csv(
     view: &View,
     records: usize,
     options: CsvOptions,
+    sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
-) -> Result<Table, Error> {
-    let mut builder = TableBuilder::viewed(view.clone(), records)?;
+) -> Result<(), Error> {
+    let mut admission = Admission::new(view.clone(), records)?;
     let (mut reader, left) = open(path, options)?;
     let header = header(path, &mut reader)?;
     left.set(LONGEST_ROW);
@@ -47,13 +48,13 @@ pub(crate) fn read_csv(
     let mut row = ByteRecord::new();
     while reader.read_byte_record(&mut row).map_err(|error| replace(path, &error))? {
         let cell = |index: usize| positions.get(index).and_then(|&position| row.get(position)).unwrap_or(b"");
-        builder.push_with(|index| cells[index].parse(cell(index))).map_err(|_| count())?;
+        admission.push_with(sink, |index| cells[index].parse(cell(index))).map_err(|_| count())?;
         left.set(LONGEST_ROW);
-        if builder.pushed().is_multiple_of(BLOCK) {
-            progress(builder.pushed());
+        if admission.pushed().is_multiple_of(BLOCK) {
+            progress(admission.pushed());
         }
     }
-    builder.finish().map_err(|_| count())
+    admission.finish().map_err(|_| count())
 }
 
 /// The column names of a CSV file; see [`read_header`](crate::read_header).

@@ -35,13 +35,13 @@ pub enum Error {
         /// The number of columns declared.
         columns: usize,
     },
-    /// A row handed to a [`TableBuilder`](crate::TableBuilder) has not one value per column.
+    /// A row handed over has not one value per column.
     #[error("a row must hold one value for each of the {columns} columns")]
     Width {
         /// The number of columns declared.
         columns: usize,
     },
-    /// More or fewer rows than declared were handed to a [`TableBuilder`](crate::TableBuilder).
+    /// More or fewer rows than declared were handed over.
     #[error("the number of rows must be the declared {declared}")]
     Rows {
         /// The number of records declared.

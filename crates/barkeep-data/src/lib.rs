@@ -1,14 +1,15 @@
-//! Holds the records a posterior is about, and what is publicly known of them.
+//! Describes records publicly, and reads them from files into a sink that keeps them.
 //!
 //! Five nouns: a [`Schema`] is a person's public description of the columns (bounds, levels, and the value
-//! standing for a bad cell); a [`View`] says which functions of them a model sees; a [`TableBuilder`] admits rows;
-//! a [`Table`] keeps what the model sees in aligned column-major blocks; a [`Block`] is a view of up to [`BLOCK`]
-//! records that a model computes on. [`read`] turns a CSV or Parquet file into a table.
+//! standing for a bad cell); a [`View`] says which functions of them a model sees; an [`Admission`] turns cells into
+//! what the model sees; a [`Sink`] takes it, in barkeep the curator's table; a [`Block`] is a view of up to [`BLOCK`]
+//! records that a model computes on. [`read`] leads a CSV or Parquet file through all of them.
 //!
-//! **Privacy.** Nothing here depends on what a record says except the stored values: a cell that is missing,
-//! unparsable or undeclared becomes its column's `invalid` value, a number outside the bounds is clamped, and
-//! no record is dropped. Errors name files, headers, columns and spec keys, never a row, a position or a cell.
+//! **Privacy.** What is refused depends on a file's structure and its number of records, never on what a cell says:
+//! a cell that is missing, unparsable or undeclared becomes its column's `invalid` value, and a number outside the
+//! bounds is clamped. Errors name files, headers, columns and spec keys, never a row, a position or a cell.
 
+mod admission;
 mod block;
 mod csv;
 mod error;
@@ -17,14 +18,13 @@ mod parquet;
 mod read;
 mod records;
 mod schema;
-mod table;
 mod view;
 
+pub use admission::{Admission, Sink};
 pub use block::{BLOCK, Block};
 pub use csv::CsvOptions;
 pub use error::Error;
 pub use read::{read, read_header};
 pub use records::Records;
 pub use schema::{Column, Kind, Scale, Schema};
-pub use table::{Blocks, Table, TableBuilder};
 pub use view::{Factor, Feature, Shape, View};

@@ -1,4 +1,4 @@
-//! Reads records from a Parquet file, a block of all columns at a time, so that no message tells what a record says.
+//! Reads records from a Parquet file, a block of all columns at a time, and lets no message say what a record says.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,20 +13,21 @@ use ::parquet::schema::types::ColumnDescriptor;
 
 use crate::header::locate;
 use crate::schema::Cells;
-use crate::{Error, Kind, Table, TableBuilder, View};
+use crate::{Admission, Error, Kind, Sink, View};
 
 /// Reads a Parquet file; see [`read`](crate::read).
 pub(crate) fn read_parquet(
     path: &Path,
     view: &View,
     records: usize,
+    sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
-) -> Result<Table, Error> {
+) -> Result<(), Error> {
     contained(path, || {
         let file = open(path)?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let positions = locate(path, view.source(), &names(&file))?;
-        let mut builder = TableBuilder::viewed(view.clone(), records)?;
+        let mut admission = Admission::new(view.clone(), records)?;
         let mut decoders = Vec::with_capacity(positions.len());
         for (&position, column) in positions.iter().zip(view.source().columns()) {
             let descriptor = columns.get(position).ok_or_else(|| unreadable(path))?;
@@ -44,16 +45,16 @@ pub(crate) fn read_parquet(
             }
             let mut left = usize::try_from(group.metadata().num_rows()).map_err(|_| count())?;
             while left > 0 {
-                let chunk = builder.room().min(left);
+                let chunk = admission.room().min(left);
                 if chunk == 0 {
                     return Err(count());
                 }
-                builder.push_columns(chunk, |index, out| decoders[index].fill(path, out))?;
+                admission.push_columns(chunk, sink, |index, out| decoders[index].fill(path, out))?;
                 left -= chunk;
-                progress(builder.pushed());
+                progress(admission.pushed());
             }
         }
-        builder.finish().map_err(|_| count())
+        admission.finish().map_err(|_| count())
     })
 }
 

@@ -2,10 +2,9 @@
 //!
 //! `cargo bench -p barkeep-model`; divide the bytes per second by those of `streaming_sum` of the same width.
 
-#![expect(clippy::disallowed_methods, reason = "a benchmark of the kernels plays the curator")]
 #![expect(clippy::expect_used, reason = "a benchmark that cannot set up has failed")]
 
-use barkeep_data::{BLOCK, Table};
+use barkeep_data::{BLOCK, Block};
 use barkeep_model::families::bernoulli::{Logit, Probit};
 use barkeep_model::families::binomial::Binomial;
 use barkeep_model::families::gamma::Gamma;
@@ -15,7 +14,7 @@ use barkeep_model::families::poisson::Poisson;
 use barkeep_model::families::student_t::StudentT;
 use barkeep_model::{
     Banana, Bend, Circle, Design, Family, GaussianMean, Likelihood, Mixture, Model, Nuisance, Prior,
-    Regression, Scratch, simulate,
+    Regression, Scratch,
 };
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -96,10 +95,38 @@ fn build(name: &str) -> Box<dyn Whole> {
     }
 }
 
-fn records(model: &dyn Model) -> (Table, Vec<f64>, Vec<f64>) {
+/// Records in blocks, laid out as the curator's table lays them out.
+struct Records {
+    values: Vec<f64>,
+    width: usize,
+}
+
+impl Records {
+    /// The distance between columns: a cache line more than a block.
+    const STRIDE: usize = BLOCK + 8;
+
+    fn simulate(model: &dyn Model, theta: &[f64]) -> Self {
+        let width = model.columns();
+        let mut values = vec![0.0; RECORDS.div_ceil(BLOCK) * width * Self::STRIDE];
+        let (mut row, mut uniform) = (vec![0.0; width], uniform());
+        for i in 0..RECORDS {
+            model.simulate(theta, &mut uniform, &mut row);
+            let start = i / BLOCK * width * Self::STRIDE + i % BLOCK;
+            row.iter().enumerate().for_each(|(j, value)| values[start + j * Self::STRIDE] = *value);
+        }
+        Self { values, width }
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+        let blocks = self.values.chunks_exact(self.width * Self::STRIDE).enumerate();
+        blocks.map(|(index, values)| Block::over(values, Self::STRIDE, (RECORDS - index * BLOCK).min(BLOCK)))
+    }
+}
+
+fn records(model: &dyn Model) -> (Records, Vec<f64>, Vec<f64>) {
     let theta: Vec<f64> = (0..model.dimension()).map(|j| if j == 1 { 3.0 } else { 0.25 }).collect();
     let to = theta.iter().map(|theta| theta + 0.01).collect();
-    (simulate(model, &theta, RECORDS, &mut uniform()).expect("records"), theta, to)
+    (Records::simulate(model, &theta), theta, to)
 }
 
 #[divan::bench(args = [1, 2, 10, 30])]
@@ -108,7 +135,7 @@ fn streaming_sum(bencher: Bencher, width: usize) {
     let (table, ..) = records(&model);
     bencher.counter(BytesCount::new(RECORDS * width * 8)).bench_local(|| {
         let mut sums = [0.0; 32];
-        for block in table.blocks().iter() {
+        for block in table.blocks() {
             for j in 0..width {
                 for chunk in block.column(j).chunks_exact(32) {
                     sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += x);
@@ -125,7 +152,7 @@ fn log_ratio(bencher: Bencher, name: &str) {
     let (table, from, to) = records(&*model);
     let (mut out, mut scratch) = (vec![0.0; BLOCK], Scratch::new());
     bencher.counter(BytesCount::new(RECORDS * model.columns() * 8)).bench_local(|| {
-        for block in table.blocks().iter() {
+        for block in table.blocks() {
             model.log_ratio(block, &from, &to, &mut out[..block.len()], &mut scratch);
             divan::black_box(&mut out);
         }
@@ -138,7 +165,7 @@ fn gradient(bencher: Bencher, name: &str) {
     let (table, from, _) = records(&*model);
     let (mut out, mut scratch) = (vec![0.0; BLOCK * model.dimension()], Scratch::new());
     bencher.counter(BytesCount::new(RECORDS * model.columns() * 8)).bench_local(|| {
-        for block in table.blocks().iter() {
+        for block in table.blocks() {
             model.gradient(block, &from, &mut out[..block.len() * model.dimension()], &mut scratch);
             divan::black_box(&mut out);
         }

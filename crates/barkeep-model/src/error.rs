@@ -28,9 +28,6 @@ pub enum Error {
         /// What is wrong and what is expected.
         reason: String,
     },
-    /// The simulated records could not be stored.
-    #[error(transparent)]
-    Records(#[from] barkeep_data::Error),
 }
 
 /// Refuses `values` unless all are finite.

@@ -25,7 +25,6 @@ mod prior;
 mod regression;
 mod scratch;
 mod settings;
-mod simulation;
 mod soft;
 mod statistics;
 mod transform;
@@ -46,7 +45,6 @@ pub use prior::Prior;
 pub use regression::{Design, Regression};
 pub use scratch::Scratch;
 pub use settings::{Key, Settings, key};
-pub use simulation::simulate;
 pub use statistics::{RecordStatistics, Statistics};
 pub use transform::{Belief, Transform};
 

@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it found")]
 
-use barkeep::data::TableBuilder;
+use barkeep::curator::TableBuilder;
 use barkeep::{Outcome, PublicRng, Spec, Watch};
 use std::sync::atomic::{AtomicU64, Ordering};
 

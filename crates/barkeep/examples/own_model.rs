@@ -1,7 +1,7 @@
 //! A model of one's own: waits t for events of rate e^θ, θ ~ N(0, 2²); where none was seen, the wait was longer.
-use barkeep::data::{Block, Column, Records, Schema, TableBuilder};
+use barkeep::data::{Block, Column, Records, Schema};
 use barkeep::model::{Likelihood, Model, Scratch};
-use barkeep::{Data, Privacy, PublicRng, Sampler, Spec};
+use barkeep::{Data, Privacy, PublicRng, Sampler, Spec, curator::TableBuilder};
 use std::io::Write;
 struct Waiting(Vec<String>, Vec<String>);
 #[rustfmt::skip]

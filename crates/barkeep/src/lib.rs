@@ -14,7 +14,8 @@
 //! becomes a plan by [`Spec::plan`], a plan becomes a run by [`Plan::run`], a run becomes files by [`Run::save`].
 //!
 //! ```
-//! use barkeep::data::{Column, Records, Schema, TableBuilder};
+//! use barkeep::curator::TableBuilder;
+//! use barkeep::data::{Column, Records, Schema};
 //! use barkeep::{BuiltIn, Data, Privacy, Sampler, Spec};
 //!
 //! // Public: nothing here was found by looking at the records.

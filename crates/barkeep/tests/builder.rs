@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use barkeep::curator::Temper;
-use barkeep::data::{Block, Column, Records, Scale, Schema, Table, TableBuilder};
+use barkeep::curator::{Table, TableBuilder, Temper};
+use barkeep::data::{Block, Column, Records, Scale, Schema};
 use barkeep::insecure::Insecure;
 use barkeep::model::{GaussianMean, Likelihood, Model, Scratch};
 use barkeep::{BuiltIn, Certificate, Data, Plan, Privacy, Run, Sampler, Spec};

@@ -5,9 +5,8 @@
 use barkeep::accounting::mechanisms::Gaussian;
 use barkeep::accounting::{Cost, Mechanism, Neighbours, Sampling, Steps};
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Gate, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
+    Ask, Budget, Clip, Curator, Gate, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder, Temper, Term,
 };
-use barkeep::data::TableBuilder;
 use barkeep::plan::facts::Value;
 use barkeep::{Bill, Certificate, Fact, Plan, Spec};
 use std::path::Path;

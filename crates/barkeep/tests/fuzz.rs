@@ -4,7 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use barkeep::data::{Column, CsvOptions, Schema, View, read};
+use barkeep::curator::Table;
+use barkeep::data::{Column, CsvOptions, Schema, View};
 use barkeep::formula::{Formula, Layout};
 use barkeep::{Certificate, Plan, Spec};
 use proptest::prelude::*;
@@ -127,7 +128,7 @@ fn read_bytes(bytes: &[u8], ending: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(format!("records.{ending}"));
     std::fs::write(&path, bytes).unwrap();
-    if let Err(error) = read(&path, &View::all(schema()), 3, CsvOptions::default(), &mut |_| {}) {
+    if let Err(error) = Table::read(&path, &View::all(schema()), 3, CsvOptions::default(), &mut |_| {}) {
         assert!(!error.to_string().is_empty());
     }
 }

@@ -5,8 +5,10 @@
 mod written;
 
 use barkeep::accounting::{Neighbours, Sampling};
-use barkeep::curator::{Ask, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Sum, Temper, Term};
-use barkeep::data::{Column, Schema, TableBuilder};
+use barkeep::curator::{
+    Ask, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Sum, TableBuilder, Temper, Term,
+};
+use barkeep::data::{Column, Schema};
 use barkeep::model::families::gaussian::Gaussian;
 use barkeep::model::{Design, GaussianMean, Likelihood, Model, Nuisance, Prior, Regression};
 use barkeep::{Bill, Certificate, PublicRng};

@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use barkeep::data::{Block, Schema, TableBuilder};
+use barkeep::curator::TableBuilder;
+use barkeep::data::{Block, Schema};
 use barkeep::model::{Likelihood, Scratch};
 use barkeep::{Plan, Spec, insecure::Insecure};
 use std::path::Path;

@@ -7,7 +7,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use barkeep::data::{Schema, Table, TableBuilder};
+use barkeep::curator::{Table, TableBuilder};
+use barkeep::data::Schema;
 use barkeep::diagnostics::convergence::{ess_mean, mcse_mean};
 use barkeep::insecure::Insecure;
 use barkeep::model::{Banana, Bend, GaussianMean, Model};

@@ -1,12 +1,11 @@
 //! Holds every family, from spec and file to coefficients, against fits by statsmodels and scipy.
 //!
 //! `regressions/make.py` simulated the data and fitted them by maximum likelihood; here Newton's method climbs the very log
-//! densities and gradients a chain sees, over the table the reader made.
+//! densities and gradients a chain sees, over the blocks the reader made.
 
-#![expect(clippy::disallowed_methods, reason = "the records are simulated; the test plays the curator")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use barkeep::data::{CsvOptions, Records, Table, read};
+use barkeep::data::{Block, CsvOptions, Records, Sink, read};
 use barkeep::model::{Likelihood, Scratch};
 use barkeep::num::linear::Cholesky;
 use barkeep::{Folder, Plan, Simulation, Spec, insecure::Insecure};
@@ -64,15 +63,38 @@ fn spec_of(folder: &Path, data: &str, records: u64, family: &str, sampler: &str)
     Spec::parse(&text, folder).unwrap()
 }
 
-fn table(spec: &Spec) -> Table {
-    let data = spec.data();
-    read(data.path(), data.view(), data.records().as_len(), CsvOptions::default(), &mut |_| {}).unwrap()
+/// What the reader hands on: column-major values and the number of records, block by block.
+struct Seen {
+    width: usize,
+    blocks: Vec<(Vec<f64>, usize)>,
+}
+
+impl Seen {
+    fn of(spec: &Spec) -> Self {
+        let data = spec.data();
+        let mut seen = Self { width: data.view().schema().width(), blocks: Vec::new() };
+        let (records, options) = (data.records().as_len(), CsvOptions::default());
+        read(data.path(), data.view(), records, options, &mut seen, &mut |_| {}).unwrap();
+        seen
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+        self.blocks.iter().map(|(values, records)| Block::over(values, *records, *records))
+    }
+}
+
+impl Sink for Seen {
+    fn take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64])) {
+        let mut values = vec![0.0; self.width * records];
+        values.chunks_exact_mut(records).enumerate().for_each(|(index, column)| write(index, column));
+        self.blocks.push((values, records));
+    }
 }
 
 /// Σ ln p(x|θ) and its gradient.
-fn total(likelihood: &dyn Likelihood, table: &Table, theta: &[f64]) -> (f64, Vec<f64>) {
+fn total(likelihood: &dyn Likelihood, records: &Seen, theta: &[f64]) -> (f64, Vec<f64>) {
     let (mut value, mut sum, mut scratch) = (0.0, vec![0.0; theta.len()], Scratch::new());
-    for block in table.blocks().iter() {
+    for block in records.blocks() {
         let (mut out, mut gradient) = (vec![0.0; block.len()], vec![0.0; block.len() * theta.len()]);
         likelihood.log_density(block, theta, &mut out, &mut scratch);
         likelihood.gradient(block, theta, &mut gradient, &mut scratch);
@@ -84,14 +106,14 @@ fn total(likelihood: &dyn Likelihood, table: &Table, theta: &[f64]) -> (f64, Vec
 }
 
 /// The information at a point, by central differences of gradients.
-fn information(likelihood: &dyn Likelihood, table: &Table, theta: &[f64]) -> Vec<f64> {
+fn information(likelihood: &dyn Likelihood, records: &Seen, theta: &[f64]) -> Vec<f64> {
     let (d, step) = (theta.len(), 1e-5);
     let mut matrix = vec![0.0; d * d];
     for j in 0..d {
         let moved = |by: f64| {
             let mut to = theta.to_vec();
             to[j] += by;
-            total(likelihood, table, &to).1
+            total(likelihood, records, &to).1
         };
         let (up, down) = (moved(step), moved(-step));
         (0..d).for_each(|i| matrix[i * d + j] = (down[i] - up[i]) / (2.0 * step));
@@ -112,9 +134,9 @@ fn records_are_simulated_as_the_families_say() {
         let d = spec.model().dimension();
         let theta: Vec<f64> = [0.3, -0.5, 0.4, 0.2, -0.3, 0.6, 0.1, -0.2][..d].to_vec();
         Simulation::of_spec(&spec).write_csv(spec.data().path(), b',', &theta, Records(4000), 5).unwrap();
-        let table = table(&spec);
+        let records = Seen::of(&spec);
         let (mut score, mut square, mut scratch) = (vec![0.0; d], vec![0.0; d * d], Scratch::new());
-        for block in table.blocks().iter() {
+        for block in records.blocks() {
             let mut gradient = vec![0.0; block.len() * d];
             spec.likelihood().gradient(block, &theta, &mut gradient, &mut scratch);
             let columns: Vec<&[f64]> = gradient.chunks_exact(block.len()).collect();
@@ -132,11 +154,11 @@ fn records_are_simulated_as_the_families_say() {
 }
 
 /// Newton's method with halved steps.
-fn climb(likelihood: &dyn Likelihood, table: &Table, start: Vec<f64>) -> Vec<f64> {
+fn climb(likelihood: &dyn Likelihood, records: &Seen, start: Vec<f64>) -> Vec<f64> {
     let (d, mut theta) = (start.len(), start);
     for _ in 0..100 {
-        let (value, gradient) = total(likelihood, table, &theta);
-        let mut matrix = information(likelihood, table, &theta);
+        let (value, gradient) = total(likelihood, records, &theta);
+        let mut matrix = information(likelihood, records, &theta);
         // A ridge until the matrix is positive definite.
         let mut ridge = 1e-9;
         let inverse = loop {
@@ -151,7 +173,7 @@ fn climb(likelihood: &dyn Likelihood, table: &Table, start: Vec<f64>) -> Vec<f64
         let mut share = 1.0;
         let next = loop {
             let next: Vec<f64> = theta.iter().zip(&step).map(|(theta, step)| theta + share * step).collect();
-            if total(likelihood, table, &next).0 >= value - 1e-9 || share < 1e-9 {
+            if total(likelihood, records, &next).0 >= value - 1e-9 || share < 1e-9 {
                 break next;
             }
             share *= 0.5;
@@ -172,8 +194,8 @@ fn coefficients_agree_with_independent_fits() {
         for (family, expected) in families {
             let spec = spec(&data, &family, "name = 'rwmh'\nproposal_sd = 0.1\nstart = 'prior'");
             assert_eq!(spec.model().dimension(), expected.len(), "{data} {family}");
-            let table = table(&spec);
-            let found = climb(&**spec.likelihood(), &table, vec![0.0; expected.len()]);
+            let records = Seen::of(&spec);
+            let found = climb(&**spec.likelihood(), &records, vec![0.0; expected.len()]);
             for ((found, expected), name) in found.iter().zip(&expected).zip(spec.model().parameter_names()) {
                 assert!(
                     (found - expected).abs() < 2e-5 * (1.0 + expected.abs()),
@@ -206,7 +228,7 @@ fn chains_agree(data: &str, steps: u32) {
     for (family, fit) in &fits()[data] {
         let start = format!("start = {fit:?}\nseed = 1");
         let first = spec(data, family, &format!("name = 'rwmh'\nproposal_sd = 0.05\n{start}"));
-        let information = information(&**first.likelihood(), &table(&first), fit);
+        let information = information(&**first.likelihood(), &Seen::of(&first), fit);
         let rows: Vec<String> = information.chunks_exact(fit.len()).map(|row| format!("{row:?}")).collect();
         // In whitened units the path takes time 1.5, about a quarter of a turn: draws are nearly independent.
         let sampler = format!(

@@ -7,7 +7,7 @@ use crate::published::{Published, mean_and_variance};
 use crate::replicate::{plan, runs, simulate};
 use crate::svg::{Axis, Figure, Grid, Mark, Panel, Shape, Style, contours};
 use barkeep::accounting::{BarkerBound, Delta, Epsilon, Query, Steps};
-use barkeep::data::Table;
+use barkeep::curator::insecure::SharedTable;
 use barkeep::model::Mixture as Model;
 use std::sync::{Arc, OnceLock};
 
@@ -66,15 +66,15 @@ const BASELINE: Sampler = Sampler {
     runs: 1,
 };
 
-type Records = Arc<OnceLock<Result<(Arc<Table>, Vec<f64>), String>>>;
+type Records = Arc<OnceLock<Result<(SharedTable, Vec<f64>), String>>>;
 
-fn records(shared: &Records) -> Result<(Arc<Table>, &[f64]), String> {
+fn records(shared: &Records) -> Result<(SharedTable, &[f64]), String> {
     let made = shared.get_or_init(|| {
         let model = Model::new(2.0, [10.0, 1.0]).map_err(|error| error.to_string())?;
         let (table, mut columns) = simulate(&model, &THETA, RECORDS, SEED)?;
         Ok((table, columns.swap_remove(0)))
     });
-    made.as_ref().map(|(table, column)| (Arc::clone(table), column.as_slice())).map_err(Clone::clone)
+    made.as_ref().map(|(table, column)| (table.clone(), column.as_slice())).map_err(Clone::clone)
 }
 
 fn exact(shared: &Records, size: Size) -> Result<Values, String> {

@@ -21,7 +21,7 @@ pub(crate) fn print() {
     let by_columns = [2, 5, 10, 20, 50, 100].map(|d| (100_000, d));
     for (records, dimension) in by_records.into_iter().chain(by_columns) {
         let setting = Setting::gaussian(dimension, records, SAMPLER);
-        let table = setting.table();
+        let (table, columns) = (setting.table(), setting.plain_columns());
         let values = records * dimension;
         let steps = (20_000_000 / values as u64).clamp(4, 2000);
         let plan = setting.plan(steps);
@@ -29,7 +29,7 @@ pub(crate) fn print() {
             (1..=all_threads()).filter(|threads| threads.is_power_of_two() || *threads == all_threads())
         {
             let times = on_threads(threads, || {
-                let mut sums = || (0..steps).for_each(|_| _ = black_box(streaming_sum(&table, dimension)));
+                let mut sums = || (0..steps).for_each(|_| _ = black_box(streaming_sum(&columns)));
                 race(5, &mut [&mut || run(&plan, &table), &mut sums])
             });
             let step = times[0] / steps as f64;

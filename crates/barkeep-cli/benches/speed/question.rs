@@ -2,10 +2,10 @@
 
 use crate::setting::Setting;
 use barkeep::accounting::{Neighbours, Rule, Sampling};
+use barkeep::curator::insecure::SharedTable;
 use barkeep::curator::{
     Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
-use barkeep::data::Table;
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -30,10 +30,10 @@ pub(crate) struct Asker {
 
 impl Asker {
     /// Opens a gate that nothing limits: what is timed is the question.
-    pub(crate) fn new(setting: &Setting, table: &Arc<Table>) -> Self {
+    pub(crate) fn new(setting: &Setting, table: &SharedTable) -> Self {
         let premises = PrivacyModel { neighbours: Neighbours::Substitute };
         let likelihood = Arc::clone(setting.parsed().likelihood());
-        let curator = Curator::new(Arc::clone(table), likelihood, premises, Budget::not_private()).unwrap();
+        let curator = Curator::new(table.clone(), likelihood, premises, Budget::not_private()).unwrap();
         let gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
         Self { gate, theta: setting.theta.clone(), records: setting.records as u64 }
     }

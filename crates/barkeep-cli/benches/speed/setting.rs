@@ -1,6 +1,7 @@
 //! Writes the specs that are measured, and simulates their records.
 
-use barkeep::data::{Table, TableBuilder};
+use barkeep::curator::TableBuilder;
+use barkeep::curator::insecure::SharedTable;
 use barkeep::insecure::Insecure;
 use barkeep::{Plan, PublicRng, Spec};
 use std::fmt::Write as _;
@@ -111,11 +112,18 @@ impl Setting {
     }
 
     /// The records in memory.
-    pub(crate) fn table(&self) -> Arc<Table> {
+    pub(crate) fn table(&self) -> SharedTable {
         let spec = self.parsed();
         let mut builder = TableBuilder::new(spec.data().schema().clone(), self.records).unwrap();
         self.rows(|row| builder.push_row(row).unwrap());
-        Arc::new(builder.finish().unwrap())
+        builder.finish().unwrap().into()
+    }
+
+    /// The records as plain columns.
+    pub(crate) fn plain_columns(&self) -> Vec<Vec<f64>> {
+        let mut columns = vec![Vec::with_capacity(self.records); self.columns()];
+        self.rows(|row| columns.iter_mut().zip(row).for_each(|(column, value)| column.push(*value)));
+        columns
     }
 
     /// The records in a file.
@@ -133,7 +141,7 @@ impl Setting {
 }
 
 /// Runs a plan once over these records.
-pub(crate) fn run(plan: &Plan, table: &Arc<Table>) {
-    let run = plan.runner().insecure(Insecure::seed(1)).run(Arc::clone(table)).unwrap();
+pub(crate) fn run(plan: &Plan, table: &SharedTable) {
+    let run = plan.runner().insecure(Insecure::seed(1)).run(table.clone()).unwrap();
     assert_eq!(run.steps_used, [plan.steps().0], "every step timed was made");
 }

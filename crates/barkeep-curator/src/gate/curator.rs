@@ -2,13 +2,13 @@
 
 use crate::error::question;
 use crate::gate::budget::Charged;
+use crate::insecure::SharedTable;
 use crate::sums::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
 use crate::sums::passes::{Asked, Worker, sweep};
 use crate::sums::terms::{Terms, tile};
 use crate::{
     Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Term,
 };
-use barkeep_data::Table;
 use barkeep_model::Likelihood;
 use std::sync::Arc;
 
@@ -17,24 +17,25 @@ use std::sync::Arc;
 /// **Privacy.** Records enter and only answers come out, through the [`Gate`](crate::Gate)s opened on it. It has no
 /// `Debug`, `Clone` or `Serialize`, and no method gives back the table.
 pub struct Curator {
-    table: Arc<Table>,
+    table: SharedTable,
     likelihood: Arc<dyn Likelihood>,
     privacy_model: PrivacyModel,
     budget: Budget,
 }
 
 impl Curator {
-    /// Takes charge of the records.
+    /// Takes charge of the records: whoever hands a [`Table`](crate::Table) over keeps nothing of it.
     ///
-    /// **Errors** [`Refused::Question`] if there are no records or more than [`MOST_RECORDS`], if the model has no
+    /// # Errors
+    /// [`Refused::Question`] if there are no records or more than [`MOST_RECORDS`], if the model has no
     /// parameter or more than [`MOST_DIMENSIONS`], or if it reads more columns than the table has.
     pub fn new(
-        table: impl Into<Arc<Table>>,
+        table: impl Into<SharedTable>,
         likelihood: Arc<dyn Likelihood>,
         privacy_model: PrivacyModel,
         budget: Budget,
     ) -> Result<Self, Refused> {
-        let table = table.into();
+        let table: SharedTable = table.into();
         if !(1..=MOST_RECORDS).contains(&(table.records() as u64)) {
             return Err(question("records", "at least 1 and at most 2^32"));
         }
@@ -45,6 +46,24 @@ impl Curator {
             return Err(question("data.columns", "at least as many as the model reads"));
         }
         Ok(Self { table, likelihood, privacy_model, budget })
+    }
+
+    /// Takes charge of the records for chains that have a budget each, in this order.
+    ///
+    /// **Privacy.** What the run costs is what all the budgets cost together; the caller, who has them all, answers for
+    /// that.
+    ///
+    /// # Errors
+    /// As [`Curator::new`].
+    pub fn for_chains(
+        table: impl Into<SharedTable>,
+        likelihood: &Arc<dyn Likelihood>,
+        privacy_model: PrivacyModel,
+        budgets: impl IntoIterator<Item = Budget>,
+    ) -> Result<Vec<Arc<Self>>, Refused> {
+        let table: SharedTable = table.into();
+        let curator = |budget| Self::new(table.clone(), Arc::clone(likelihood), privacy_model, budget);
+        budgets.into_iter().map(|budget| curator(budget).map(Arc::new)).collect()
     }
 
     /// What questions are accounted under.
@@ -71,7 +90,6 @@ impl Curator {
 
     /// All records, or those at `positions`.
     fn asked<'a>(&'a self, positions: Option<&'a [u32]>) -> Asked<'a> {
-        #[expect(clippy::disallowed_methods, reason = "this is the door's one keeper")]
         let blocks = self.table.blocks();
         match positions {
             None => Asked::All(blocks),

@@ -1,6 +1,7 @@
 //! Leads every asked record past a kernel once, in blocks, on as many threads as pay, with the same result on any.
 
-use barkeep_data::{BLOCK, Block, Blocks};
+use crate::records::table::{Blocks, STRIDE};
+use barkeep_data::{BLOCK, Block};
 use barkeep_model::{Affine, Scratch};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -53,8 +54,6 @@ fn gather<'a>(
     columns: usize,
     gathered: &'a mut Vec<f64>,
 ) -> Block<'a> {
-    // A line more than a block between columns: equal distances of a power of two share cache sets.
-    const STRIDE: usize = BLOCK + 8;
     gathered.resize(columns * STRIDE, 0.0);
     for (slot, &position) in positions.iter().enumerate() {
         let block = blocks.get(position as usize / BLOCK);

@@ -1,6 +1,7 @@
 //! A likelihood for tests whose per-record terms are the record itself, with codes for values no table would admit.
 
-use barkeep_data::{Block, Schema, Table, TableBuilder};
+use crate::{Table, TableBuilder};
+use barkeep_data::{Block, Schema};
 use barkeep_model::{Likelihood, Scratch};
 
 /// What a record cannot hold but a term can be: not-a-number, infinities, subnormals, numbers whose squares overflow.

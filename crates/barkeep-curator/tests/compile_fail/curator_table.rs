@@ -1,4 +1,4 @@
-fn read(curator: &barkeep_curator::Curator) -> &barkeep_data::Table {
+fn read(curator: &barkeep_curator::Curator) -> &barkeep_curator::Table {
     &curator.table
 }
 

@@ -21,8 +21,8 @@ use crate::samplers::{SAMPLERS, SamplerEntry};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::{Contract, Delta, Epsilon, Query, Steps};
-use barkeep_curator::{Level, PrivacyModel};
-use barkeep_data::{CsvOptions, Records, Table, read};
+use barkeep_curator::{Level, PrivacyModel, Table};
+use barkeep_data::{CsvOptions, Records};
 use std::sync::Arc;
 
 /// Steps the budget would buy at one level of accounting.
@@ -286,7 +286,9 @@ impl Plan {
         let data = self.spec.data();
         let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
         let records = data.records().as_len();
-        Ok(read(data.path(), data.view(), records, options, &mut |read| progress(Records(read as u64)))?)
+        Ok(Table::read(data.path(), data.view(), records, options, &mut |read| {
+            progress(Records(read as u64))
+        })?)
     }
 
     /// ε after a tenth, two tenths, … of the steps of all chains, computed as it is asked for: what a progress bar may show.

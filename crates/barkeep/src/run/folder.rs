@@ -4,7 +4,7 @@ use crate::Error;
 use crate::plan::certificate::Certificate;
 use crate::run::files::{WriteError, write_atomically, write_json};
 use crate::run::{Run, Runner};
-use barkeep_data::Table;
+use barkeep_curator::Table;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -7,8 +7,8 @@ use crate::plan::Plan;
 use crate::plan::certificate::Certificate;
 use crate::public_rng::PublicRng;
 use crate::run::draws::{Chain, Draws};
+use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Curator, Gate, NoiseRng};
-use barkeep_data::Table;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::sync::{Arc, OnceLock};
 
@@ -31,7 +31,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Runner::run`].
-    pub fn run(&self, table: impl Into<Arc<Table>>) -> Result<Run, Error> {
+    pub fn run(&self, table: impl Into<SharedTable>) -> Result<Run, Error> {
         self.runner().run(table)
     }
 }
@@ -72,7 +72,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`Error::Refused`] if the curator refuses a question although the budget is not spent, which only a defective plan
     /// can bring about; [`Error::Read`] if the operating system gives no randomness.
-    pub fn run(self, table: impl Into<Arc<Table>>) -> Result<Run, Error> {
+    pub fn run(self, table: impl Into<SharedTable>) -> Result<Run, Error> {
         let plan = self.plan;
         let mut certificate = self.certificate();
         let (insecure_seed, observed) = match self.insecure {
@@ -90,14 +90,7 @@ impl<'a> Runner<'a> {
         };
         let model = plan.spec().model();
         let likelihood = observed.unwrap_or_else(|| Arc::clone(plan.spec().likelihood()));
-        let table = table.into();
-        let curators = budgets(plan)?
-            .into_iter()
-            .map(|budget| {
-                let likelihood = Arc::clone(&likelihood);
-                Curator::new(Arc::clone(&table), likelihood, plan.privacy_model(), budget).map(Arc::new)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let curators = Curator::for_chains(table, &likelihood, plan.privacy_model(), budgets(plan)?)?;
         let mut draws = Draws::new(model.parameter_names().to_vec())?;
         if !certificate.private {
             draws.mark_not_private();

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use barkeep::data::{Table, TableBuilder};
+use barkeep::curator::{Table, TableBuilder};
 use barkeep::insecure::Insecure;
 use barkeep::{Error, Plan, PublicRng, Run, Spec};
 

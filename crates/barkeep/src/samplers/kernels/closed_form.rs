@@ -4,8 +4,8 @@
 //! (level 6e-7 a side under the normal law); seeds are fixed.
 
 use crate::accounting::Neighbours;
-use crate::curator::{Budget, Curator, Gate, NoiseRng, PrivacyModel};
-use crate::data::{Schema, Table, TableBuilder};
+use crate::curator::{Budget, Curator, Gate, NoiseRng, PrivacyModel, Table, TableBuilder};
+use crate::data::Schema;
 use crate::diagnostics::convergence::{ess_mean, mcse_mean};
 use crate::model::{Likelihood, Model};
 use crate::samplers::{Kernel, State};

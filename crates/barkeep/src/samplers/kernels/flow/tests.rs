@@ -5,8 +5,10 @@
 
 use crate::PublicRng;
 use crate::accounting::{Contract, Delta, Neighbours, Sampling, Steps};
-use crate::curator::{Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Temper, sum_cost};
-use crate::data::{Schema, Table, TableBuilder};
+use crate::curator::{
+    Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Table, TableBuilder, Temper, sum_cost,
+};
+use crate::data::Schema;
 use crate::model::{Banana, Bend, Circle, GaussianMean, Likelihood, Model};
 use crate::samplers::kernels::closed_form::{RECORDS, assert_moments, records, within};
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator};

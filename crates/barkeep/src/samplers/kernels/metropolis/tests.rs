@@ -7,8 +7,7 @@
 use crate::accounting::theorems::thesis::VarianceSensitivity;
 use crate::accounting::vcor::Fit;
 use crate::accounting::{Neighbours, Ratio, Rule, Sampling, Variance};
-use crate::curator::{Level, Temper};
-use crate::data::Table;
+use crate::curator::{Level, Table, Temper};
 use crate::model::{Banana, Bend, GaussianMean, Likelihood, Model};
 use crate::samplers::kernels::closed_form::{RECORDS, assert_moments, follow, records};
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};

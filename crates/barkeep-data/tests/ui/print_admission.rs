@@ -1,4 +1,4 @@
-fn print(records: &barkeep_data::Table) {
+fn print(records: &barkeep_data::Admission) {
     println!("{:?}", records);
 }
 

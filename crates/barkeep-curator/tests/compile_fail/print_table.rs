@@ -1,4 +1,4 @@
-fn print(records: &barkeep_data::Blocks<'_>) {
+fn print(records: &barkeep_curator::Table) {
     println!("{:?}", records);
 }
 

@@ -1,0 +1,5 @@
+fn print(records: &barkeep_curator::TableBuilder) {
+    println!("{:?}", records);
+}
+
+fn main() {}

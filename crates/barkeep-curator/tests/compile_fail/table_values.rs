@@ -1,0 +1,5 @@
+fn reach(table: &barkeep_curator::Table) -> &[f64] {
+    &table.values
+}
+
+fn main() {}

@@ -1,0 +1,199 @@
+//! Admits records in the order they come, a block at a time, and hands what a model sees of them to a sink.
+
+use crate::{BLOCK, Block, Error, View};
+
+/// Takes admitted records, up to [`BLOCK`] at a time.
+///
+/// **Privacy.** A sink sees every value. The curator's table is the one whose values nobody else reads.
+pub trait Sink {
+    /// Takes the next `records` records: `write` writes one feature of them, by its place in the view's schema, to a
+    /// slice of that length.
+    fn take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64]));
+}
+
+/// Turns cells into what a model sees, row by row or a stretch of columns at a time.
+///
+/// Every value is first admitted by its column: clamped, rounded, or replaced by `invalid`. The view's features are then
+/// computed from a whole block of admitted records.
+///
+/// **Privacy.** Holds a block of records. There is no `Debug`, `Clone`, `Serialize` or `PartialEq`.
+pub struct Admission {
+    view: View,
+    /// Records declared.
+    records: usize,
+    /// Records handed on already.
+    handed: usize,
+    /// Admitted records in their own units, column-major, not handed on yet.
+    staged: Vec<f64>,
+    staged_records: usize,
+    spare: Vec<f64>,
+}
+
+impl Admission {
+    /// Prepares for exactly `records` records.
+    ///
+    /// # Errors
+    /// [`Error::Data`] if `records` is 0, [`Error::Memory`] if a block of them does not fit into memory.
+    pub fn new(view: View, records: usize) -> Result<Self, Error> {
+        if records == 0 {
+            return Err(Error::Data { key: "records", requirement: "must be at least 1" });
+        }
+        let columns = view.source().width();
+        let too_large = || Error::Memory { records, columns };
+        let mut staged = Vec::new();
+        let needed = records.min(BLOCK).checked_mul(columns).ok_or_else(too_large)?;
+        staged.try_reserve_exact(needed).map_err(|_| too_large())?;
+        staged.resize(needed, 0.0);
+        Ok(Self { view, records, handed: 0, staged, staged_records: 0, spare: Vec::new() })
+    }
+
+    /// What a model sees of the records.
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Admits one record.
+    ///
+    /// # Errors
+    /// [`Error::Width`] if the row's width is not the schema's, [`Error::Rows`] if all declared rows are there already.
+    pub fn push_row(&mut self, row: &[f64], sink: &mut dyn Sink) -> Result<(), Error> {
+        if row.len() != self.view.source().width() {
+            return Err(Error::Width { columns: self.view.source().width() });
+        }
+        self.stage(1, sink, |admission| {
+            let (length, position) = (admission.stride(), admission.staged_records);
+            let slots = admission.staged.chunks_exact_mut(length).zip(admission.view.source().columns());
+            for ((slots, column), value) in slots.zip(row) {
+                slots[position] = column.admit(*value);
+            }
+        })
+    }
+
+    /// Adds one record whose cells, already admitted, `cell` gives by column.
+    pub(crate) fn push_with(
+        &mut self,
+        sink: &mut dyn Sink,
+        mut cell: impl FnMut(usize) -> f64,
+    ) -> Result<(), Error> {
+        self.stage(1, sink, |admission| {
+            let (length, position) = (admission.stride(), admission.staged_records);
+            for (index, slots) in admission.staged.chunks_exact_mut(length).enumerate() {
+                slots[position] = cell(index);
+            }
+        })
+    }
+
+    /// Adds several records at once, at most [`room`](Self::room) of them: `fill` writes each column's admitted values.
+    pub(crate) fn push_columns(
+        &mut self,
+        count: usize,
+        sink: &mut dyn Sink,
+        mut fill: impl FnMut(usize, &mut [f64]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut filled = Ok(());
+        self.stage(count, sink, |admission| {
+            let (length, position) = (admission.stride(), admission.staged_records);
+            for (index, slots) in admission.staged.chunks_exact_mut(length).enumerate() {
+                let slots = slots.get_mut(position..).and_then(|slots| slots.get_mut(..count));
+                filled = std::mem::replace(&mut filled, Ok(()))
+                    .and_then(|()| slots.map_or(Ok(()), |slots| fill(index, slots)));
+            }
+        })?;
+        filled
+    }
+
+    /// How many records the next call may add at once; 0 when all declared ones are there.
+    pub(crate) fn room(&self) -> usize {
+        (self.records - self.pushed()).min(BLOCK - self.staged_records)
+    }
+
+    /// The distance between two staged columns.
+    fn stride(&self) -> usize {
+        self.records.min(BLOCK)
+    }
+
+    /// Lets `write` write `count` records at the staged end, and hands a full block on.
+    fn stage(
+        &mut self,
+        count: usize,
+        sink: &mut dyn Sink,
+        write: impl FnOnce(&mut Self),
+    ) -> Result<(), Error> {
+        if count > self.room() {
+            return Err(Error::Rows { declared: self.records });
+        }
+        write(self);
+        self.staged_records += count;
+        if self.staged_records == BLOCK || self.pushed() == self.records {
+            let staged = Block::over(&self.staged, self.records.min(BLOCK), self.staged_records);
+            let (view, spare) = (&self.view, &mut self.spare);
+            sink.take(self.staged_records, &mut |index, out| view.fill(index, staged, out, spare));
+            self.handed += self.staged_records;
+            self.staged_records = 0;
+        }
+        Ok(())
+    }
+
+    /// The number of records admitted so far.
+    #[must_use]
+    pub fn pushed(&self) -> usize {
+        self.handed + self.staged_records
+    }
+
+    /// Ends the admission.
+    ///
+    /// # Errors
+    /// [`Error::Rows`] if fewer records than declared were admitted.
+    pub fn finish(self) -> Result<(), Error> {
+        if self.pushed() == self.records { Ok(()) } else { Err(Error::Rows { declared: self.records }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Schema;
+
+    /// Keeps each column.
+    struct Columns(Vec<Vec<f64>>);
+
+    impl Sink for Columns {
+        fn take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64])) {
+            for (index, column) in self.0.iter_mut().enumerate() {
+                let start = column.len();
+                column.resize(start + records, f64::NAN);
+                write(index, &mut column[start..]);
+            }
+        }
+    }
+
+    #[test]
+    fn every_record_reaches_the_sink_in_order() {
+        for records in [1, 7, 1023, 1024, 1025, 3000] {
+            let schema = Schema::unbounded(["a", "b"]).unwrap();
+            let mut admission = Admission::new(View::all(schema), records).unwrap();
+            let mut sink = Columns(vec![Vec::new(); 2]);
+            for i in 0..records {
+                assert_eq!(admission.pushed(), i);
+                admission.push_row(&[i as f64, -(i as f64)], &mut sink).unwrap();
+            }
+            assert_eq!(admission.push_row(&[0.0; 2], &mut sink), Err(Error::Rows { declared: records }));
+            admission.finish().unwrap();
+            assert!(sink.0[0].iter().enumerate().all(|(i, value)| *value == i as f64));
+            assert!(sink.0[1].iter().enumerate().all(|(i, value)| *value == -(i as f64)));
+            assert_eq!((sink.0[0].len(), sink.0[1].len()), (records, records));
+        }
+    }
+
+    #[test]
+    fn refuses_wrong_counts_and_widths() {
+        let view = View::all(Schema::unbounded(["a", "b"]).unwrap());
+        assert!(matches!(Admission::new(view.clone(), 0), Err(Error::Data { key: "records", .. })));
+        let mut sink = Columns(vec![Vec::new(); 2]);
+        let mut admission = Admission::new(view, 2).unwrap();
+        assert_eq!(admission.push_row(&[1.0], &mut sink), Err(Error::Width { columns: 2 }));
+        admission.push_row(&[1.0, 2.0], &mut sink).unwrap();
+        assert_eq!(admission.finish(), Err(Error::Rows { declared: 2 }));
+    }
+}

@@ -1,5 +1,0 @@
-fn same(one: barkeep_data::Block<'_>, other: barkeep_data::Block<'_>) -> bool {
-    one == other
-}
-
-fn main() {}

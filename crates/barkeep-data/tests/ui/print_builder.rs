@@ -1,5 +1,0 @@
-fn print(records: &barkeep_data::TableBuilder) {
-    println!("{:?}", records);
-}
-
-fn main() {}

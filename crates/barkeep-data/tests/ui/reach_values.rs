@@ -1,5 +1,0 @@
-fn reach(table: &barkeep_data::Table) -> &[f64] {
-    &table.values
-}
-
-fn main() {}
