@@ -8,9 +8,11 @@ use barkeep_accounting::renyi::{
 };
 use barkeep_accounting::theorems::barker::{BarkerTest, corollary_2, supremum};
 use barkeep_accounting::theorems::thesis::{
-    Hmc, VarianceSensitivity, algorithm_2, minibatch_sensitivity, theorem_3_1, theorem_3_5,
+    Hmc, VarianceSensitivity, minibatch_sensitivity, penalty_ratio, theorem_3_1, theorem_3_5,
 };
-use barkeep_accounting::{BarkerBound, Delta, Epsilon, Order, Probability, Query, Rate, Ratio, Steps};
+use barkeep_accounting::{
+    BarkerBound, Delta, Epsilon, GaussianRun, Order, Probability, Query, Rate, Ratio, Steps,
+};
 
 fn order(alpha: f64) -> Order {
     Order::new(alpha).unwrap()
@@ -31,7 +33,8 @@ fn iterations_of_the_thesis() {
             let hmc = Hmc { tau, tau_gradient: number(4), leapfrog: number(5) as u64, records };
             (hmc.largest_steps(epsilon, delta).unwrap(), hmc.theorem_4_2(epsilon, delta).unwrap())
         } else {
-            let exact = algorithm_2(tau, records, epsilon, delta).unwrap();
+            let ratio = penalty_ratio(tau, records).unwrap();
+            let exact = GaussianRun::largest_steps(ratio, epsilon, delta).unwrap();
             (exact, theorem_3_1(tau, records, epsilon, delta).unwrap())
         };
         assert_eq!((exact.0, through_zcdp.0), (number(7) as u64, number(8) as u64), "{line}");

@@ -4,7 +4,6 @@ mod atoms;
 mod composed;
 mod composer;
 mod composition;
-pub mod contour;
 mod curve;
 mod discrete;
 mod engine;
@@ -16,6 +15,8 @@ mod quadrature;
 mod query;
 mod sketch;
 mod tabulated;
+#[cfg(test)]
+mod tests;
 
 pub use composition::{Accuracy, Composition};
 pub use curve::Curve;

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::renyi::{Amplified, Curve, LARGEST_WHOLE_ORDER, Orders};
 use crate::theorems::thesis::batch_rate;
-use crate::{Error, Order, Ratio, Sensitivity, Variance};
+use crate::{Error, Order};
 
 /// Which bound on the Rényi divergence of the minibatch Barker test is used; all three are proved, each tighter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,18 +40,9 @@ pub enum BarkerBound {
     Tight,
 }
 
-/// Theorem 1: with noise variance C and per-record bound B, one full-data test is a Gaussian mechanism: ε(α) = 2αB²/C.
-///
-/// Returned as its ratio √C/Δ, Δ = 2TB the sensitivity of the log-ratio; T steps compose by multiplication
-/// (Corollary 1), or exactly by [`crate::GaussianRun`].
-///
-/// # Errors
-/// [`Error::Argument`] if the quotient overflows or underflows.
-pub fn theorem_1(variance: Variance, sensitivity: Sensitivity) -> Result<Ratio, Error> {
-    Ratio::new(barkeep_num::down_by(variance.get().sqrt() / sensitivity.get(), 2))
-}
-
 /// Corollary 2: the Rényi curve of one step of the minibatch test, Theorem 2 amplified by q = b/n without replacement.
+///
+/// With [`BarkerBound::Paper`] also Theorem 3.3 of the thesis.
 ///
 /// # Errors
 /// [`Error::Argument`] unless 1 ≤ b ≤ n.

@@ -24,22 +24,6 @@ pub fn langevin_ratio(clip: f64, time: f64, temper: f64) -> Result<Ratio, Error>
     quotient(1.0, temper * clip * time.sqrt())
 }
 
-/// One step of underdamped Langevin, v' = c·v + h(1+c)/2·G + √(1−c²)·N(0, I), c = e^(−γh): μ = T·clip·h·(1+c)/√(1−c²).
-///
-/// The velocity counts as released.
-///
-/// # Errors
-/// [`Error::Argument`] unless all four are finite and above 0.
-pub fn underdamped_ratio(clip: f64, step: f64, friction: f64, temper: f64) -> Result<Ratio, Error> {
-    positive("clip", clip)?;
-    positive("step", step)?;
-    positive("friction", friction)?;
-    positive("temper", temper)?;
-    let decay = friction * step;
-    let noise = (-libm::expm1(-2.0 * decay)).sqrt();
-    quotient(noise, temper * clip * step * (1.0 + libm::exp(-decay)))
-}
-
 /// A run of stochastic-gradient steps: T passes over n records in batches of b.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Passes {
@@ -127,49 +111,6 @@ impl Passes {
             / (self.records as f64 * self.batch as f64 * epsilon * epsilon);
         Ok(up_by(variance.sqrt(), 8))
     }
-}
-
-/// Noise variance of an update with ratio s: (s·2Lηn/b)², at least `floor`; rounded up.
-///
-/// `floor` is what the sampler itself needs: 2η for SGLD in the convention drift η, noise 2η; 2Aη for SGNHT.
-#[must_use]
-pub fn update_variance(ratio: Ratio, lipschitz: f64, step_size: f64, rate: f64, floor: f64) -> f64 {
-    let deviation = ratio.get() * 2.0 * lipschitz * step_size / rate;
-    up_by(deviation * deviation, 8).max(floor)
-}
-
-/// The ratio behind an update of given noise variance: √v/(2Lη·n/b), rounded down.
-///
-/// # Errors
-/// [`Error::Argument`] if it is not a finite number above 0.
-pub fn update_ratio(variance: f64, lipschitz: f64, step_size: f64, rate: f64) -> Result<Ratio, Error> {
-    quotient(variance.sqrt() * rate, 2.0 * lipschitz * step_size)
-}
-
-/// The ratio of one DP-SGFS step, which releases a mean gradient plus F·N(0, σ²) and a sample covariance plus N(0, 49‖F‖⁴σ²)
-/// per entry, both of the same batch: one Gaussian mechanism of ratio σ/√((2/b)² + ((4+√2)/(7b))²).
-///
-/// In units of F one gradient has norm at most 1, so the mean moves by at most 2/b. With ‖x‖ ≤ L and the others' sum S, (b−1)
-/// times the covariance moves by (1−1/b)(xxᵀ−x'x'ᵀ) − (S(x−x')ᵀ + (x−x')Sᵀ)/b. The first difference has Frobenius norm at
-/// most √2·L², the second 4L²(b−1)/b, so the covariance moves by at most (4+√2)L²/b (Lemma 6 has 7L²/(b−1)), and
-/// its noise is 7L² σ. Squared sensitivities in units of the noise add.
-///
-/// # Errors
-/// [`Error::Argument`] if it is not a finite number above 0.
-pub fn fisher_ratio(sigma: f64, batch: u64) -> Result<Ratio, Error> {
-    quotient(sigma * batch as f64, fisher_sensitivity())
-}
-
-/// The σ of DP-SGFS that has a given ratio, rounded up: the inverse of [`fisher_ratio`].
-#[must_use]
-pub fn fisher_sigma(ratio: Ratio, batch: u64) -> f64 {
-    up_by(ratio.get() * fisher_sensitivity() / batch as f64, 8)
-}
-
-/// √(2² + ((4+√2)/7)²), rounded up.
-fn fisher_sensitivity() -> f64 {
-    let covariance = (4.0 + std::f64::consts::SQRT_2) / 7.0;
-    up_by((4.0 + covariance * covariance).sqrt(), 4)
 }
 
 fn positive(name: &'static str, value: f64) -> Result<(), Error> {

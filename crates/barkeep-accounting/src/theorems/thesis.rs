@@ -7,11 +7,13 @@
 
 use barkeep_num::{down_by, up_by};
 
-use super::barker::BarkerTest;
 use crate::renyi::{Amplified, Linear};
-use crate::{BarkerBound, Delta, Epsilon, Error, GaussianRun, Rate, Ratio, Rho, Steps};
+use crate::{Delta, Epsilon, Error, GaussianRun, Rate, Ratio, Rho, Steps};
 
 /// The ratio σ/c = τ√n of DP penalty (Theorem 3.1 with α = ½), rounded down.
+///
+/// Theorem 3.2, k iterations are exactly one Gaussian mechanism with m = k/(2τ²n), is [`GaussianRun::new`] at this ratio, and
+/// Algorithm 2 is [`GaussianRun::largest_steps`].
 ///
 /// # Errors
 /// [`Error::Argument`] if there are no records or the product is not a positive number.
@@ -33,31 +35,6 @@ pub fn penalty_ratio(tau: f64, records: u64) -> Result<Ratio, Error> {
 pub fn theorem_3_1(tau: f64, records: u64, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
     let step = Linear::gaussian(penalty_ratio(tau, records)?).rho();
     Ok(zcdp_steps(step, epsilon, delta))
-}
-
-/// Theorem 3.2: k iterations of DP penalty are exactly one Gaussian mechanism with m = k/(2τ²n).
-///
-/// # Errors
-/// As [`penalty_ratio`] and [`GaussianRun::new`].
-pub fn theorem_3_2(tau: f64, records: u64, steps: Steps) -> Result<GaussianRun, Error> {
-    GaussianRun::new(penalty_ratio(tau, records)?, steps)
-}
-
-/// Algorithm 2: the most iterations DP penalty may run, by bisection on Theorem 3.2; never one too many.
-///
-/// # Errors
-/// As [`theorem_3_2`].
-pub fn algorithm_2(tau: f64, records: u64, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
-    GaussianRun::largest_steps(penalty_ratio(tau, records)?, epsilon, delta)
-}
-
-/// Theorem 3.3: the Rényi curve of one step of minibatch DP Barker, as [`super::barker::corollary_2`] with the
-/// published bound.
-///
-/// # Errors
-/// [`Error::Argument`] for an empty or too large batch.
-pub fn theorem_3_3(batch: u64, records: u64) -> Result<Amplified<BarkerTest>, Error> {
-    super::barker::corollary_2(batch, records, BarkerBound::Paper)
 }
 
 /// Theorem 3.5: the Rényi curve of one step of minibatch DP penalty, base ε'(α) = α/(2τ) amplified by q = b/n, with

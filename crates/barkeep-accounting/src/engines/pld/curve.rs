@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::atoms::Losses;
 use super::discrete::{Coin, DiscreteGaussian, Laplace};
-use super::knots::{dominated, dominating};
+use super::knots::dominating;
 use super::normal::{Kind, NormalPair, WithoutReplacement};
-use super::tabulated::{Function, Sampled, Tabulated, added, removed, without_replacement};
-use crate::{Error, Neighbours, Probability, Rate, Ratio, Sampling, Variance};
+use super::tabulated::{Sampled, Tabulated};
+use crate::{Error, Neighbours, Probability, Ratio, Sampling, Variance};
 
 /// Shifts (1/ratio) that the arithmetic is made for.
 pub(super) const SHIFTS: std::ops::RangeInclusive<f64> = 1e-100..=1e3;
@@ -35,11 +35,15 @@ impl fmt::Debug for Curve {
 }
 
 impl Curve {
-    fn symmetric(losses: impl Losses + 'static) -> Self {
+    pub(super) fn symmetric(losses: impl Losses + 'static) -> Self {
         Self { forward: Arc::new(losses), backward: None, gaussian: None, aligned: false }
     }
 
-    fn directed(forward: impl Losses + 'static, backward: impl Losses + 'static, aligned: bool) -> Self {
+    pub(super) fn directed(
+        forward: impl Losses + 'static,
+        backward: impl Losses + 'static,
+        aligned: bool,
+    ) -> Self {
         Self { forward: Arc::new(forward), backward: Some(Arc::new(backward)), gaussian: None, aligned }
     }
 
@@ -163,78 +167,17 @@ impl Curve {
         Ok(Self::symmetric(Tabulated { upper: atoms, lower: None }))
     }
 
-    /// As [`Curve::from_dots`], with dots (ε, lower δ, upper δ) between which the curve passes.
-    ///
-    /// # Errors
-    /// As there, and if a lower δ is above the upper.
-    pub fn from_dots_between(dots: &[(f64, f64, f64)]) -> Result<Self, Error> {
-        let above: Vec<(f64, f64)> = dots.iter().map(|(epsilon, _, upper)| (*epsilon, *upper)).collect();
-        let upper = dominating(&above).filter(|_| !dots.is_empty()).ok_or_else(|| bad_dots(dots.len()))?;
-        let lower = Some(dominated(dots).ok_or_else(|| bad_dots(dots.len()))?);
-        Ok(Self::symmetric(Tabulated { upper, lower }))
-    }
-
     /// A mechanism given by its privacy curve: a function that returns a lower and an upper bound of δ(ε), for any ε
     /// of either sign.
     ///
     /// As a function of e^ε the curve must be convex, 1 at e^ε = 0 and at least 1 − e^ε, as every privacy curve is; and it must
-    /// bound both directions of the mechanism.
+    /// bound both directions of the mechanism. A mechanism of which nothing else is known hands its losses over this way.
     pub fn from_function(delta: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static) -> Self {
         Self::symmetric(Sampled { function: Arc::new(delta) })
     }
-
-    /// The same for a mechanism whose directions differ: H(P ‖ Q) and H(Q ‖ P), P the data set with the record where one is
-    /// added or removed.
-    pub fn from_functions(
-        forward: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static,
-        backward: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static,
-    ) -> Self {
-        Self::directed(
-            Sampled { function: Arc::new(forward) },
-            Sampled { function: Arc::new(backward) },
-            false,
-        )
-    }
-
-    /// Any mechanism on a Poisson batch, given the curve δ(ε) that bounds both of its directions under add/remove.
-    ///
-    /// Remove: q·δ at b = (a−1+q)/q, a = e^ε. Add: (1−a(1−q))·δ at b = aq/(1−a(1−q)).
-    /// (Zhu, Dong, Wang 2022, Theorem 11; Li, Qardaji, Su 2012.)
-    pub fn poisson(delta: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static, rate: Rate) -> Self {
-        let base: Function = Arc::new(delta);
-        let (forward, backward) = (removed(&base, rate.get()), added(&base, rate.get()));
-        Self::directed(Sampled { function: forward }, Sampled { function: backward }, true)
-    }
-
-    /// Any mechanism on a batch drawn without replacement, given the curve δ(ε) that bounds both of its directions under substitution.
-    ///
-    /// Two branches: q·δ at b = (a−1+q)/q for a = e^ε ≥ 1, (1−a(1−q))·δ at b = aq/(1−a(1−q)) for a < 1
-    /// (Zhu, Dong, Wang 2022, Proposition 30).
-    pub fn without_replacement(
-        delta: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static,
-        rate: Rate,
-    ) -> Self {
-        let base: Function = Arc::new(delta);
-        Self::symmetric(Sampled { function: without_replacement(&base, rate.get()) })
-    }
 }
 
-impl Curve {
-    /// P against Q alone, for those who know that only this direction can occur: one record is removed, never added.
-    #[must_use]
-    pub fn forward(&self) -> Self {
-        Self { backward: None, aligned: false, ..self.clone() }
-    }
-
-    /// Q against P alone.
-    #[must_use]
-    pub fn backward(&self) -> Self {
-        let forward = self.backward.as_ref().unwrap_or(&self.forward);
-        Self { forward: Arc::clone(forward), backward: None, aligned: false, gaussian: self.gaussian }
-    }
-}
-
-fn bad_dots(count: usize) -> Error {
+pub(super) fn bad_dots(count: usize) -> Error {
     Error::Argument {
         name: "dots",
         requirement: "at least one, ascending in ε between −700 and 700, with 0 ≤ lower δ ≤ upper δ",

@@ -104,38 +104,21 @@ impl Curve for WithoutReplacementGaussian {
 
 /// Any mechanism on a batch drawn **without replacement**, **substitution** neighbours, from its own Rényi curve.
 ///
-/// For whole α ≥ 2, ε(∞) infinite unless given:
+/// For whole α ≥ 2, the worst-case loss ε(∞) taken as infinite:
 ///
-/// > ε'(α) = ln(1 + q²C(α,2)·min{4(e^ε(2)−1), e^ε(2)·min{2, (e^ε(∞)−1)²}}
-/// >            + Σ_{j=3..α} q^j·C(α,j)·e^((j−1)ε(j))·min{2, (e^ε(∞)−1)^j})/(α−1),  j = α included.
+/// > ε'(α) = ln(1 + q²C(α,2)·min{4(e^ε(2)−1), 2e^ε(2)} + Σ_{j=3..α} q^j·C(α,j)·e^((j−1)ε(j))·2)/(α−1),  j = α included.
 ///
 /// Wang, Balle, Kasiviswanathan 2019, Theorem 9; thesis Theorem 3.5; NeurIPS supplement Proposition 2.
 pub struct Amplified<C> {
     rate: Rate,
     base: C,
-    /// ε(∞) of the base, if finite.
-    supremum: Option<f64>,
 }
 
 impl<C: Curve> Amplified<C> {
     /// `base` bounds the mechanism on one batch; its worst-case loss is unbounded or not known.
     #[must_use]
     pub fn new(rate: Rate, base: C) -> Self {
-        Self { rate, base, supremum: None }
-    }
-
-    /// The same with a finite worst-case loss ε(∞) of the base mechanism.
-    #[must_use]
-    pub fn with_supremum(rate: Rate, base: C, supremum: crate::Epsilon) -> Self {
-        Self { rate, base, supremum: Some(supremum.get()) }
-    }
-
-    /// ln min{2, (e^ε(∞)−1)^j}.
-    fn ln_factor(&self, j: f64) -> f64 {
-        match self.supremum {
-            Some(supremum) => up(j * up_by(ln_expm1(supremum), 2)).min(up(LN_2)),
-            None => up(LN_2),
-        }
+        Self { rate, base }
     }
 
     fn base_at(&self, j: f64) -> f64 {
@@ -163,7 +146,7 @@ impl<C: Curve> Curve for Amplified<C> {
         let alpha = order.get();
         let second = self.base_at(2.0);
         let near = 4.0 * libm::expm1(second);
-        let far = libm::exp(second) * up(libm::exp(self.ln_factor(2.0)));
+        let far = libm::exp(second) * up(libm::exp(up(LN_2)));
         let pairs = up_by(0.5 * alpha * (alpha - 1.0) * rate * rate * near.min(far), 8);
         let mut terms = Vec::new();
         let ln_rate = up(libm::log(rate));
@@ -171,7 +154,7 @@ impl<C: Curve> Curve for Amplified<C> {
         while j <= alpha {
             let moment = up((j - 1.0) * self.base_at(j));
             let ways = up_by(ln_binomial(alpha, j), 4);
-            terms.push(sum_up([up(j * ln_rate), moment, ways, self.ln_factor(j)]));
+            terms.push(sum_up([up(j * ln_rate), moment, ways, up(LN_2)]));
             j += 1.0;
         }
         // A batch shows no more than all records would, by convexity over the batches drawn.

@@ -4,12 +4,8 @@
 //! The values were computed by contour integrals in long double, exact sums in mpmath, and exact convolutions in arb; see
 //! `reference/README.md`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-use barkeep_accounting::pld::{Accuracy, Composition, Curve};
-use barkeep_accounting::{
-    Bracket, Delta, Epsilon, Neighbours, Probability, Rate, Ratio, Sampling, Steps, Variance,
-};
+use crate::pld::{Accuracy, Composition, Curve};
+use crate::{Bracket, Delta, Epsilon, Neighbours, Probability, Rate, Ratio, Sampling, Steps, Variance};
 use serde_json::Value;
 
 fn number(value: &Value) -> f64 {
@@ -21,7 +17,8 @@ fn parameter(row: &Value, name: &str) -> f64 {
 }
 
 fn rows(kind: &str, belongs: impl Fn(&Value) -> bool) -> Vec<Value> {
-    let all: Vec<Value> = serde_json::from_str(include_str!("reference/accounting.json")).unwrap();
+    let all: Vec<Value> =
+        serde_json::from_str(include_str!("../../../../tests/reference/accounting.json")).unwrap();
     all.into_iter().filter(|row| row["kind"] == kind && belongs(row)).collect()
 }
 

@@ -1,10 +1,11 @@
 //! Checks convolutions against exact rational sums and exact binomials, and that the stated errors hold.
 
-#![allow(clippy::unwrap_used, reason = "a malformed table must stop the test")]
+mod tilted;
 
-use barkeep_num::convolution::{Cyclic, LONGEST, convolve, saddle_tilt, tilted_power};
-use barkeep_num::ln_binomial;
+use super::{Cyclic, LONGEST};
+use crate::ln_binomial;
 use proptest::prelude::*;
+use tilted::{convolve, saddle_tilt, tilted_power};
 
 struct Row {
     kind: String,
@@ -17,7 +18,7 @@ struct Row {
 fn rows() -> Vec<Row> {
     let numbers =
         |cell: &str| -> Vec<f64> { cell.split_whitespace().map(|number| number.parse().unwrap()).collect() };
-    let rows: Vec<Row> = include_str!("tables/convolution.csv")
+    let rows: Vec<Row> = include_str!("../../tests/tables/convolution.csv")
         .lines()
         .skip(1)
         .map(|line| {

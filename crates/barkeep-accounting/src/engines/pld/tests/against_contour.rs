@@ -1,10 +1,8 @@
 //! Checks the second evaluator against the reference, and the lattice against the second evaluator where there is no reference.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-use barkeep_accounting::pld::contour::{Contour, Pair};
-use barkeep_accounting::pld::{Accuracy, Composition, Curve};
-use barkeep_accounting::{Delta, Epsilon, Neighbours, Rate, Ratio, Sampling, Steps};
+use super::contour::{Contour, Pair};
+use crate::pld::{Accuracy, Composition, Curve};
+use crate::{Delta, Epsilon, Neighbours, Rate, Ratio, Sampling, Steps};
 use barkeep_num::{ln_normal_cdf, log_add_exp, log_sub_exp};
 
 fn contour(pair: Pair, ratio: f64, rate: f64, steps: u64) -> Contour {

@@ -1,10 +1,8 @@
 //! Properties of composed privacy-loss distributions: brackets agree with every monotonicity, with other ways to compute
 //! the same, and any bits given as arguments are answered or refused.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use barkeep_accounting::pld::{Accuracy, Composition, Curve};
-use barkeep_accounting::{
+use crate::pld::{Accuracy, Composition, Curve};
+use crate::{
     Bracket, Delta, Epsilon, Error, GaussianRun, Neighbours, Probability, Rate, Ratio, Sampling, Steps,
     Variance,
 };

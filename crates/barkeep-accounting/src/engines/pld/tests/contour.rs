@@ -31,7 +31,7 @@ const NEGLIGIBLE: f64 = 1e-19;
 
 /// Which pair of distributions; see [`Curve::subsampled_gaussian`](super::Curve::subsampled_gaussian) for what each stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pair {
+pub(super) enum Pair {
     /// (1−q)N(0)+qN(1) against N(0).
     Remove,
     /// N(0) against (1−q)N(0)+qN(1).
@@ -44,7 +44,7 @@ pub enum Pair {
 
 /// A number of steps with one pair.
 #[derive(Debug, Clone, Copy)]
-pub struct Contour {
+pub(super) struct Contour {
     pair: Pair,
     shift: f64,
     rate: f64,
@@ -57,14 +57,14 @@ type Nodes = Vec<(f64, f64)>;
 impl Contour {
     /// So many steps of noise `ratio` on batches of rate `rate`.
     #[must_use]
-    pub fn new(pair: Pair, ratio: Ratio, rate: Rate, steps: Steps) -> Self {
+    pub(super) fn new(pair: Pair, ratio: Ratio, rate: Rate, steps: Steps) -> Self {
         let shift = if pair == Pair::Substitute { 0.5 / ratio.get() } else { 1.0 / ratio.get() };
         Self { pair, shift, rate: rate.get(), steps: steps.0 as f64 }
     }
 
     /// ln δ at ε; None if the integral does not converge.
     #[must_use]
-    pub fn log_delta(&self, epsilon: Epsilon) -> Option<f64> {
+    pub(super) fn log_delta(&self, epsilon: Epsilon) -> Option<f64> {
         let epsilon = epsilon.get();
         let nodes = self.nodes();
         let saddle = self.saddle(&nodes, epsilon)?;
@@ -83,7 +83,7 @@ impl Contour {
 
     /// ε at δ; None if an integral on the way does not converge.
     #[must_use]
-    pub fn epsilon(&self, delta: Delta) -> Option<f64> {
+    pub(super) fn epsilon(&self, delta: Delta) -> Option<f64> {
         let target = delta.get().ln();
         let log_delta = |epsilon: f64| self.log_delta(Epsilon::new(epsilon).ok()?);
         let (mut low, mut high) = (0.0, 1.0);
