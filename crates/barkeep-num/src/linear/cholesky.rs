@@ -28,20 +28,12 @@ impl Cholesky {
                 }
             }
         }
-        let mut lower = vec![0.0; dimension * dimension];
-        for i in 0..dimension {
-            for j in 0..=i {
-                let dot: f64 = (0..j).map(|k| lower[i * dimension + k] * lower[j * dimension + k]).sum();
-                let rest = entry(i, j) - dot;
-                lower[i * dimension + j] = if i == j {
-                    if !(rest > 0.0 && rest.is_finite()) {
-                        return None;
-                    }
-                    rest.sqrt()
-                } else {
-                    rest / lower[j * dimension + j]
-                };
-            }
+        let mut lower = matrix.to_vec();
+        if !factor(&mut lower, dimension) {
+            return None;
+        }
+        for (i, row) in lower.chunks_exact_mut(dimension).enumerate() {
+            row[i + 1..].fill(0.0);
         }
         let mut inverse = vec![0.0; dimension * dimension];
         for j in 0..dimension {
@@ -99,6 +91,25 @@ impl Cholesky {
             *out = dot(row, standard);
         }
     }
+}
+
+/// Replaces the lower triangle of a symmetric matrix, given row by row, by its factor L; does not look above the diagonal.
+///
+/// False, and rubbish in the matrix, if it is not positive definite in f64.
+pub(super) fn factor(matrix: &mut [f64], n: usize) -> bool {
+    for j in 0..n {
+        let (above, row) = matrix.split_at_mut(j * n);
+        for k in 0..j {
+            row[k] = (row[k] - dot(&above[k * n..k * n + k], &row[..k])) / above[k * n + k];
+        }
+        let square = row[j] - dot(&row[..j], &row[..j]);
+        // Written so that a NaN is refused too.
+        if !(square > 0.0 && square.is_finite()) {
+            return false;
+        }
+        row[j] = square.sqrt();
+    }
+    true
 }
 
 #[cfg(test)]
