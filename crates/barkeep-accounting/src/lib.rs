@@ -1,14 +1,14 @@
-//! Tells what a differentially private run costs: from both sides where that is possible, and never too little.
+//! Computes what a differentially private run costs: from both sides where that is possible, and never too little.
 //!
 //! Pure: no data, no randomness, no clock. Useful on its own.
 //!
 //! # The nouns
-//! A **[`Mechanism`]** is what leaves the curator in one step and how it is protected: a noisy value, a bit. A **[`Cost`]** is
-//! a mechanism together with the records it touches ([`Sampling`]) and the pairs of data sets it must not tell
-//! apart ([`Neighbours`]); a combination without a proof is refused when the cost is made. A **[`Contract`]** is a list of
-//! costs and how often each may be paid, in any order, later steps chosen in view of earlier answers. It is fixed
-//! before a run, written into its certificate, and priced here. A **[`Query`]** repeats one step and answers with any two
-//! of steps, ε and δ for the third.
+//! A **[`Mechanism`]** is what leaves the curator in one step and how it is protected: a noisy value, a bit. Each has a file in
+//! [`mechanisms`] that answers everything below. A **[`Cost`]** is a mechanism together with the records it touches
+//! ([`Sampling`]) and the pairs of data sets it must not tell apart ([`Neighbours`]). A combination without a proof is refused
+//! when the cost is made. A **[`Contract`]** is a list of costs and how often each may be paid, in any order, later steps chosen
+//! in view of earlier answers. It is fixed before a run, written into its certificate, and priced here. A **[`Query`]** repeats
+//! one step: any two of steps, ε and δ give the third.
 //!
 //! Every answer is a **[`Bracket`]**: `upper` is what may be certified, `lower` says how much of it is real.
 //!
@@ -26,21 +26,23 @@
 //! # Ok::<(), barkeep_accounting::Error>(())
 //! ```
 //!
-//! # The accountants
+//! # The engines
 //! * [`gaussian`]: the closed form, exact for any mixture of Gaussian mechanisms.
 //! * [`pld`]: privacy-loss distributions, composed by FFT and bracketed from both sides; for anything with a privacy curve.
 //! * [`decision`]: bits of acceptance tests, by the optimal adaptive attack on them.
 //! * [`renyi`]: Rényi divergences, order by order; upper bounds for everything.
-//! * [`theorems`]: what the papers prove, by name and equation, mended where they err.
 //!
-//! A [`Contract`] picks the tightest one that is valid for all its parts. [`Rho`], [`Mu`], [`Renyi`] and [`TradeOff`] translate
-//! between measures of privacy; [`ZcdpFilter`], [`GdpFilter`] and [`Odometer`] serve runs that choose their costs as they go;
-//! [`calibration`] solves for the noise, clip, sensitivity or time a budget buys. [`Rule`] is the acceptance test of a sampler,
-//! the same function the curator flips its coins by.
+//! A [`Contract`] picks the tightest one that is valid for all its parts.
+//!
+//! # Around them
+//! [`Rho`], [`Mu`], [`Renyi`] and [`TradeOff`] translate between measures of privacy. [`ZcdpFilter`], [`GdpFilter`] and
+//! [`Odometer`] serve runs that choose their costs as they go. [`calibration`] solves for the smallest noise a budget allows.
+//! [`Rule`] is the acceptance test of a sampler, the same function by which the curator flips its coins. [`theorems`] states
+//! what the papers prove, by name and equation, with errata fixed.
 //!
 //! # Rounding
-//! Sums of costs are rounded up, budgets down, searches return a point that was seen to hold. Any bits given as arguments yield an
-//! answer or a typed [`Error`] after bounded work.
+//! Sums of costs are rounded up and budgets down. A search returns a point at which the claim was checked. Any bits given as
+//! arguments yield an answer or a typed [`Error`] after bounded work.
 
 mod engines;
 mod error;

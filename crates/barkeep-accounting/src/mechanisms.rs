@@ -26,6 +26,9 @@ macro_rules! mechanisms {
         /// What leaves the curator in one step, and how it is protected.
         ///
         /// Ratios and sensitivities are those under the neighbouring relation of the [`Cost`](crate::Cost) they stand in.
+        ///
+        /// The list grows: ask a mechanism what you want to know, rather than matching its kind.
+        #[non_exhaustive]
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Mechanism {

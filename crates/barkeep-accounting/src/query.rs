@@ -61,7 +61,7 @@ impl Query {
         self.per_step.parts()
     }
 
-    /// ε of so many steps at δ.
+    /// ε of `steps` steps at δ.
     ///
     /// # Errors
     /// [`Error::Unresolved`] if no accountant reaches an answer, [`Error::Unbounded`] if there is none.
@@ -69,7 +69,7 @@ impl Query {
         Accountant::new(self.per_step())?.epsilon(steps, delta)
     }
 
-    /// δ of so many steps at ε.
+    /// δ of `steps` steps at ε.
     ///
     /// # Errors
     /// As [`Query::epsilon`].

@@ -78,7 +78,7 @@ fn relations_are_not_mixed() {
 }
 
 #[test]
-fn dearer_costs_cover_cheaper_ones() {
+fn higher_costs_cover_lower_ones() {
     for mechanism in mechanisms() {
         let cost = substitute(mechanism);
         assert!(cost.covers(&cost));

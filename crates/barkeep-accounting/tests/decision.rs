@@ -380,7 +380,6 @@ fn check_many_steps(belongs: fn(usize, usize, usize) -> bool) {
                     continue;
                 }
                 let cost = decision::epsilon(rule, sensitivity(step), Steps(steps), delta(1e-6)).unwrap();
-                println!("{rule:?} Δ {step} k {steps}: {cost:?}");
                 assert!(cost.upper.is_finite());
                 if cost.upper < 500.0 {
                     assert!(

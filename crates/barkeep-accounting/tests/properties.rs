@@ -10,7 +10,7 @@ use barkeep_accounting::{
 };
 use proptest::prelude::*;
 
-/// So many cases, or as many as the environment asks for: PROPTEST_CASES=500 cargo test --release -p barkeep-accounting.
+/// `cases` cases, or as many as the environment asks for: PROPTEST_CASES=500 cargo test --release -p barkeep-accounting.
 fn config(cases: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
     ProptestConfig { failure_persistence: None, cases, ..ProptestConfig::default() }

@@ -50,7 +50,7 @@ fn barker(bound: BarkerBound) -> Composition {
 
 /// ε of the published runs (NeurIPS 2019, settings of its Figure 3; values of the authors' code).
 #[test]
-fn minibatch_barker_as_published_and_mended() {
+fn minibatch_barker_as_published_and_fixed() {
     let delta = Delta::new(1e-6).unwrap();
     let mut paper = barker(BarkerBound::Paper);
     let published = [

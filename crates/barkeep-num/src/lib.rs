@@ -1,7 +1,7 @@
-//! Computes the numbers the accountants stand on: special functions, log-space sums, outward rounding, safe-side search,
-//! convolution.
+//! Computes the numbers everything else stands on: special functions, log-space sums, outward rounding, safe-side search,
+//! convolution, small linear algebra, and functions of whole blocks of numbers.
 //!
-//! Every function takes and returns plain `f64`, never panics, and says in its documentation what it returns for
+//! Every function takes and returns plain `f64` and says in its documentation what it returns for
 //! NaN, infinities and arguments outside its domain. Where an error bound is stated under **Precision**, it is the
 //! worst found over the tables in `tests/tables`, computed by mpmath at 60 digits; print it again with
 //! `cargo test -p barkeep-num --test tables -- --nocapture`.

@@ -24,7 +24,7 @@ pub fn largest_integer(low: u64, high: u64, mut holds: impl FnMut(u64) -> bool) 
     found
 }
 
-/// The largest integer of `inside..outside` with a property of which each look is dear and tells where the edge may be.
+/// The largest integer of `inside..outside` with a property, where each evaluation is expensive and also estimates the edge.
 ///
 /// `inside` is taken to have the property. A look says whether its argument has it, and guesses the edge; after a dozen looks the
 /// guesses are not trusted, and halving ends the search.

@@ -1,4 +1,4 @@
-//! Prices repeated bits exactly: k independent bits are told apart by their number of ones, a binomial against a binomial.
+//! Prices repeated bits exactly: the number of ones says all, so k independent bits are a binomial against a binomial.
 //!
 //! With P = Bin(k, p), Q = Bin(k, q) and p > q the likelihood ratio grows with the number of ones, so
 //!
@@ -40,7 +40,7 @@ impl Bits {
         })
     }
 
-    /// δ at ε after so many bits.
+    /// δ at ε after `steps` bits.
     pub(crate) fn delta(&self, steps: Steps, epsilon: Epsilon) -> Result<Bracket, Error> {
         if steps.0 > MOST_STEPS {
             return Err(Error::Unresolved {
@@ -59,7 +59,7 @@ impl Bits {
         [(first, second), ((second.1, second.0), (first.1, first.0))]
     }
 
-    /// ε at δ after so many bits.
+    /// ε at δ after `steps` bits.
     pub(crate) fn epsilon(&self, steps: Steps, delta: Delta) -> Result<Bracket, Error> {
         let most = up_by(self.largest_loss() * steps.0 as f64, 16);
         let at = |epsilon: f64| self.delta(steps, Epsilon::trusted(epsilon));
@@ -135,7 +135,7 @@ fn root(k: u64, p: (Double, Double), q: (Double, Double), delta: f64, most: f64)
 /// one and zero, p > q.
 fn excess(k: u64, p: (Double, Double), q: (Double, Double), epsilon: f64) -> (f64, f64) {
     let (gain, loss) = (log_ratio(p.0, q.0), log_ratio(q.1, p.1));
-    // No loss exceeds k·gain; a hair more than its rounding below that there is nothing.
+    // No loss exceeds k·gain, so nothing is left above it; the slack covers its rounding.
     if epsilon > k as f64 * gain * (1.0 + 1e-12) {
         return (0.0, 0.0);
     }

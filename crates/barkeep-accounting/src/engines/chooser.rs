@@ -134,7 +134,7 @@ impl Accountant {
         Ok(Answer { bracket, method })
     }
 
-    /// Whether so many rounds are certainly within (ε, δ); what no accountant resolves is not.
+    /// Whether `rounds` rounds are certainly within (ε, δ). What no accountant resolves is not.
     ///
     /// Rényi divergences are asked first where they are at hand: they cost little, and a yes is a yes.
     pub(crate) fn fits(&mut self, rounds: Steps, epsilon: Epsilon, delta: Delta) -> Result<bool, Error> {
@@ -344,7 +344,7 @@ fn fallback(
 
 /// As [`fallback`], and where the first answer is far from narrow the better of the two.
 ///
-/// With decisions it has no lower end and is no worse for it; their Rényi divergences are dear.
+/// Not tried when there are decisions: their bracket has no lower end, and their Rényi divergences are expensive.
 fn better(
     mixture: &Mixture,
     first: Result<Bracket, Error>,

@@ -153,7 +153,7 @@ pub fn epsilon(
     Decisions::new(rule, sensitivity, steps, delta, Attacks::Run)?.epsilon(delta)
 }
 
-/// So many decisions, composed once and asked for ε at any δ down to about the one they were composed for.
+/// A number of decisions, composed once and asked for ε at any δ down to about the one they were composed for.
 pub(crate) struct Decisions<'a> {
     rule: &'a dyn Acceptance,
     sensitivity: Sensitivity,

@@ -6,7 +6,7 @@
 //!
 //! A decision's pair is chosen by the adversary. k decisions of one kind, between which fixed pairs may fall, cost no more than all
 //! the fixed pairs and then the k decisions: their optimal adaptive composition F_k is a curve like any other and composes with
-//! the rest. Two kinds of decision can each be steered by the other's outcomes, so only the dearest kind enters as its F_k; a
+//! the rest. Two kinds of decision can each be steered by the other's outcomes, so only the most expensive kind enters as its F_k; a
 //! step of every other kind is dominated by the fixed pair of its own F_1, which is looser and always valid.
 
 use barkeep_num::try_largest_guessed;
@@ -50,10 +50,10 @@ impl Mixture {
                 mixture.fixed.push((cost.losses()?, *steps));
             }
         }
-        // The dearest is where optimal composition saves most.
+        // Optimal composition saves most on the most expensive kind.
         let price = |kind: &Kind| kind.sensitivity.get().powi(2) * kind.steps.0 as f64;
-        let dearest = (0..kinds.len()).max_by(|&a, &b| price(&kinds[a]).total_cmp(&price(&kinds[b])));
-        mixture.decision = dearest.map(|index| kinds.swap_remove(index));
+        let costliest = (0..kinds.len()).max_by(|&a, &b| price(&kinds[a]).total_cmp(&price(&kinds[b])));
+        mixture.decision = costliest.map(|index| kinds.swap_remove(index));
         for kind in kinds {
             mixture.fixed.push((decision::single(&kind.rule, kind.sensitivity)?, kind.steps));
         }
@@ -116,7 +116,7 @@ impl Mixture {
             let once = self.composed(Steps(1), delta)?;
             return once.largest_repetitions(epsilon, delta, Accuracy::default());
         }
-        // Each look is dear. The loss of a run grows about like that of as many Gaussian mechanisms, which tells where to look next.
+        // Each evaluation is expensive. The loss grows about like that of as many Gaussian mechanisms: that is where to look next.
         let loss = |delta: f64| {
             Delta::new(delta).map_or(0.0, |delta| GaussianRun::largest_within(epsilon, delta).rho().upper)
         };
@@ -128,7 +128,7 @@ impl Mixture {
         Ok(Steps(found))
     }
 
-    /// So many rounds, the decisions followed down to `floor`.
+    /// `rounds` rounds, the decisions followed down to `floor`.
     fn composed(&self, rounds: Steps, floor: Delta) -> Result<Composition, Error> {
         let decisions = match &self.decision {
             Some(kind) => {

@@ -78,7 +78,7 @@ impl CoinError {
         cost.mechanism().entry().coin_error()
     }
 
-    /// The same coin so many times.
+    /// The same coin, flipped once a step.
     #[must_use]
     pub fn times(self, steps: Steps) -> Self {
         let steps = steps.0 as f64;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::engines::chooser::Accountant;
 use crate::{Bracket, Cost, Delta, Epsilon, Error, Neighbours, Steps};
 
-/// What a run may ask: so many steps at each cost, in any order, later ones chosen in view of earlier answers.
+/// What a run may ask: a number of steps at each cost, in any order, later ones chosen in view of earlier answers.
 ///
 /// Fixed before the run and written into its certificate; everything the accountant says can be computed again from it.
 ///

@@ -116,7 +116,7 @@ impl Cost {
 
     /// Whether this cost is at least as much as `other`, whatever it is composed with.
     ///
-    /// True only where one mechanism provably dominates the other: equal kinds, and every number on the dearer side. A
+    /// True only where one mechanism provably dominates the other: equal kinds, and every number on the more expensive side. A
     /// budget may then charge `other` as `self`.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {

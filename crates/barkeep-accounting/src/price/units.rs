@@ -99,7 +99,7 @@ unit!(
 pub struct Steps(pub u64);
 
 impl Steps {
-    /// So many rounds of so many steps.
+    /// The steps of `rounds` rounds of this many steps each.
     pub(crate) fn times(self, rounds: Self) -> Result<Self, Error> {
         self.0
             .checked_mul(rounds.0)

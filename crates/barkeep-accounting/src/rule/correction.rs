@@ -3,7 +3,7 @@
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
-/// Most components a correction may have; the precision of a coin is proved for at most so many.
+/// Most components a correction may have; the precision of a coin is proved for at most this many.
 pub(super) const MOST_COMPONENTS: usize = 4096;
 
 /// One normal component of a [`Correction`]; a standard deviation of 0 makes it an atom.

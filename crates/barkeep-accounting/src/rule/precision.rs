@@ -82,7 +82,7 @@ impl Rule {
     /// ρ: no outcome's probability is below e^{−ρ} times the ideal, nor above e^ρ times the ideal plus β
     /// ([`Rule::coin_absolute_error`]).
     ///
-    /// What k coins cost by this is told and proved beside [`CoinError`](crate::CoinError).
+    /// What k coins cost by this is stated and proved beside [`CoinError`](crate::CoinError).
     ///
     /// **Proof.** Write u = 2^−53 and e = 8u for the relative error of erfcx and Φ; that of exp is 2u. |λ| ≤ 64. Let η bound the relative error of the smaller side, s ≤ ½ up to that error. The larger side is 1−s
     /// exactly as flipped, so its absolute error is that of s, and its relative error at most η(1+4η). Since

@@ -75,7 +75,7 @@ impl Blocks {
         Ok(Self { curves })
     }
 
-    /// So many steps as blocks.
+    /// `steps` steps as blocks.
     pub(super) fn compose(&self, steps: Steps) -> Composition {
         let mut left = steps.0;
         let mut whole = Composition::new();
@@ -86,7 +86,7 @@ impl Blocks {
         whole
     }
 
-    /// ε of so many steps, from above.
+    /// ε of `steps` steps, from above.
     pub(super) fn epsilon(&self, steps: Steps, delta: Delta) -> Result<f64, Error> {
         Ok(self.compose(steps).epsilon(delta, Accuracy::new(ACCURACY)?)?.upper)
     }

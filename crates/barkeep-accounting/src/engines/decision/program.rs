@@ -52,7 +52,7 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// The end of the last stretch: beyond it steps are not told apart.
+    /// The end of the last stretch: beyond it all steps are treated alike.
     pub(super) const LAST: u64 = 1 << 52;
 
     /// The stretch with this many steps in it: half an octave.
@@ -72,7 +72,7 @@ pub(super) fn information(rule: &dyn Acceptance, sensitivity: f64) -> Result<f64
     Ok(Envelope::new(rule, sensitivity, Fineness { excess: 1e-2, decay: 2.0, tail: 1e-12 })?.information)
 }
 
-/// About how far the privacy loss of so many steps reaches at probability `floor`, for planning only.
+/// About how far the privacy loss of this many steps reaches at probability `floor`, for planning only.
 fn window(steps: f64, information: f64, floor: f64) -> f64 {
     let gaussian = Mu::new((steps * information).sqrt()).and_then(GaussianRun::from_mu);
     let reach = gaussian.and_then(|gaussian| Ok(gaussian.epsilon(Delta::new(floor)?).upper));

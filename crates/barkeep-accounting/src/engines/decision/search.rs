@@ -2,7 +2,7 @@
 //!
 //! Grids belong to stretches of steps. The search starts in the stretch where Gaussian noise of the same information would end, and
 //! goes on to the next where all of one fits, or back where none does. Within a stretch a program is walked step by step, each
-//! priced as it is reached; blocks, of which each look is dear, are sought by what Gaussian noise would do.
+//! priced as it is reached; blocks are expensive to evaluate, so their search follows what Gaussian noise would do.
 
 use super::acceptance::Acceptance;
 use super::blocks::Blocks;
@@ -13,10 +13,10 @@ use crate::{Delta, Epsilon, Error, GaussianRun, Sensitivity, Steps};
 use barkeep_num::try_largest_guessed;
 use std::cell::Cell;
 
-/// Parts of a stretch in which a largest number of steps is sought where each look is dear.
+/// Parts of a stretch in which a largest number of steps is sought where each evaluation is expensive.
 const RESOLUTION: u64 = 4096;
 
-/// What so many decisions cost in all, given their ε by δ with ideal coins.
+/// What a number of decisions costs in all, given their ε by δ with ideal coins.
 type Price<'a> = &'a dyn Fn(Steps, &dyn Fn(Delta) -> Result<f64, Error>) -> Result<f64, Error>;
 
 /// The largest number of decisions found whose price is at most ε, and that price; None where no program resolves them, or a
@@ -84,7 +84,7 @@ impl Search<'_> {
         Epsilon::new(epsilon).map_or(f64::INFINITY, within)
     }
 
-    /// The price of so many steps, and their ε with ideal coins; infinite if there is none.
+    /// The price of this many steps, and their ε with ideal coins; infinite if there is none.
     fn spent(&self, steps: Steps, ideal: impl Fn(Delta) -> Result<f64, Error>) -> (f64, f64) {
         let seen = Cell::new(f64::INFINITY);
         let spent = (self.price)(steps, &|delta| {

@@ -27,7 +27,7 @@ const FURTHEST_LEFT: usize = 1 << 14;
 /// Outcomes further than this many nodes to the right take the value there.
 const FURTHEST_RIGHT: usize = 1 << 10;
 
-/// The floor doubles in so many steps: a flat tail feeds on itself, and a floor that stood still would never cut it again.
+/// The floor doubles in this many steps: a flat tail feeds on itself, and a floor that stood still would never cut it again.
 pub(super) const LEVELLING: f64 = 32.0;
 
 /// Nodes worked on together, so that a piece of every array stays in the first cache.

@@ -1,4 +1,4 @@
-//! Answers for δ(ε) of one composition, bounded from one side; what is added and taken away is told in [`engine`](super::engine).
+//! Answers for δ(ε) of one composition, bounded from one side; what is added and taken away is explained in [`engine`](super::engine).
 
 use barkeep_num::convolution::Estimate;
 use barkeep_num::{log_add_exp, log_sub_exp};
@@ -208,7 +208,7 @@ impl Composed {
         let position = |entry: usize| self.low + entry as f64 * self.step;
         let (whole, lifted) = self.block_sum(block, within);
         let rest = Self::lowered(self.suffixes[block + 1], (BLOCK - within) as f64 * self.step);
-        // Rounding may have put ε a hair above the entry.
+        // Rounding may have put ε slightly above the entry.
         Self::lowered((whole + rest.0, lifted + rest.1), (position(entry) - epsilon).max(0.0)).1
     }
 

@@ -27,7 +27,7 @@ const RAISED: f64 = -25.0;
 /// The most atoms of one step.
 const MOST_ATOMS: f64 = 4e6;
 
-/// One direction of a mechanism, used so many times.
+/// One direction of a mechanism, and how often it is used.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub(super) losses: Arc<dyn Losses>,

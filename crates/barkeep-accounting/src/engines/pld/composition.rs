@@ -92,7 +92,7 @@ impl Composition {
         Self::default()
     }
 
-    /// Adds so many steps of one mechanism.
+    /// Adds steps of one mechanism.
     #[must_use]
     pub fn and(mut self, curve: &Curve, steps: Steps) -> Self {
         match curve.gaussian {
@@ -128,7 +128,7 @@ impl Composition {
 
     /// How often all of this can be repeated within (ε, δ): never once too often, and at most a fraction `accuracy` too seldom.
     ///
-    /// Exact wherever the brackets of δ after n and after n + 1 repetitions can be told from δ, and refined until they can be
+    /// Exact wherever the brackets of δ after n and after n + 1 repetitions exclude δ, and refined until they do
     /// or the limits on work are met.
     ///
     /// ```

@@ -249,7 +249,7 @@ pub(super) struct Chance {
 impl Chance {
     const NONE: Self = Self { log_expected: f64::NEG_INFINITY, log_none: 0.0 };
 
-    /// So many steps in which it happens with the given chance.
+    /// `steps` steps, in each of which it happens with the given chance.
     fn add(&mut self, log_chance: f64, steps: f64) {
         self.log_expected = log_add_exp(self.log_expected, libm::log(steps) + log_chance);
         self.log_none += steps * libm::log1p(-libm::exp(log_chance).min(1.0));

@@ -107,7 +107,7 @@ pub(super) struct Weights {
     pub(super) shift: f64,
 }
 
-/// Whether an atom lies on a node as far as can be told.
+/// Whether an atom lies on a node as far as rounding shows.
 fn on_node(atom: &Atom, position: f64) -> bool {
     (atom.loss - position).abs() <= 2.0 * atom.loss_slack
 }

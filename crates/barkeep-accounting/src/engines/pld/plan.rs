@@ -229,7 +229,7 @@ impl Model {
         at(high).0
     }
 
-    /// Everything so many times.
+    /// Everything `times` times.
     pub(super) fn repeated(&self, times: f64) -> Self {
         Self { sketches: self.sketches.iter().map(|sketch| sketch.repeated(times)).collect() }
     }

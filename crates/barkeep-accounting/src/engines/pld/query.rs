@@ -57,7 +57,7 @@ impl<'a> Query<'a> {
         Ok(Self { steps, model: Model { sketches: steps.iter().map(sketch).collect() } })
     }
 
-    /// About how many steps a lattice of this spacing gets wrong: those whose losses are on it by nature or lie within a hair of the
+    /// About how many steps a lattice of this spacing gets wrong: those whose losses are on it by nature or lie very close to the
     /// node made for most of them are not among them.
     fn inexact_steps(&self, off_node: impl Fn(&Sketch) -> f64) -> f64 {
         let steps = self.steps.iter().zip(&self.model.sketches);
@@ -70,7 +70,7 @@ impl<'a> Query<'a> {
         self.model.sketches.iter().any(|sketch| sketch.bulk(spacing).is_some())
     }
 
-    /// The lattice on which the bounds of ln δ are expected to be `width` apart after so many repetitions.
+    /// The lattice on which the bounds of ln δ are expected to be `width` apart after `times` repetitions.
     ///
     /// Splitting and merging change the second moment of each loss by about h²/6 and h²/12, and ln δ by s(1+s)/2 times their sum
     /// over all steps.
@@ -262,7 +262,7 @@ impl<'a> Query<'a> {
         known.or(best).ok_or_else(|| not_narrow("δ"))
     }
 
-    /// Whether so many repetitions are shown, on a coarse lattice, to stay within (ε, δ).
+    /// Whether `times` repetitions are shown, on a coarse lattice, to stay within (ε, δ).
     pub(super) fn fits(&self, times: u64, epsilon: f64, log_delta: f64, planner: &mut Planner) -> bool {
         self.for_repetitions(times, epsilon, log_delta, (COARSE, false), planner)
             .is_ok_and(|composer| composer.side(Side::Upper, times).log_delta(epsilon) <= below(log_delta))
@@ -277,7 +277,7 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// A composer for telling whether δ at ε is above or below e^`log_delta` after so many repetitions.
+    /// A composer that decides whether δ at ε is above or below e^`log_delta` after `times` repetitions.
     fn for_repetitions(
         &self,
         times: u64,
@@ -336,7 +336,7 @@ impl<'a> Query<'a> {
             };
             // Two transforms to make it, and the atoms.
             work.spend(4 * composer.length());
-            // Out of work, nothing is told: neither that it fits nor that it does not.
+            // Out of work, nothing is known: neither that it fits nor that it does not.
             let miss = |side: Side, times: u64| match (work.spend(composer.length()), side) {
                 (true, Side::Upper) => composer.side(side, times).log_delta(epsilon) - below(log_delta),
                 (true, Side::Lower) => composer.side(side, times).log_delta(epsilon) - log_delta,
@@ -355,7 +355,7 @@ impl<'a> Query<'a> {
             if possible <= certain || (possible - certain) as f64 <= accuracy.get() * certain as f64 {
                 return Ok(certain);
             }
-            // Far from the guess the lattice was not made for the answer; if it told nothing new, it was too coarse.
+            // Far from the guess the lattice was not made for the answer; if it showed nothing new, it was too coarse.
             let before = std::mem::replace(&mut known, (certain, possible));
             if before == known || here.abs_diff(guess) as f64 <= 1.0 + 0.1 * guess as f64 {
                 width = (0.2 * width).min((0.25 * slope).max(0.1 * accuracy.get()));
@@ -372,7 +372,7 @@ impl<'a> Query<'a> {
                 certain + 1
             };
         }
-        // By halving, a lattice of its own for each look. What cannot be told does not count as within.
+        // By halving, a lattice of its own for each look. What is not resolved does not count as within.
         let mut beyond = possible;
         while (beyond - certain) as f64 > accuracy.get() * certain as f64 {
             // Doubling first: the end may be far beyond the answer.
@@ -387,7 +387,7 @@ impl<'a> Query<'a> {
         if certain == 0 && possible > 0 { Err(not_narrow("the number of steps")) } else { Ok(certain) }
     }
 
-    /// Whether so many repetitions stay within (ε, δ), if that can be told.
+    /// Whether `times` repetitions stay within (ε, δ), if that is resolved.
     fn compare(
         &self,
         times: u64,

@@ -109,7 +109,7 @@ impl Sketch {
         self.losses.iter().zip(&self.log_masses).map(part).sum()
     }
 
-    /// The same, so many times as often.
+    /// The same, `times` times as often.
     pub(super) fn repeated(&self, times: f64) -> Self {
         Self { steps: self.steps * times, ..self.clone() }
     }

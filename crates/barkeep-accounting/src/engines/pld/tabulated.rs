@@ -9,7 +9,7 @@ use super::knots::{dominated, dominating};
 /// Atoms of an outline, at most.
 const OUTLINE_ATOMS: usize = 1000;
 
-/// |ε| at which a function is outlined: from the first, each so many times the last, up to the largest.
+/// |ε| at which a function is outlined: the first, the factor from one to the next, and the largest.
 const OUTLINE_GRID: (f64, f64, f64) = (1e-12, 1.05, 700.0);
 
 /// A curve bounded by dots.

@@ -68,7 +68,7 @@ fn lattice_contains_the_contour() {
     }
 }
 
-/// ln of a lower bound on δ of so many steps at ε: the best of the attacks that wait for one output above a threshold.
+/// ln of a lower bound on δ of `steps` steps at ε: the best of the attacks that wait for one output above a threshold.
 fn waiting(rate: f64, ratio: f64, steps: u64, epsilon: f64) -> f64 {
     let shift = 1.0 / ratio;
     let at_least_once = |log: f64| {

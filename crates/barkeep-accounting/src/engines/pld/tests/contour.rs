@@ -55,7 +55,7 @@ pub(super) struct Contour {
 type Nodes = Vec<(f64, f64)>;
 
 impl Contour {
-    /// So many steps of noise `ratio` on batches of rate `rate`.
+    /// `steps` steps of noise `ratio` on batches of rate `rate`.
     #[must_use]
     pub(super) fn new(pair: Pair, ratio: Ratio, rate: Rate, steps: Steps) -> Self {
         let shift = if pair == Pair::Substitute { 0.5 / ratio.get() } else { 1.0 / ratio.get() };

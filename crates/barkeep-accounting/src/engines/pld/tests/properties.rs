@@ -8,7 +8,7 @@ use crate::{
 };
 use proptest::prelude::*;
 
-/// So many cases, or as many as the environment asks for: PROPTEST_CASES=3000 cargo test --release -p barkeep-accounting.
+/// `cases` cases, or as many as the environment asks for: PROPTEST_CASES=3000 cargo test --release -p barkeep-accounting.
 fn config(cases: u32) -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
     ProptestConfig { failure_persistence: None, cases, ..ProptestConfig::default() }
