@@ -223,17 +223,17 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
     let mut builder = TableBuilder::new(stochastic.spec().data().schema().clone(), 6).unwrap();
     let rows = [[1.0, 2.0], [0.0, -2.0], [1.0, 2.0], [0.0, 2.0], [1.0, -2.0], [1.0, 2.0]];
     rows.iter().for_each(|row| builder.push_row(row).unwrap());
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute };
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let lipschitz = stochastic.spec().model().lipschitz(stochastic.spec().data().schema()).unwrap();
     let curator =
-        Curator::new(builder.finish().unwrap(), likelihood, premises, Budget::not_private()).unwrap();
-    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
+        Curator::new(builder.finish().unwrap(), likelihood, privacy_model, Budget::not_private()).unwrap();
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
     let mut sum = |theta: &[f64], clip: f64| {
         let mut out = [0.0; 2];
         let term = Term::Gradient { theta, precondition: Precondition::Identity };
         let clip = Clip::new(clip).unwrap();
         let question = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
-        tab.sum(&question, &mut out).unwrap();
+        gate.sum(&question, &mut out).unwrap();
         out
     };
     for theta in [[-90.0, 0.0], [0.0, 0.0], [3.0, -40.0]] {

@@ -1,10 +1,10 @@
 //! Holds every sampler's entry to what the rest of the house reads from it: summary, examples, start rule, privacy, facts.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set itself up has failed")]
+#![expect(clippy::panic, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::samplers::{ExampleSpec, SAMPLERS, SamplerEntry, StartRule};
 use barkeep::{Error, Plan, Spec};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 fn spec(example: &ExampleSpec) -> Spec {
@@ -18,7 +18,7 @@ fn simplest(sampler: &SamplerEntry) -> ExampleSpec {
 /// The stability test plans and runs all examples; here titles and texts are held.
 #[test]
 fn every_entry_is_complete() {
-    let mut titles = HashSet::new();
+    let mut titles = BTreeSet::new();
     for sampler in SAMPLERS {
         let SamplerEntry { name, summary, .. } = sampler;
         assert!(summary.len() > 20, "{name} has no summary");
@@ -29,7 +29,7 @@ fn every_entry_is_complete() {
             assert_eq!(table["sampler"]["name"].as_str(), Some(*name));
         }
         let keys: Vec<&str> = sampler.all_keys().map(|key| key.name).collect();
-        let distinct: HashSet<&&str> = keys.iter().collect();
+        let distinct: BTreeSet<&&str> = keys.iter().collect();
         assert_eq!(distinct.len(), keys.len(), "{name} lists a key twice: {keys:?}");
     }
 }
@@ -80,7 +80,7 @@ fn a_start_may_be_absent_where_the_entry_says() {
 fn facts_have_keys_of_their_own() {
     for sampler in SAMPLERS {
         let plan = Plan::new(spec(&simplest(sampler))).unwrap();
-        let mut keys = HashSet::new();
+        let mut keys = BTreeSet::new();
         for fact in plan.facts() {
             assert!(keys.insert(fact.key), "{}: two facts are called {}", sampler.name, fact.key);
             assert!(fact.key.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_'));

@@ -117,19 +117,19 @@ fn a_regression_without_noise_is_the_textbook_one() {
     rows.iter().for_each(|row| builder.push_row(row).unwrap());
     let model = Arc::new(model);
     let statistics = model.statistics(&schema).unwrap();
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute };
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let gate = Curator::new(
         builder.finish().unwrap(),
         Arc::clone(&model) as Arc<dyn Likelihood>,
-        premises,
+        privacy_model,
         Budget::not_private(),
     );
-    let mut tab = Gate::open(&Arc::new(gate.unwrap()), NoiseRng::insecure_seed(1));
+    let mut gate = Gate::open(&Arc::new(gate.unwrap()), NoiseRng::insecure_seed(1));
     let mut sum = vec![0.0; statistics.width()];
     let clip = Clip::new(statistics.bound()).unwrap();
     let question =
         Sum { term: Term::Statistics, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
-    tab.sum(&question, &mut sum).unwrap();
+    gate.sum(&question, &mut sum).unwrap();
     let (mean, covariance) = statistics.posterior(300.0, &sum, 1e-12).unwrap();
     // Precision XᵀX/s² + I/1.5², by plain sums; the mean solves precision·mean = Xᵀy/s² + 0.25/1.5².
     let mut precision = [[0.0; 3]; 3];
@@ -150,7 +150,7 @@ fn a_regression_without_noise_is_the_textbook_one() {
             assert!((unit - f64::from(u8::from(i == j))).abs() < 1e-4, "{unit}");
         }
     }
-    assert!(tab.sum(&question, &mut [0.0; 3]).is_err(), "another length");
+    assert!(gate.sum(&question, &mut [0.0; 3]).is_err(), "another length");
     assert!(statistics.neglects().is_some());
 }
 

@@ -1,8 +1,8 @@
-//! Runs every propose-and-test preset that asks all records, from spec to draws with its budget charged, against
+//! Runs every propose-and-test sampler that asks all records, from spec to draws with its budget charged, against
 //! posteriors known in closed form.
 //!
-//! 4000 records tempered to count as 20: clip bounds that no log-ratio reaches are then cheap enough for chains long enough
-//! to tell. Means and covariances must lie within five standard errors (level 6e-7 a side under the normal law);
+//! 4000 records are tempered to count as 20: clip bounds that no log-ratio reaches are then cheap enough for long chains.
+//! Means and covariances must lie within five standard errors (level 6e-7 a side under the normal law);
 //! seeds are fixed.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
@@ -65,7 +65,7 @@ fn assert_moments(name: &str, plan: &Plan, table: Table, mean: &[f64], covarianc
     }
 }
 
-/// Each preset with its keys; steps of about a posterior standard deviation, clip bounds beyond the largest log-ratio.
+/// Each sampler with its keys; steps of about a posterior standard deviation, clip bounds beyond the largest log-ratio.
 const SAMPLERS: [(&str, &str); 8] = [
     ("barker", "name = 'barker'\nproposal_sd = 0.2\nclip = 6"),
     ("lazy-barker", "name = 'lazy-barker'\nkeep = 0.7\nproposal_sd = 0.2\nclip = 6"),
@@ -100,7 +100,7 @@ fn assert_banana(name: &str, sampler: &str) {
 }
 
 #[test]
-fn a_preset_samples_its_posterior() {
+fn a_sampler_samples_its_posterior() {
     let (name, sampler) = SAMPLERS[0];
     assert_gaussian(name, sampler);
     assert_banana(name, sampler);
@@ -108,7 +108,7 @@ fn a_preset_samples_its_posterior() {
 
 #[test]
 #[ignore = "slow: cargo test --release -p barkeep --test presets -- --ignored"]
-fn every_preset_samples_its_posterior() {
+fn every_sampler_samples_its_posterior() {
     for (name, sampler) in &SAMPLERS[1..] {
         assert_gaussian(name, sampler);
         assert_banana(name, sampler);

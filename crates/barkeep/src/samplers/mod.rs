@@ -1,8 +1,8 @@
 //! Moves chains by asking the curator; never sees a record.
 //!
-//! A [`Kernel`] makes one step: it proposes from public randomness, asks the curator, and moves. A
-//! [`SamplerEntry`] is a sampler a spec can name; each lives in a file of its own that says how its spec keys
-//! become a kernel and what a step costs.
+//! A [`SamplerEntry`] is a sampler a spec can name: [`SAMPLERS`] lists them all. Inside, `entries` has one file per sampler,
+//! which turns spec keys into a kernel and the price of a step; `prepare` reads the keys that several samplers share;
+//! `kernels` has the loops, and `parts` what they are made of.
 
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
@@ -11,8 +11,8 @@ use barkeep_curator::{Ask, Refused};
 pub(crate) mod entries;
 pub(crate) mod entry;
 pub(crate) mod example;
-pub mod kernels;
-pub mod parts;
+pub(crate) mod kernels;
+pub(crate) mod parts;
 pub(crate) mod prepare;
 
 pub use entries::SAMPLERS;
@@ -29,10 +29,11 @@ pub struct State {
 }
 
 /// One step of a chain.
-pub trait Kernel: Send {
+pub(crate) trait Kernel: Send {
     /// Moves `state` by one step, or leaves it.
     ///
-    /// **Errors** the curator's refusal; the state is untouched then.
+    /// # Errors
+    /// The curator's refusal; the state is untouched then.
     fn step(&mut self, state: &mut State, ask: &mut dyn Ask, rng: &mut PublicRng)
     -> Result<Outcome, Refused>;
 

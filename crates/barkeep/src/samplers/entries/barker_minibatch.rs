@@ -1,7 +1,6 @@
 //! `barker-minibatch`: the corrected Barker test on a batch, whose own variance is part of the noise (Heikkilä et al.
 //! 2019, Theorem 2).
 
-use barkeep_accounting::mechanisms::BarkerMinibatch;
 use crate::Error;
 use crate::samplers::entry::{Price, SamplerEntry, StartRule};
 use crate::samplers::example::{Example, MIXTURE};
@@ -12,6 +11,7 @@ use crate::samplers::prepare::judged::{
 };
 use crate::samplers::prepare::walk_keys::WALK_KEYS;
 use crate::spec::section::{Key, key};
+use barkeep_accounting::mechanisms::BarkerMinibatch;
 use barkeep_accounting::{BarkerBound, Cost, Mechanism, Neighbours, Sampling, Steps};
 use barkeep_curator::barker_minibatch_clip;
 

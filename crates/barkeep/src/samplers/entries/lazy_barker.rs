@@ -1,4 +1,4 @@
-//! `lazy-barker`: the Barker test, but a proposal is looked at kindly only a fraction of the time.
+//! `lazy-barker`: Barker's acceptance probability times a constant κ.
 
 use crate::samplers::entry::{SamplerEntry, StartRule};
 use crate::samplers::example::{BANANA, Example};

@@ -60,10 +60,10 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let share = (epsilon.get() / draws as f64).min(LARGEST_CHOICE) * (1.0 - 1e-9);
     let factor = if neighbours == Neighbours::Substitute { 2.0 } else { 1.0 };
     let power = setting.temper.get().min(share / (factor * (range.1 - range.0)));
-    let premises = PrivacyModel { neighbours };
+    let privacy_model = PrivacyModel { neighbours };
     let priced = |error: Refused| section.error("name", format!("has no price here: {error}"));
-    let pure = choose_epsilon(range, power, premises).map_err(priced)?;
-    let cost = choose_cost(range, power, premises).map_err(priced)?;
+    let pure = choose_epsilon(range, power, privacy_model).map_err(priced)?;
+    let cost = choose_cost(range, power, privacy_model).map_err(priced)?;
 
     let facts: Facts = vec![
         Fact::count("grid_points", "points of the grid", grid.offsets.len() as u64),
@@ -130,9 +130,9 @@ impl Grid {
             let (low, high) = setting.model.log_ratio_range(setting.schema, &self.middle, point)?;
             (least, largest) = (least.min(low), largest.max(high));
         }
-        // Roundings of a record's ratio stay inside.
-        let hair = 1e-9 * (largest - least);
-        let range = (least - hair, largest + hair);
+        // The slack keeps the rounding of a record's ratio inside.
+        let slack = 1e-9 * (largest - least);
+        let range = (least - slack, largest + slack);
         (range.1 - range.0).is_finite().then_some(range)
     }
 }

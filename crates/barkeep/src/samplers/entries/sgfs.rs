@@ -4,7 +4,7 @@
 //! all the noise, both from a private estimate of the records' squared gradients: [`scoring`](crate::samplers::parts::scoring) has the
 //! mathematics and the proof that draws are at temperature 1.
 //!
-//! **Privacy.** One question a step tells gradients and squares of one batch. The noise is non-spherical: with S from
+//! **Privacy.** One question a step answers with gradients and squares of one batch. The noise is non-spherical: with S from
 //! `precondition` a record's Sᵀ∇ℓ is clipped at B, so the paper's public Lipschitz matrix is F = B·S⁻ᵀ, and noise N(0, σ²I) on
 //! the clipped sum is S⁻ᵀ·N(0, σ²I) on the gradients. Squares are weighted by 1/(7B), which gives them the paper's noise, 7B
 //! times that of a gradient, and lengthens a record's share from B to B√(1 + 1/49). The squares are not centred: at the

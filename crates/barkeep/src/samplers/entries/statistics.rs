@@ -46,12 +46,12 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         setting.model.statistics(setting.schema).map_err(|reason| section.error("name", reason))?;
     let bound = section.positive("clip")?.unwrap_or(statistics.bound());
     let clip = Clip::new(bound).map_err(|error| section.error("clip", error.to_string()))?;
-    let premises = PrivacyModel { neighbours };
-    // A hair less, so that the bill, inverted for ε instead of δ, still fits.
+    let privacy_model = PrivacyModel { neighbours };
+    // Slightly less, so that the bill still fits when it is inverted for ε instead of δ.
     let budget = Epsilon::new(epsilon.get() * (1.0 - 1e-9))?;
     let ratio = calibration::smallest_ratio(Sampling::Full, neighbours, Steps(1), budget, delta)?;
     let sigma = sigma_for(ratio, sum_sensitivity(Temper::NONE, clip, neighbours)?);
-    let cost = sum_cost(Temper::NONE, clip, Sampling::Full, sigma, premises)?;
+    let cost = sum_cost(Temper::NONE, clip, Sampling::Full, sigma, privacy_model)?;
 
     let (kind, words) = match (statistics.neglects(), bound < statistics.bound()) {
         (_, true) => ("approximate", "approximate: records beyond the clip are shortened".to_owned()),

@@ -1,6 +1,6 @@
 //! Runs kernels through the curator's gate on records whose posterior is known, and compares moments.
 //!
-//! The budget charges nothing, so that chains are long enough to tell. Each comparison allows five standard errors
+//! The budget charges nothing, so that chains can be long. Each comparison allows five standard errors
 //! (level 6e-7 a side under the normal law); seeds are fixed.
 
 use crate::accounting::Neighbours;
@@ -42,18 +42,18 @@ pub(crate) fn follow(
     seed: u64,
     kernel: impl FnOnce(&mut PublicRng) -> Box<dyn Kernel>,
 ) -> Vec<Vec<f64>> {
-    let premises = PrivacyModel { neighbours: Neighbours::Substitute };
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let curator =
-        Curator::new(table, Arc::clone(&model) as Arc<dyn Likelihood>, premises, Budget::not_private())
+        Curator::new(table, Arc::clone(&model) as Arc<dyn Likelihood>, privacy_model, Budget::not_private())
             .unwrap();
-    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(seed));
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(seed));
     let mut rng = PublicRng::new(seed, 0);
     let mut kernel = kernel(&mut rng);
     let mut state = State { theta: start.to_vec(), log_prior: model.log_prior(start) };
     let mut series = vec![Vec::with_capacity(steps); start.len()];
     let mut moved = 0;
     for _ in 0..steps {
-        let outcome = kernel.step(&mut state, &mut tab, &mut rng).unwrap();
+        let outcome = kernel.step(&mut state, &mut gate, &mut rng).unwrap();
         moved += u32::from(outcome != Outcome::Rejected);
         series.iter_mut().zip(kernel.published(&state)).for_each(|(series, x)| series.push(*x));
     }

@@ -1,8 +1,8 @@
 //! Moves along noisy gradients: one kernel over the curator's sums for every sampler that diffuses.
 //!
-//! A step asks one question, the sum of the records' whitened gradients, each clipped, plus an exactly sampled normal; adds
-//! the prior's gradient and the frame's divergence; lets an [`Integrator`] turn that force into a displacement; and
-//! follows the frame for it. The normal in the answer *is* the noise of the dynamics: nothing is drawn on top.
+//! A step asks one question: the sum of the records' whitened gradients, each clipped, plus an exactly sampled normal. It adds
+//! the prior's gradient and the frame's divergence. An [`Integrator`] turns that force into a displacement, and the chain
+//! follows the frame along it. The normal in the answer *is* the noise of the dynamics: nothing is drawn on top.
 //!
 //! **Privacy.** A step is a post-processing of one Gaussian mechanism. A record enters its question as
 //! clip_B(Sᵀ∇ln p(x|θ)), of norm at most B whatever x is, so replacing it moves the tempered sum by at most 2TB; S, θ, the
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Turns forces into displacements, in whitened units; a force carries the dynamics' noise.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Integrator {
+pub(crate) enum Integrator {
     /// w = (h/2)·f, with noise N(0, 4/h) in f.
     Overdamped {
         /// h.
@@ -60,7 +60,7 @@ pub enum Integrator {
 impl Integrator {
     /// Standard deviation of the noise a force must carry.
     #[must_use]
-    pub fn noise(&self) -> f64 {
+    pub(crate) fn noise(&self) -> f64 {
         match self {
             Self::Overdamped { step } | Self::Scoring { step, .. } => 2.0 / step.sqrt(),
             Self::Underdamped { step, friction, .. } => {
@@ -74,7 +74,7 @@ impl Integrator {
     /// Steps from here on diverge: on a standard normal the variance of a state is 1/(1 − h/4), with momentum
     /// 1/(1 − h²/4).
     #[must_use]
-    pub fn longest_step(&self) -> f64 {
+    pub(crate) fn longest_step(&self) -> f64 {
         match self {
             Self::Overdamped { .. } => 4.0,
             Self::Underdamped { .. } | Self::Thermostat { .. } => 2.0,
@@ -84,7 +84,7 @@ impl Integrator {
 
     /// The length of a step.
     #[must_use]
-    pub fn step(&self) -> f64 {
+    pub(crate) fn step(&self) -> f64 {
         match self {
             Self::Overdamped { step }
             | Self::Underdamped { step, .. }
@@ -93,7 +93,7 @@ impl Integrator {
         }
     }
 
-    /// Goes on with steps of another length.
+    /// Continues with steps of another length.
     pub(crate) fn set_step(&mut self, to: f64) {
         match self {
             Self::Overdamped { step }
@@ -156,40 +156,40 @@ impl Integrator {
 
 /// What every question of a flow has in common; public.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Asking {
+pub(crate) struct Asking {
     /// Tempering T.
-    pub temper: Temper,
+    pub(crate) temper: Temper,
     /// Bound B on a record's whitened gradient.
-    pub clip: Clip,
+    pub(crate) clip: Clip,
     /// Number of records.
-    pub records: f64,
+    pub(crate) records: f64,
     /// Which records are asked; their sum stands for that of all.
-    pub batch: Sampling,
+    pub(crate) batch: Sampling,
     /// At least 1: how much larger the noise is than the dynamics needs.
-    pub inflation: f64,
+    pub(crate) inflation: f64,
 }
 
 impl Asking {
     /// Standard deviation of the noise on the asked records' sum, where that of all needs `noise`.
     #[must_use]
-    pub fn sigma(&self, noise: f64) -> f64 {
+    pub(crate) fn sigma(&self, noise: f64) -> f64 {
         noise * self.batch.rate() * self.inflation
     }
 }
 
-/// So many steps of one length and one noise.
+/// A number of steps of one length and one noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stage {
+pub(crate) struct Stage {
     /// How many.
-    pub steps: u64,
+    pub(crate) steps: u64,
     /// Their length, as the integrator counts it.
-    pub step: f64,
+    pub(crate) step: f64,
     /// Their noise over what the dynamics needs.
-    pub inflation: f64,
+    pub(crate) inflation: f64,
 }
 
 /// The kernel.
-pub struct Flow {
+pub(crate) struct Flow {
     model: Arc<dyn Model>,
     whitening: WhiteningChoice,
     /// Made where the chain starts.
@@ -211,7 +211,7 @@ pub struct Flow {
 impl Flow {
     /// A flow over a model, its frame chosen where it starts.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         model: Arc<dyn Model>,
         whitening: WhiteningChoice,
         integrator: Integrator,
@@ -240,7 +240,7 @@ impl Flow {
 impl Flow {
     /// Follows a schedule of stages instead of one step for all.
     #[must_use]
-    pub fn with_stages(mut self, stages: &[Stage]) -> Self {
+    pub(crate) fn with_stages(mut self, stages: &[Stage]) -> Self {
         self.stages = stages.iter().rev().copied().collect();
         self.next_stage();
         self
@@ -257,7 +257,7 @@ impl Flow {
 }
 
 impl Kernel for Flow {
-    /// A displacement that leads nowhere finite is not made: a decision on public numbers.
+    /// Skips a displacement that leads nowhere finite: a decision on public numbers.
     fn step(
         &mut self,
         state: &mut State,

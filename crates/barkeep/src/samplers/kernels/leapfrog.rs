@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 /// The mass matrix M.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Mass {
+pub(crate) enum Mass {
     /// One mass for each coordinate.
     Diagonal(Vec<f64>),
     /// A full matrix.
@@ -52,7 +52,7 @@ pub enum Mass {
 impl Mass {
     /// Checks that a matrix, given row by row, can be a mass.
     #[must_use]
-    pub fn new(matrix: &[f64], dimension: usize) -> Option<Self> {
+    pub(crate) fn new(matrix: &[f64], dimension: usize) -> Option<Self> {
         let factor = Cholesky::new(matrix, dimension)?;
         let diagonal = matrix.iter().enumerate().all(|(k, x)| k % (dimension + 1) == 0 || *x == 0.0);
         Some(if diagonal {
@@ -96,25 +96,25 @@ fn multiply(matrix: &[f64], vector: &[f64], out: &mut [f64]) {
 
 /// How a path is simulated; all of it public.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Path {
+pub(crate) struct Path {
     /// M.
-    pub mass: Mass,
+    pub(crate) mass: Mass,
     /// η.
-    pub step: f64,
+    pub(crate) step: f64,
     /// L.
-    pub leapfrog: u64,
+    pub(crate) leapfrog: u64,
     /// Tempering of the likelihood.
-    pub temper: Temper,
+    pub(crate) temper: Temper,
     /// Clip bound of one record's gradient.
-    pub clip: Clip,
+    pub(crate) clip: Clip,
     /// Standard deviation of a gradient's noise, per coordinate.
-    pub sigma: f64,
+    pub(crate) sigma: f64,
     /// Whether a path starts with the gradient the last one ended with.
-    pub reuse: bool,
+    pub(crate) reuse: bool,
 }
 
 /// Hamiltonian Monte Carlo.
-pub struct Hamiltonian {
+pub(crate) struct Hamiltonian {
     model: Arc<dyn Model>,
     path: Path,
     judgement: Judgement,
@@ -130,7 +130,7 @@ pub struct Hamiltonian {
 impl Hamiltonian {
     /// A chain at rest.
     #[must_use]
-    pub fn new(model: Arc<dyn Model>, path: Path, judgement: Judgement) -> Self {
+    pub(crate) fn new(model: Arc<dyn Model>, path: Path, judgement: Judgement) -> Self {
         let zeros = || vec![0.0; model.dimension()];
         let (position, momentum, velocity, gradient, prior) = (zeros(), zeros(), zeros(), zeros(), zeros());
         Self { model, path, judgement, here: None, position, momentum, velocity, gradient, prior }

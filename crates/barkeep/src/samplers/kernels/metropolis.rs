@@ -1,6 +1,6 @@
 //! Proposes, asks one question, moves: every propose-and-test sampler of the papers is this loop.
 //!
-//! A preset chooses the walk, the clip, the batch and the acceptance rule; nothing else differs.
+//! Samplers differ in the walk, the clip, the batch and the acceptance rule, and in nothing else.
 
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// How the clip bound of a record's log-ratio is chosen, from public facts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ClipBound {
+pub(crate) enum ClipBound {
     /// The same for every step.
     Constant(f64),
     /// This slope times the length of the step.
@@ -23,7 +23,7 @@ pub enum ClipBound {
 
 /// How a proposal is judged.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Acceptance {
+pub(crate) enum Acceptance {
     /// By one rule at every step.
     Fixed(Rule),
     /// By the penalty rule whose noise is `ratio` times the sensitivity of the step.
@@ -38,29 +38,30 @@ pub enum Acceptance {
 
 /// What a propose-and-test sampler does at every step; all of it public.
 #[derive(Debug, Clone)]
-pub struct Judgement {
+pub(crate) struct Judgement {
     /// The clip bound.
-    pub clip: ClipBound,
+    pub(crate) clip: ClipBound,
     /// The acceptance rule.
-    pub acceptance: Acceptance,
+    pub(crate) acceptance: Acceptance,
     /// Tempering of the likelihood.
-    pub temper: Temper,
+    pub(crate) temper: Temper,
     /// Which records are asked.
-    pub batch: Sampling,
+    pub(crate) batch: Sampling,
     /// Under which relation the sensitivity is taken.
-    pub neighbours: Neighbours,
+    pub(crate) neighbours: Neighbours,
     /// At which level a decision is accounted for.
-    pub level: Level,
+    pub(crate) level: Level,
 }
 
 impl Judgement {
     /// The clip bound and the rule for a step of the given length.
     ///
-    /// A bound out of the lattice's range is moved into it, and a penalty too small for an exact coin is raised to
-    /// the smallest one; both depend on the length only, so detailed balance holds, and neither costs more.
+    /// A bound out of the lattice's range is moved into it. A penalty too small for an exact coin is raised to the smallest
+    /// one. Both depend on the length only, so detailed balance holds, and neither costs more.
     ///
-    /// **Errors** as [`decide_sensitivity`].
-    pub fn at(&self, distance: f64) -> Result<(Clip, Rule), Refused> {
+    /// # Errors
+    /// As [`decide_sensitivity`].
+    pub(crate) fn at(&self, distance: f64) -> Result<(Clip, Rule), Refused> {
         let clip = Clip::new(match self.clip {
             ClipBound::Constant(bound) => bound,
             ClipBound::PerDistance(slope) => {
@@ -77,11 +78,12 @@ impl Judgement {
         Ok((clip, rule))
     }
 
-    /// Asks whether a chain may move; `offset` is what the question does not touch records for.
+    /// Asks whether a chain may move; `offset` sums the terms that need no records: prior, proposal, kinetic energy.
     ///
     /// **Privacy.** The cases without a question are decided by public numbers alone, so they cost nothing.
     ///
-    /// **Errors** as [`Ask::decide`].
+    /// # Errors
+    /// As [`Ask::decide`].
     pub(crate) fn accepts(
         &self,
         ask: &mut dyn Ask,
@@ -125,7 +127,7 @@ impl Judgement {
 }
 
 /// The loop.
-pub struct Metropolis {
+pub(crate) struct Metropolis {
     model: Arc<dyn Model>,
     walk: Walk,
     judgement: Judgement,
@@ -135,7 +137,7 @@ pub struct Metropolis {
 impl Metropolis {
     /// A loop over a model.
     #[must_use]
-    pub fn new(model: Arc<dyn Model>, walk: Walk, judgement: Judgement) -> Self {
+    pub(crate) fn new(model: Arc<dyn Model>, walk: Walk, judgement: Judgement) -> Self {
         let proposed = vec![0.0; model.dimension()];
         Self { model, walk, judgement, proposed }
     }

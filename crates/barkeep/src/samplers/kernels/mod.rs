@@ -2,9 +2,9 @@
 
 #[cfg(test)]
 mod closed_form;
-pub mod flow;
+pub(crate) mod flow;
 pub(crate) mod given;
 pub(crate) mod grid;
-pub mod leapfrog;
-pub mod metropolis;
+pub(crate) mod leapfrog;
+pub(crate) mod metropolis;
 pub(crate) mod variational;

@@ -4,15 +4,17 @@
 //! for one noisy gradient G at θ = m + s·z, z standard normal, and both halves of q learn from it. With Λ the public
 //! precision nT·F(m) + prior precision, F the expected information of one record under the model, and Λ = LLᵀ:
 //!
-//! * per record L⁻¹∇ℓᵢ is clipped, so that the clip is round where the posterior is;
+//! * each record's L⁻¹∇ℓᵢ is clipped, so that the clip has the posterior's shape;
 //! * G + Λ(θ − m) has the mean of G, and for a normal posterior none of its spread: m ← m + rate·Λ⁻¹(G + Λ(θ − m));
 //! * −E_q[∂²/∂θ_j²] = Λ_jj − E[(G + Λ(θ − m))_j z_j]/s_j (Stein's identity) is 1/s_j² at the optimum.
 //!
-//! The first half of the iterations goes to where the posterior is. Far from it a bend that θ and m see differently would throw m
-//! off, so Λ is taken at θ there: m moves towards the Newton step from θ, which tends to the same place. The second half takes Λ
-//! at m, since only then the mean of G vanishes where the objective is largest, and is averaged; its steps have a longest one,
-//! which for a normal posterior is hardly ever met. What Λ says of 1/s² counts as much as so many iterations that noise alone
-//! would leave a relative error of one quarter: where the budget is small the public guess stands.
+//! The first half of the iterations moves to where the posterior is. Far from it the curvature differs between θ and m and would
+//! throw m off. So the first half takes Λ at θ: m moves towards the Newton step from θ, which tends to the same place. The
+//! second half takes Λ at m, since only then the mean of G vanishes where the objective is largest, and is averaged. Its steps
+//! have a largest length, which a normal posterior hardly ever reaches.
+//!
+//! The public guess of 1/s² from Λ has a weight, counted in iterations: as many as leave a relative error of one quarter by
+//! noise alone. With a small budget the public guess therefore stands.
 
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
@@ -42,23 +44,23 @@ pub struct Fit {
     pub(crate) cost: Cost,
 }
 
-/// So many iterations count what the public guess says of a precision while the fit goes on: the first few learn too little of it
-/// to draw from.
+/// Least weight, in iterations, of the public guess of a precision during the fit: the first few iterations learn too little to
+/// draw from.
 const CAUTION: f64 = 10.0;
 
 /// A normal law with independent coordinates.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Approximation {
+pub(crate) struct Approximation {
     /// m.
-    pub mean: Vec<f64>,
+    pub(crate) mean: Vec<f64>,
     /// s.
-    pub sd: Vec<f64>,
+    pub(crate) sd: Vec<f64>,
 }
 
 impl Approximation {
     /// A draw.
     #[must_use]
-    pub fn draw(&self, rng: &mut PublicRng) -> Vec<f64> {
+    pub(crate) fn draw(&self, rng: &mut PublicRng) -> Vec<f64> {
         self.mean.iter().zip(&self.sd).map(|(m, s)| m + s * rng.normal()).collect()
     }
 }
@@ -69,7 +71,7 @@ impl Fit {
         1.0 / self.batch.rate()
     }
 
-    /// The spread of one gradient, in posterior standard deviations: noise, and what a batch says of all records.
+    /// The spread of one gradient in posterior standard deviations: its noise and the error of a batch.
     ///
     /// A whitened gradient has variance 1/(nT) under the model, so T·n/b times the sum of b of them, drawn from n
     /// without replacement, has variance T·(n/b − 1).
@@ -95,7 +97,7 @@ impl Fit {
     ///
     /// # Errors
     /// The curator's refusal.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         model: &dyn Model,
         ask: &mut dyn Ask,
@@ -108,7 +110,7 @@ impl Fit {
         };
         let (mut answer, mut prior) = (vec![0.0; d], vec![0.0; d]);
         let warm_up = self.iterations / 2;
-        // So many iterations of noise alone leave a relative error of one quarter.
+        // This many iterations of noise alone leave a relative error of one quarter.
         let trust = (self.noise() / 0.25).powi(2).max(1.0);
         #[expect(clippy::cast_precision_loss, reason = "dimensions are small")]
         let longest = 3.0 * (d as f64).sqrt() * (1.0 + self.noise());
@@ -117,7 +119,7 @@ impl Fit {
         for iteration in 0..self.iterations {
             let z: Vec<f64> = (0..d).map(|_| rng.normal()).collect();
             let theta: Vec<f64> = (0..d).map(|j| mean[j] + sd[j] * z[j]).collect();
-            // Where this cannot be inverted the last one that could serves on.
+            // If this has no inverse, the last factor stays in use.
             if iteration < warm_up
                 && let Some(here) = self.precision(model, &theta)
             {
@@ -156,7 +158,7 @@ impl Fit {
                     learned[j] += 1.0 - slope * z[j] / (sd[j] * precision);
                 }
             }
-            // A normal posterior has steps of the size of the noise; a bent one throws the mean off by a few long ones.
+            // Steps of a normal posterior are as large as the noise; a few long ones of a bent posterior throw the mean off.
             let length = whitened.iter().map(|x| x * x).sum::<f64>().sqrt();
             if iteration >= warm_up && length > longest {
                 whitened.iter_mut().for_each(|x| *x *= longest / length);
@@ -180,7 +182,8 @@ impl Fit {
     }
 }
 
-/// 1/√precision, the precision being Λ's times the mean of what was learned and `trust` times one, within a factor of 16.
+/// 1/√precision. The precision is Λ's times the average of what was learned and of 1, which has weight `trust`; the factor
+/// stays between 1/16 and 16.
 fn standard_deviations(factor: &Cholesky, learned: &[f64], trust: f64, averaged: f64) -> Vec<f64> {
     let rows = factor.lower().chunks_exact(factor.dimension());
     rows.zip(learned)

@@ -1,5 +1,5 @@
 //! What kernels are made of: proposals, whitening, scoring.
 
-pub mod proposal;
-pub mod scoring;
-pub mod whitening;
+pub(crate) mod proposal;
+pub(crate) mod scoring;
+pub(crate) mod whitening;

@@ -7,7 +7,7 @@ use crate::public_rng::PublicRng;
 
 /// How long a step may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Length {
+pub(crate) enum Length {
     /// Gaussian, of any length.
     Gaussian,
     /// Gaussian conditioned on a Euclidean length of at most `cap`, by redrawing.
@@ -24,7 +24,7 @@ pub enum Length {
 
 /// Which coordinates a step changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub(crate) enum Direction {
     /// All at once.
     Full,
     /// One, chosen uniformly (the thesis' OCU).
@@ -35,7 +35,7 @@ pub enum Direction {
 
 /// The scale of a Gaussian step: one row of a lower triangular factor per coordinate, or standard deviations.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// A standard deviation per coordinate.
     Diagonal(Vec<f64>),
     /// Lower triangular factor of the covariance, row-major; for full moves only.
@@ -52,7 +52,7 @@ impl Scale {
 
     /// Root mean square length of an uncapped step that moves the given coordinates.
     #[must_use]
-    pub fn root_mean_square(&self, direction: Direction) -> f64 {
+    pub(crate) fn root_mean_square(&self, direction: Direction) -> f64 {
         match (self, direction) {
             (Self::Diagonal(sd), Direction::Full) => sd.iter().map(|s| s * s).sum::<f64>().sqrt(),
             (Self::Diagonal(sd), _) => sd.iter().copied().fold(0.0, f64::max),
@@ -63,7 +63,7 @@ impl Scale {
 }
 
 /// A random walk with its memory.
-pub struct Walk {
+pub(crate) struct Walk {
     scale: Scale,
     length: Length,
     direction: Direction,
@@ -76,7 +76,7 @@ pub struct Walk {
 impl Walk {
     /// A walk at rest; the signs of a guided walk are drawn here.
     #[must_use]
-    pub fn new(scale: Scale, length: Length, direction: Direction, rng: &mut PublicRng) -> Self {
+    pub(crate) fn new(scale: Scale, length: Length, direction: Direction, rng: &mut PublicRng) -> Self {
         let signs = match direction {
             Direction::Guided => (0..scale.dimension()).map(|_| rng.sign()).collect(),
             Direction::Full | Direction::One => Vec::new(),
@@ -86,7 +86,7 @@ impl Walk {
 
     /// The longest step this walk can take, if there is one.
     #[must_use]
-    pub fn longest(length: Length) -> Option<f64> {
+    pub(crate) fn longest(length: Length) -> Option<f64> {
         match length {
             Length::Gaussian => None,
             Length::Capped { cap } | Length::Uniform { cap } => Some(cap),
@@ -94,7 +94,7 @@ impl Walk {
     }
 
     /// Writes the proposed state to `to` and returns its Euclidean distance from `from`.
-    pub fn propose(&mut self, from: &[f64], to: &mut [f64], rng: &mut PublicRng) -> f64 {
+    pub(crate) fn propose(&mut self, from: &[f64], to: &mut [f64], rng: &mut PublicRng) -> f64 {
         to.copy_from_slice(from);
         match self.direction {
             Direction::Full => self.full(from, to, rng),
@@ -119,7 +119,7 @@ impl Walk {
     }
 
     /// Learns the fate of the last proposal.
-    pub fn observe(&mut self, accepted: bool) {
+    pub(crate) fn observe(&mut self, accepted: bool) {
         if self.direction == Direction::Guided && !accepted {
             self.signs[self.last] = -self.signs[self.last];
         }

@@ -6,7 +6,7 @@
 //! (I − 2A⁻¹P)P⁻¹(I − 2PA⁻¹) + 4A⁻¹QA⁻¹ = P⁻¹ − 4A⁻¹ + 4A⁻¹PA⁻¹ + 4A⁻¹(A − P)A⁻¹ = P⁻¹.
 //! Here P = nT·V + the prior's precision and Q = (nT)²/b·(1 − b/n)·V + v·I, where V is the mean of the records' squared
 //! gradients x·xᵀ, which under the model is one record's information; b the batch; v the variance of the noise that protects,
-//! **all of it**: what the budget wants beyond the dynamics' own slows the chain but does not heat it.
+//! **all of it**: noise that the budget requires beyond the dynamics' own slows the chain but does not heat it.
 //! Where v dominates a step is that of Langevin dynamics, (2/v)·f; where it does not, that of a normal approximation.
 //!
 //! **Privacy.** V is averaged over noisy answers that are paid for, then projected onto positive semidefinite matrices: all of
@@ -18,7 +18,7 @@ use barkeep_num::linear::{Cholesky, Spectrum};
 
 /// V, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scoring {
+pub(crate) struct Scoring {
     /// c, the weight of squares in a question.
     weight: f64,
     dimension: usize,
@@ -30,7 +30,7 @@ pub struct Scoring {
 impl Scoring {
     /// Nothing known yet; squares will be asked for with this weight.
     #[must_use]
-    pub fn new(weight: f64, dimension: usize) -> Self {
+    pub(crate) fn new(weight: f64, dimension: usize) -> Self {
         Self { weight, dimension, total: vec![0.0; dimension * dimension], answers: 0 }
     }
 
@@ -39,7 +39,7 @@ impl Scoring {
         self.weight
     }
 
-    /// Takes in an answer of gradients and squares.
+    /// Adds an answer of gradients and squares to the estimate.
     pub(crate) fn learn(&mut self, answer: &[f64], asking: &Asking) {
         let asked = asking.temper.get() * asking.batch.rate() * asking.records;
         let moments = second_moments(answer, self.dimension, self.weight);

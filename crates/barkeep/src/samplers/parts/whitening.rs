@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// How a frame is chosen.
 #[derive(Debug, Clone, PartialEq)]
-pub enum WhiteningChoice {
+pub(crate) enum WhiteningChoice {
     /// From the model's expected Fisher information, times `scale`.
     Fisher {
         /// Whether it follows the position; `None`: where the information does.
@@ -36,7 +36,7 @@ pub enum WhiteningChoice {
 }
 
 /// S(θ) and its divergence at the position it was last moved to.
-pub struct Whitening {
+pub(crate) struct Whitening {
     model: Arc<dyn Model>,
     local: Option<Metric>,
     /// S, row-major.
@@ -81,9 +81,9 @@ const DIFFERENCE: f64 = 1e-4;
 impl Whitening {
     /// The frame at `at` for `records` records tempered by `temper`, `weight` = records·temper.
     ///
-    /// `None` where the model does not know its information, or nothing at all is known of θ.
+    /// `None` where the model does not know its information, or where it and the prior say nothing about θ.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         whitening: &WhiteningChoice,
         model: &Arc<dyn Model>,
         weight: f64,
@@ -110,24 +110,24 @@ impl Whitening {
 
     /// Whether S follows the position.
     #[must_use]
-    pub fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         self.local.is_some()
     }
 
     /// S, row by row.
     #[must_use]
-    pub fn factor(&self) -> &[f64] {
+    pub(crate) fn factor(&self) -> &[f64] {
         &self.factor
     }
 
     /// Sᵀ, row by row.
     #[must_use]
-    pub fn transposed(&self) -> &[f64] {
+    pub(crate) fn transposed(&self) -> &[f64] {
         &self.transposed
     }
 
     /// Computes S and its divergence at `at`; where that fails, those before stay.
-    pub fn move_to(&mut self, theta: &[f64]) {
+    pub(crate) fn move_to(&mut self, theta: &[f64]) {
         let Some(metric) = self.local else { return };
         let Some(factor) = metric.factor(&*self.model, theta) else { return };
         let Some(changes) = metric.changes(&*self.model, theta, &factor) else { return };
@@ -149,9 +149,9 @@ impl Whitening {
         self.diagonal = diagonal.then(|| self.factor.iter().step_by(d + 1).copied().collect());
     }
 
-    /// Sᵀ, as the curator is told of it.
+    /// Sᵀ, as the curator takes it.
     #[must_use]
-    pub fn precondition(&self) -> Precondition<'_> {
+    pub(crate) fn precondition(&self) -> Precondition<'_> {
         match &self.diagonal {
             Some(entries) if entries.iter().all(|entry| *entry == 1.0) => Precondition::Identity,
             Some(entries) => Precondition::Diagonal(entries),
@@ -166,7 +166,7 @@ impl Whitening {
     }
 
     /// Adds Sᵀ·`gradient` + div S to `force`.
-    pub fn add_force(&self, gradient: &[f64], force: &mut [f64]) {
+    pub(crate) fn add_force(&self, gradient: &[f64], force: &mut [f64]) {
         let rows = self.transposed.chunks_exact(gradient.len());
         for ((force, row), divergence) in force.iter_mut().zip(rows).zip(&self.divergence) {
             *force += dot(row, gradient) + divergence;
@@ -178,7 +178,7 @@ impl Whitening {
     /// **Precision.** Exact for a constant frame; else by the classical Runge–Kutta method in steps of at most a
     /// quarter of a whitened unit. The flow uses public numbers alone, so its steps cost nothing.
     #[must_use]
-    pub fn half_flow(&self, theta: &mut [f64], w: &[f64]) -> bool {
+    pub(crate) fn half_flow(&self, theta: &mut [f64], w: &[f64]) -> bool {
         let Some(metric) = self.local else {
             let rows = self.factor.chunks_exact(theta.len());
             theta.iter_mut().zip(rows).for_each(|(theta, row)| *theta += 0.5 * dot(row, w));

@@ -1,4 +1,4 @@
-//! Reads which correction V_cor makes normal noise nearly logistic, and tells how nearly.
+//! Reads which correction V_cor makes normal noise nearly logistic, and states its error.
 
 use crate::plan::facts::{Fact, Facts, Value};
 use crate::spec::SpecError;
@@ -30,7 +30,7 @@ pub(crate) fn corrected(section: &Section<'_>, variance: f64) -> Result<(Rule, F
             ],
         )?
         .unwrap_or(Fit::Mixture);
-    // A preset that fixes C has no such key; what can be changed then is the fit.
+    // A sampler that fixes C has no such key; then only the fit can be changed.
     let key = if section.has("variance") { "variance" } else { "correction" };
     let fail = |error: barkeep_accounting::Error| section.error(key, error.to_string());
     let fitted = Variance::new(variance).and_then(|variance| fit.correction(variance)).map_err(fail)?;

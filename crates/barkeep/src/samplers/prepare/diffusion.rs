@@ -4,15 +4,15 @@
 //! information and prior, and the starting point. With B = w/√(nT) the clip of a whitened gradient, so that
 //! u = √(nT)·Sᵀ∇ln p(x|θ) is clipped at w, a budget of μ buys diffusion time τ with τ·w² = μ²n/T.
 //!
-//! * **Clip** w = max(√d + 1.5, √(μ²n/(2000·T))). Under the model ‖u‖² has mean at most d; a clip too small is bias no budget
-//!   cures, so time beyond 2000 is spent on a wider clip. The mean of what a clip cuts off moves the posterior by √(nT) times as much
-//!   in its own standard deviations; a regression whose gradients are skewed and have no bound therefore spends all time beyond 50
-//!   on a clip of 10, and then time beyond 200 on a wider one. Where the model bounds its gradients under the schema and the
+//! * **Clip** w = max(√d + 1.5, √(μ²n/(2000·T))). Under the model ‖u‖² has mean at most d. No budget cures the bias of a clip
+//!   that is too small, so time beyond 2000 buys a wider clip. A clip that cuts off a mean m moves the posterior by √(nT)·m of
+//!   its standard deviations. A regression whose gradients are skewed and have no bound therefore spends all time beyond 50 on
+//!   a clip of 10, and then time beyond 200 on a wider one. Where the model bounds its gradients under the schema and the
 //!   information does not depend on θ, w is that bound: nothing is clipped.
 //! * **Step** h = 1, half a relaxation time: published midpoints have the right variance for a Gaussian at any h.
 //! * **Burn-in** by time, t < 10: about 2·ln(distance of the start in posterior sd / 0.2).
-//! * **Forecast** of the error of a posterior mean in posterior sd: √(2γ/τ) with γ = 2 for overdamped dynamics, which is
-//!   2w√(T/n)/μ, the Monte Carlo error of so much time.
+//! * **Forecast** of the error of a posterior mean in posterior sd: √(2γ/τ) with γ = 2 for overdamped dynamics. This is
+//!   2w√(T/n)/μ, the Monte Carlo error of diffusion time τ.
 
 use crate::Error;
 use crate::plan::facts::{Fact, Facts};
@@ -36,7 +36,7 @@ pub(crate) const DIFFUSION_KEYS: [Key; 7] = [
          (wherever the chain is), \"auto\" (local where the information varies), \"none\", guesses of the posterior's \
          standard deviations, or of its covariance as a list of rows",
     ),
-    key("fisher_scale", "1", "multiplies the information; 0.5 if records tell half of what the model says"),
+    key("fisher_scale", "1", "multiplies the information; 0.5 if records carry half of what the model says"),
     key(
         "step",
         "1",
@@ -66,7 +66,7 @@ pub(crate) const DIFFUSION_KEYS: [Key; 7] = [
 
 /// Margin of the clip over √d.
 const CLIP_MARGIN: f64 = 1.5;
-/// Diffusion time that leaves an error of 0.045 posterior sd: more of it is hardly worth anything.
+/// Diffusion time that leaves an error of 0.045 posterior sd; more gains little.
 const ENOUGH_TIME: f64 = 2000.0;
 /// The same where the bias of a narrow clip is the larger danger: errors of 0.28 and 0.14 posterior sd.
 const ENOUGH_TIME_BESIDE_BIAS: std::ops::RangeInclusive<f64> = 50.0..=200.0;
@@ -146,8 +146,8 @@ pub(crate) fn prepare(
         batch: Sampling::Full,
         inflation: 1.0,
     };
-    let premises = PrivacyModel { neighbours };
-    let cost = sum_cost(asking.temper, clip, Sampling::Full, integrator.noise(), premises)?;
+    let privacy_model = PrivacyModel { neighbours };
+    let cost = sum_cost(asking.temper, clip, Sampling::Full, integrator.noise(), privacy_model)?;
     let midpoints = section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true);
     let mut facts = facts(&frame, width, clip, &integrator, step);
     facts.push(clipping(bound.is_some_and(|bound| width >= bound)));
@@ -227,10 +227,10 @@ fn hard_bound(setting: &Setting<'_>, frame: &Whitening, weight: f64) -> Option<f
     if frame.is_local() {
         return None;
     }
-    // A hair wider than the bound, so that neither rounding nor the clip's own hair touches anything.
-    const HAIR: f64 = 1.0 + 1e-6;
+    // Slightly wider than the bound, so that neither rounding nor the clip's own slack touches anything.
+    const SLACK: f64 = 1.0 + 1e-6;
     if let Some(bound) = setting.model.lipschitz_through(setting.schema, frame.transposed()) {
-        let bound = weight.sqrt() * bound * HAIR;
+        let bound = weight.sqrt() * bound * SLACK;
         return (bound.is_finite() && bound > 0.0).then_some(bound);
     }
     let lipschitz = setting.model.lipschitz(setting.schema)?;
@@ -238,7 +238,7 @@ fn hard_bound(setting: &Setting<'_>, frame: &Whitening, weight: f64) -> Option<f
     let gram: Vec<f64> =
         (0..d * d).map(|k| (0..d).map(|i| factor[i * d + k / d] * factor[i * d + k % d]).sum()).collect();
     let (_, square) = Spectrum::new(&gram, d)?.range();
-    let bound = (weight * square).sqrt() * lipschitz * HAIR;
+    let bound = (weight * square).sqrt() * lipschitz * SLACK;
     (bound.is_finite() && bound > 0.0).then_some(bound)
 }
 
@@ -262,7 +262,7 @@ fn facts(frame: &Whitening, width: f64, clip: Clip, integrator: &Integrator, ste
     ]
 }
 
-/// What a run of so many steps can be expected to achieve.
+/// What a run can be expected to achieve, by its number of steps.
 fn forecast(step: f64, friction: f64, records: f64) -> MakeForecast {
     Box::new(move |steps| {
         let time = steps as f64 * step;

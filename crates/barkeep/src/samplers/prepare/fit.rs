@@ -68,14 +68,14 @@ impl Fit {
         let width = section.positive("clip")?.unwrap_or(usual);
         let clip = Clip::new(width / information.sqrt())
             .map_err(|error| section.error("clip", error.to_string()))?;
-        let premises = PrivacyModel { neighbours: Neighbours::Substitute };
-        // A hair less, so that the same bill, inverted for ε instead of δ, still fits: batches are priced on a lattice.
-        let hair = if batch == Sampling::Full { 1e-9 } else { 1e-4 };
-        let budget = Epsilon::new(epsilon.get() * (1.0 - hair))?;
+        let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
+        // Slightly less, so that the bill still fits when it is inverted for ε instead of δ: batches are priced on a lattice.
+        let slack = if batch == Sampling::Full { 1e-9 } else { 1e-4 };
+        let budget = Epsilon::new(epsilon.get() * (1.0 - slack))?;
         let ratio =
-            calibration::smallest_ratio(batch, premises.neighbours, Steps(iterations), budget, delta)?;
-        let sigma = sigma_for(ratio, sum_sensitivity(setting.temper, clip, premises.neighbours)?);
-        let cost = sum_cost(setting.temper, clip, batch, sigma, premises)?;
+            calibration::smallest_ratio(batch, privacy_model.neighbours, Steps(iterations), budget, delta)?;
+        let sigma = sigma_for(ratio, sum_sensitivity(setting.temper, clip, privacy_model.neighbours)?);
+        let cost = sum_cost(setting.temper, clip, batch, sigma, privacy_model)?;
         let fit = Self {
             from,
             iterations,

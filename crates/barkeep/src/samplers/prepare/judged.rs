@@ -1,4 +1,4 @@
-//! Prepares a propose-and-test sampler from its spec keys: what the presets have in common.
+//! Prepares a propose-and-test sampler from its spec keys: what these samplers share.
 
 use crate::Error;
 use crate::plan::facts::{Fact, Facts, Value};
@@ -61,7 +61,7 @@ pub(crate) const ON_A_BATCH: (Level, &str) = (
     "must be \"release\": amplification by sampling is proved for the noisy log-ratio, not for the bit alone",
 );
 
-/// What a preset decides before the common part is prepared.
+/// What a sampler decides before the common part is prepared.
 pub(crate) struct Test {
     /// How a proposal is judged.
     pub(crate) acceptance: Acceptance,
@@ -80,7 +80,7 @@ pub(crate) struct Test {
 pub(crate) enum WrittenClip {
     /// The keys of [`CLIP_KEYS`].
     Key,
-    /// The preset.
+    /// The sampler.
     Fixed(f64),
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn needs_budget(section: &Section<'_>, setting: &Setting<'_>) -> Resu
     }
 }
 
-/// A slope that no admitted record's log-ratio exceeds, a hair above the model's own bound so that rounding never clips.
+/// A slope that no admitted record's log-ratio exceeds: slightly above the model's own bound, so that rounding never clips.
 fn lipschitz(setting: &Setting<'_>) -> Option<f64> {
     setting.model.lipschitz(setting.schema).map(|bound| bound * (1.0 + 1e-6))
 }

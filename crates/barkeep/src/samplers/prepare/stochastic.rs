@@ -132,14 +132,14 @@ pub(crate) fn prepare(
             Ok(Stage { steps, step: integrator.step(), inflation })
         })
         .collect::<Result<Vec<Stage>, Error>>()?;
-    let premises = PrivacyModel { neighbours };
+    let privacy_model = PrivacyModel { neighbours };
     let noise = |stage: &Stage| {
         let mut integrator = integrator(step);
         integrator.set_step(stage.step);
         Asking { inflation: stage.inflation, ..asking }.sigma(integrator.noise())
     };
     let cost = |stage: &Stage| -> Result<Cost, Error> {
-        Ok(sum_cost(setting.temper, clip, sampling, noise(stage), premises)?)
+        Ok(sum_cost(setting.temper, clip, sampling, noise(stage), privacy_model)?)
     };
     let price = match &stages[..] {
         [only] => Price::PerStep(None, vec![(cost(only)?, Steps(1))]),
@@ -181,7 +181,7 @@ impl Calibration {
                 let steps = Steps(total(steps));
                 let least =
                     calibration::smallest_ratio(self.sampling, self.neighbours, steps, epsilon, delta)?;
-                // A hair more, so that the ε a certificate states, itself rounded up, stays within the budget.
+                // Slightly more, so that the ε of the certificate, which is rounded up, stays within the budget.
                 Ok(Some(Ratio::new(least.get() * (1.0 + 1e-5))?))
             }
             (Some(_), None) => Err(section.error("steps", "is required for the paper's calibration").into()),
@@ -225,7 +225,7 @@ fn inflation(
 ) -> Result<f64, Error> {
     let Some(ratio) = ratio else { return Ok(1.0) };
     let wanted = ratio.get() * sum_sensitivity(temper, clip, neighbours)?.get();
-    // A hair more, so that rounding cannot make the noise too small.
+    // Slightly more, so that rounding cannot make the noise too small.
     Ok((wanted / needed * (1.0 + 1e-12)).max(1.0))
 }
 

@@ -1,6 +1,6 @@
 //! Holds every diffusion against posteriors known in closed form, through the curator's gate.
 //!
-//! The budget charges nothing, so that chains are long enough to tell. Each comparison allows five standard errors (level
+//! The budget charges nothing, so that chains can be long. Each comparison allows five standard errors (level
 //! 6e-7 a side under the normal law); seeds are fixed.
 
 use crate::PublicRng;
@@ -59,11 +59,11 @@ impl Chain {
 
     /// Each parameter's series.
     fn run(&self, table: Table) -> Vec<Vec<f64>> {
-        let premises = PrivacyModel { neighbours: Neighbours::Substitute };
+        let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
         let records = table.records();
         let curator =
-            Curator::new(table, Arc::clone(&self.likelihood), premises, Budget::not_private()).unwrap();
-        let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed));
+            Curator::new(table, Arc::clone(&self.likelihood), privacy_model, Budget::not_private()).unwrap();
+        let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed));
         let asking = Asking {
             temper: Temper::new(self.temper).unwrap(),
             clip: Clip::new(self.clip).unwrap(),
@@ -82,7 +82,7 @@ impl Chain {
         let mut rng = PublicRng::new(self.seed, 0);
         let mut series = vec![Vec::with_capacity(STEPS); self.start.len()];
         for _ in 0..STEPS {
-            kernel.step(&mut state, &mut tab, &mut rng).unwrap();
+            kernel.step(&mut state, &mut gate, &mut rng).unwrap();
             let published = kernel.published(&state);
             series.iter_mut().zip(published).for_each(|(series, x)| series.push(*x));
         }
@@ -131,9 +131,10 @@ fn states_are_biased_by_the_step_which_is_free_to_shrink() {
         assert_moments(&format!("states at step {step}"), &series, &mean, &biased);
     }
     let epsilon = |step: f64, steps: u64| {
-        let premises = PrivacyModel { neighbours: Neighbours::Substitute };
+        let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
         let clip = Clip::new(0.01).unwrap();
-        let cost = sum_cost(Temper::NONE, clip, Sampling::Full, overdamped(step).noise(), premises).unwrap();
+        let cost =
+            sum_cost(Temper::NONE, clip, Sampling::Full, overdamped(step).noise(), privacy_model).unwrap();
         let contract = Contract::new(vec![(cost, Steps(steps))]).unwrap();
         contract.epsilon(Delta::new(1e-6).unwrap()).unwrap().upper
     };

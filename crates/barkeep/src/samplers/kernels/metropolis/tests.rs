@@ -1,7 +1,7 @@
 //! Holds every propose-and-test kernel against posteriors known in closed form, and every rule against detailed
 //! balance.
 //!
-//! Kernels run through the curator's gate on a budget that charges nothing, so that chains are long enough to tell.
+//! Kernels run through the curator's gate on a budget that charges nothing, so that chains can be long.
 //! Each comparison allows five standard errors (level 6e-7 a side under the normal law); seeds are fixed.
 
 use crate::accounting::theorems::thesis::VarianceSensitivity;
