@@ -91,7 +91,7 @@ fn chains_start_from_a_fit_they_have_paid_for() {
 }
 
 #[test]
-fn a_fit_starts_where_it_is_told() {
+fn a_fit_starts_where_the_spec_says() {
     let text = "start = { dpvi = { epsilon = 0.5, from = [3, 4], iterations = 50 } }";
     let plan = plan(&spec(2.0, &format!("{BARKER}{text}"))).unwrap();
     let PlannedStart::Fit(fit) = plan.start() else { panic!("a fit") };

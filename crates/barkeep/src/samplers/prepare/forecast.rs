@@ -13,7 +13,7 @@ use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::prepare::walk_keys::WalkShape;
 use barkeep_accounting::{LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Sampling};
 use barkeep_model::Model;
-use barkeep_num::linear::Cholesky;
+use barkeep_num::linear::{Cholesky, Spectrum};
 use barkeep_num::normal_cdf;
 
 /// Proposals averaged over: errors of about a percent.
@@ -103,7 +103,11 @@ impl Normal {
             }
         }
         // An autoregression whose squared jumps have this mean: 1 − ρ is half of it, in the slowest direction.
-        let gap = (0.5 * smallest_eigenvalue(&jumps, dimension)?).min(1.0);
+        let (slowest, _) = Spectrum::new(&jumps, dimension)?.range();
+        if slowest <= 0.0 {
+            return None;
+        }
+        let gap = (0.5 * slowest).min(1.0);
         Some(Outlook { acceptance, clipped, steps_per_draw: (2.0 - gap) / gap })
     }
 
@@ -116,8 +120,13 @@ impl Normal {
                 let sigma = (sigma * sigma + own).sqrt().clamp(SMALLEST_SIGMA, LARGEST_SIGMA);
                 Some(Rule::Penalty { sigma })
             }
-            (Rule::Penalty { sigma }, _) => Some(Rule::Penalty { sigma: sigma.min(LARGEST_SIGMA) }),
-            (rule, _) => rule.validate().is_ok().then_some(rule),
+            (Rule::Penalty { sigma }, Sampling::Full | Sampling::Poisson { .. }) => {
+                Some(Rule::Penalty { sigma: sigma.min(LARGEST_SIGMA) })
+            }
+            (
+                rule @ (Rule::Metropolis | Rule::Barker | Rule::Corrected { .. } | Rule::Lazy { .. }),
+                Sampling::Full | Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. },
+            ) => rule.validate().is_ok().then_some(rule),
         }
     }
 }
@@ -168,36 +177,3 @@ impl Outlook {
 
 /// A share of clipped log-ratios above this is worth a word.
 const MUCH_CLIPPED: f64 = 0.05;
-
-/// The smallest eigenvalue of a symmetric positive definite matrix, by inverse iteration; `None` if it is not one.
-fn smallest_eigenvalue(matrix: &[f64], dimension: usize) -> Option<f64> {
-    let inverse = Cholesky::new(matrix, dimension)?.inverse();
-    // Uneven, so that it is not orthogonal to an eigenvector for reasons of symmetry.
-    let mut vector: Vec<f64> = (0..dimension).map(|k| 1.0 / (k as f64 + 1.0)).collect();
-    let mut largest = 0.0;
-    for _ in 0..100 {
-        let image: Vec<f64> = inverse
-            .chunks_exact(dimension)
-            .map(|row| row.iter().zip(&vector).map(|(a, v)| a * v).sum())
-            .collect();
-        let length = image.iter().map(|x: &f64| x * x).sum::<f64>().sqrt();
-        largest = length / vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-        vector = image.iter().map(|x| x / length).collect();
-    }
-    (largest > 0.0 && f64::is_finite(largest)).then_some(1.0 / largest)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_smallest_eigenvalue_is_found() {
-        // Eigenvalues 1.1 and 2.9, eigenvectors (1, ∓1).
-        for correlation in [0.9, -0.9] {
-            let found = smallest_eigenvalue(&[2.0, correlation, correlation, 2.0], 2).unwrap();
-            assert!((found - 1.1).abs() < 1e-12, "{found}");
-        }
-        assert!(smallest_eigenvalue(&[1.0, 2.0, 2.0, 1.0], 2).is_none());
-    }
-}
