@@ -136,7 +136,7 @@ pub(crate) trait Experiment: Sync {
         self.name()
     }
 
-    /// The cells, the most telling ones first.
+    /// The cells, the most informative ones first.
     ///
     /// # Errors
     /// Faulty settings.

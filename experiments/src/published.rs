@@ -39,7 +39,7 @@ impl Entry<'_> {
     }
 }
 
-/// Lower quartile, median and upper quartile, interpolated linearly; nothing of nothing.
+/// Lower quartile, median and upper quartile, interpolated linearly; none for an empty list.
 pub(crate) fn quartiles(values: &[f64]) -> Option<[f64; 3]> {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);

@@ -74,7 +74,7 @@ pub(crate) fn report(experiments: &[&dyn Experiment], results: &Path, links: &st
     Ok(out + &sections)
 }
 
-/// How many cells and seconds on one thread each experiment took that was run in full, as CSV.
+/// Cells and seconds on one thread of each experiment that was run in full, as CSV.
 ///
 /// # Errors
 /// As [`report`].

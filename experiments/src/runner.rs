@@ -112,7 +112,7 @@ fn compute(
         shared.0.keep(&task.key, &task.settings, (setting.date, seconds), values)?;
         shared.1 += 1;
         let done = shared.1;
-        // Cells differ in size, so this is a guess; the most telling cells come first, not the longest.
+        // Cells differ in size, so this is a guess: the most informative cells come first, not the longest.
         let left = duration(began.elapsed().as_secs_f64() / done as f64 * (todo - done) as f64);
         let name = experiment.name();
         let line = format!("{name}: {done} of {todo}, {} in {seconds:.1} s, about {left} left", task.key);

@@ -43,7 +43,7 @@ struct Models {
     circle: Setting,
 }
 
-/// Read once; what a file of the program does not say stays empty, and a test says that it says everything.
+/// Read once. A missing value stays empty; a test checks that none is missing.
 static MODELS: LazyLock<Models> = LazyLock::new(|| {
     let all: toml::Table = include_str!("../specs/thesis/models.toml").parse().unwrap_or_default();
     let list = all.get("by_mmd").and_then(toml::Value::as_array);
@@ -90,7 +90,7 @@ pub(crate) struct Statistics {
 
 const REFERENCE: usize = 1000;
 
-/// Seeds of records that are looked at for those that resemble the thesis'.
+/// Seeds tried in search of records that resemble the thesis'.
 const CANDIDATES: u64 = 40;
 
 impl Setting {

@@ -121,7 +121,7 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
     powers.flat_map(|power| within.iter().map(move |factor| factor * 10_f64.powi(power))).collect()
 }
 
-/// A number as people write it, with a power of ten where digits would run away.
+/// A number as people write it, with a power of ten where it would need too many digits.
 #[must_use]
 pub(crate) fn spoken(x: f64) -> String {
     let size = x.abs();

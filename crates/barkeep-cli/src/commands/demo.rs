@@ -102,7 +102,7 @@ impl Demo {
             ));
         }
         say(&format!(
-            "\n   {close} of {} private means lie within half a posterior standard deviation of the truth.\n   Private draws \
+            "\n   {close} of {} private means lie within half a posterior standard deviation of those without privacy.\n   Private draws \
              (bars) around the mean without privacy (|), from four sd below to four above:\n",
             exact.len()
         ));
