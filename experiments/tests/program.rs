@@ -1,5 +1,7 @@
 //! Runs the program `experiments`: names, files, and going on where an earlier run stopped.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 
