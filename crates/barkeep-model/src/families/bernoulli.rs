@@ -15,13 +15,11 @@ pub const ENTRY: FamilyEntry = FamilyEntry {
     response: Response::Binary,
     nuisance: None,
     constants: &[],
-    build: |choice| {
-        match choice.link {
-            Link::Logit => Ok(Box::new(Logit)),
-            Link::Probit => Ok(Box::new(Probit)),
-            Link::Identity | Link::Log => {
-                Err(Error::Key { key: "link", requirement: "must be \"logit\" or \"probit\"" })
-            }
+    build: |choice| match choice.link {
+        Link::Logit => Ok(Box::new(Logit)),
+        Link::Probit => Ok(Box::new(Probit)),
+        Link::Identity | Link::Log => {
+            Err(Error::Key { key: "link", requirement: "must be \"logit\" or \"probit\"" })
         }
     },
 };
@@ -72,7 +70,13 @@ impl Family for Logit {
         Some(high.max(1.0 - low))
     }
 
-    fn simulate(&self, predictor: f64, _nuisance: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+    fn simulate(
+        &self,
+        predictor: f64,
+        _nuisance: f64,
+        _trials: f64,
+        uniform: &mut dyn FnMut() -> f64,
+    ) -> f64 {
         flip(sigmoid(predictor), uniform)
     }
 }
@@ -125,7 +129,13 @@ impl Family for Probit {
         std::f64::consts::FRAC_2_PI
     }
 
-    fn simulate(&self, predictor: f64, _nuisance: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+    fn simulate(
+        &self,
+        predictor: f64,
+        _nuisance: f64,
+        _trials: f64,
+        uniform: &mut dyn FnMut() -> f64,
+    ) -> f64 {
         flip(normal_cdf(predictor), uniform)
     }
 }

@@ -76,13 +76,7 @@ impl Family for Gamma {
         );
     }
 
-    fn score(
-        &self,
-        observed: Observed<'_>,
-        log_shape: f64,
-        score: &mut [f64],
-        nuisance_score: &mut [f64],
-    ) {
+    fn score(&self, observed: Observed<'_>, log_shape: f64, score: &mut [f64], nuisance_score: &mut [f64]) {
         let shape = libm::exp(log_shape);
         if self.shape.is_unknown() {
             let start = log_shape + 1.0 - digamma(shape);

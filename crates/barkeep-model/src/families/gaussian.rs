@@ -1,9 +1,9 @@
 //! Normal responses: y ~ N(η, σ²).
 
+use crate::Prior;
 use crate::family::{Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
 use crate::kernel::{fold_column, map_column, map_in_place};
 use crate::variates::normal;
-use crate::Prior;
 
 /// The family.
 pub const ENTRY: FamilyEntry = FamilyEntry {
@@ -62,13 +62,7 @@ impl Family for Gaussian {
         });
     }
 
-    fn score(
-        &self,
-        _observed: Observed<'_>,
-        log_sd: f64,
-        score: &mut [f64],
-        nuisance_score: &mut [f64],
-    ) {
+    fn score(&self, _observed: Observed<'_>, log_sd: f64, score: &mut [f64], nuisance_score: &mut [f64]) {
         let precision = libm::exp(-2.0 * log_sd);
         map_column(score, nuisance_score, |residual| precision * residual * residual - 1.0);
         map_in_place(score, |residual| precision * residual);
@@ -85,9 +79,7 @@ impl Family for Gaussian {
     fn known_sd(&self) -> Result<f64, &'static str> {
         match self.sd {
             Nuisance::Known(sd) => Ok(sd),
-            Nuisance::Unknown(_) => {
-                Err("needs a known sd: with an unknown one the posterior is not normal")
-            }
+            Nuisance::Unknown(_) => Err("needs a known sd: with an unknown one the posterior is not normal"),
         }
     }
 

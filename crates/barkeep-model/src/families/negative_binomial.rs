@@ -89,13 +89,7 @@ impl Family for NegativeBinomial {
         }
     }
 
-    fn score(
-        &self,
-        observed: Observed<'_>,
-        log_size: f64,
-        score: &mut [f64],
-        nuisance_score: &mut [f64],
-    ) {
+    fn score(&self, observed: Observed<'_>, log_size: f64, score: &mut [f64], nuisance_score: &mut [f64]) {
         let size = libm::exp(log_size);
         if self.size.is_unknown() {
             let at_size = digamma(size);

@@ -59,7 +59,13 @@ impl Family for Poisson {
         libm::exp(predictor)
     }
 
-    fn simulate(&self, predictor: f64, _nuisance: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+    fn simulate(
+        &self,
+        predictor: f64,
+        _nuisance: f64,
+        _trials: f64,
+        uniform: &mut dyn FnMut() -> f64,
+    ) -> f64 {
         poisson(libm::exp(predictor), uniform)
     }
 }

@@ -89,13 +89,7 @@ impl Family for StudentT {
         );
     }
 
-    fn score(
-        &self,
-        _observed: Observed<'_>,
-        log_scale: f64,
-        score: &mut [f64],
-        nuisance_score: &mut [f64],
-    ) {
+    fn score(&self, _observed: Observed<'_>, log_scale: f64, score: &mut [f64], nuisance_score: &mut [f64]) {
         let scale = libm::exp(log_scale);
         let (weight, spread) = (self.degrees + 1.0, self.degrees * scale * scale);
         map_column(score, nuisance_score, |residual| {

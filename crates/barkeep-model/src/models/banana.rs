@@ -26,9 +26,9 @@ pub const ENTRY: ModelEntry = ModelEntry {
     build: Build::Columns(|settings, columns| {
         let number = |key, default| Ok::<f64, Error>(settings.number(key)?.unwrap_or(default));
         let bend = Bend { a: number("a", 20.0)?, b: number("b", 0.0)?, m: number("m", 0.0)? };
-        let variances = settings.vector("variances", columns)?.unwrap_or_else(|| {
-            [20.0, 2.5].into_iter().chain(std::iter::repeat(1.0)).take(columns).collect()
-        });
+        let variances = settings
+            .vector("variances", columns)?
+            .unwrap_or_else(|| [20.0, 2.5].into_iter().chain(std::iter::repeat(1.0)).take(columns).collect());
         Ok(sides(Banana::new(bend, &variances, prior_variance(settings)?)?))
     }),
 };

@@ -17,9 +17,7 @@ pub const ENTRY: ModelEntry = ModelEntry {
     name: "circle",
     summary: "a ring-shaped posterior from noisy radii (thesis, section 5.1); flat prior",
     keys: &[key("a", "1e-5", "sharpness: ln p(r|x, y) = −a·(x² + y² − r²)²")],
-    build: Build::Columns(|settings, _| {
-        Ok(sides(Circle::new(settings.positive("a")?.unwrap_or(1e-5))?))
-    }),
+    build: Build::Columns(|settings, _| Ok(sides(Circle::new(settings.positive("a")?.unwrap_or(1e-5))?))),
 };
 
 /// One observed radius per record; θ = (x, y) anywhere on a circle explains it equally well.

@@ -9,8 +9,8 @@ use barkeep_num::vector::scalar::sigmoid;
 use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
 use crate::kernel::{fold_columns, map_column};
-use crate::soft::{softplus, softplus_difference};
 use crate::settings::key;
+use crate::soft::{softplus, softplus_difference};
 use crate::variates::normal;
 use crate::{Error, Likelihood, Model, Scratch};
 

@@ -28,10 +28,7 @@ fn density(x: &[f64], theta: &[Dual64]) -> Dual64 {
 }
 
 fn prior(theta: &[Dual64]) -> Dual64 {
-    straightened(theta)
-        .into_iter()
-        .map(|u| log_normal(0.0, u, 9.0))
-        .fold(Dual64::new(0.0, 0.0), |a, b| a + b)
+    straightened(theta).into_iter().map(|u| log_normal(0.0, u, 9.0)).fold(Dual64::new(0.0, 0.0), |a, b| a + b)
 }
 
 #[test]
@@ -53,8 +50,8 @@ fn the_prior_precision_is_that_of_the_straightened_parameters() {
     // u = θ + (0, 1.5·(θ₁−½)² − ¼, 0, 0): at θ₁ = 1 the slope is 1.5, so JᵀJ has 1 + 2.25, 1.5 and 1.
     let mut precision = [f64::NAN; 16];
     model().prior_precision(&[1.0, 3.0, 0.0, -1.0], &mut precision);
-    let expected = [3.25, 1.5, 0.0, 0.0, 1.5, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-        .map(|x| x / 9.0);
+    let expected =
+        [3.25, 1.5, 0.0, 0.0, 1.5, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0].map(|x| x / 9.0);
     for (found, expected) in precision.iter().zip(expected) {
         assert!((found - expected).abs() < 1e-15);
     }
@@ -102,8 +99,8 @@ fn posterior_draws_have_the_stated_moments() {
         for k in 0..4 {
             let product = |theta: &[f64; 4]| (theta[j] - mean[j]) * (theta[k] - mean[k]);
             let average = sample.iter().map(product).sum::<f64>() / f64::from(draws);
-            let variance = sample.iter().map(|theta| (product(theta) - average).powi(2)).sum::<f64>()
-                / f64::from(draws);
+            let variance =
+                sample.iter().map(|theta| (product(theta) - average).powi(2)).sum::<f64>() / f64::from(draws);
             // Five standard errors: one failure in a million for each entry.
             assert!((average - covariance[j * 4 + k]).abs() < 5.0 * (variance / f64::from(draws)).sqrt());
         }

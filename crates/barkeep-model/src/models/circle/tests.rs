@@ -37,9 +37,8 @@ fn information_is_the_second_moment_of_the_score() {
     assert!(model.fisher(&theta, &mut fisher));
     for k in 0..4 {
         let (first, second) = (&gradient[k / 2 * nodes.len()..], &gradient[k % 2 * nodes.len()..]);
-        let total: f64 = (0..nodes.len())
-            .map(|i| (-0.5 * nodes[i] * nodes[i]).exp() * first[i] * second[i] / 40.0)
-            .sum();
+        let total: f64 =
+            (0..nodes.len()).map(|i| (-0.5 * nodes[i] * nodes[i]).exp() * first[i] * second[i] / 40.0).sum();
         let expected = total / std::f64::consts::TAU.sqrt();
         assert!((fisher[k] - expected).abs() < 1e-9 * expected.abs());
     }

@@ -19,9 +19,8 @@ fn agrees_with_dual_numbers() {
         let mixed = normal_density(x[0], theta[0], 2.0) + normal_density(x[0], theta[0] + theta[1], 2.0);
         (mixed * 0.5).ln()
     };
-    let prior = |theta: &[Dual64]| {
-        normal_density(0.0, theta[0], 10.0).ln() + normal_density(0.0, theta[1], 1.0).ln()
-    };
+    let prior =
+        |theta: &[Dual64]| normal_density(0.0, theta[0], 10.0).ln() + normal_density(0.0, theta[1], 1.0).ln();
     check::against_oracle(&model(), &[0.0, 1.0], 3.0, density, prior);
 }
 
@@ -71,10 +70,8 @@ fn information_agrees_with_a_plain_integral() {
             let x = -30.0 + (f64::from(k) + 0.5) * step;
             let (one, two) = (0.5 * density(x, 1.0), 0.5 * density(x, 1.0 + distance));
             if one + two > 0.0 {
-                let slope = [
-                    (one * (x - 1.0) + two * (x - 1.0 - distance)) / 2.0,
-                    two * (x - 1.0 - distance) / 2.0,
-                ];
+                let slope =
+                    [(one * (x - 1.0) + two * (x - 1.0 - distance)) / 2.0, two * (x - 1.0 - distance) / 2.0];
                 for (entry, total) in expected.iter_mut().enumerate() {
                     *total += slope[entry / 2] * slope[entry % 2] / (one + two) * step;
                 }
