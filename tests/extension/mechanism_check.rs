@@ -11,8 +11,8 @@ fn the_toy_mechanism_is_priced_serialised_and_worded() {
 
     // A query prices it: one step costs ε, a hundred less than a hundred times that.
     let query = Query::new(vec![(cost(), Steps(1))]).unwrap();
-    let one = query.epsilon(Steps(1), Delta::new(0.0).unwrap()).unwrap().bracket.upper;
-    assert!((0.1..0.1001).contains(&one), "{one}");
+    let one = query.epsilon(Steps(1), Delta::new(1e-12).unwrap()).unwrap().bracket.upper;
+    assert!((0.0999..0.1001).contains(&one), "{one}");
     let hundred = query.epsilon(Steps(100), delta).unwrap().bracket.upper;
     assert!(hundred > 1.0 && hundred < 6.0, "{hundred}");
     assert!(query.largest_steps(Epsilon::new(1.0).unwrap(), delta).unwrap().0 >= 10);
