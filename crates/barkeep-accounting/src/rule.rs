@@ -262,7 +262,9 @@ impl Rule {
             Self::Lazy { keep, rule } => {
                 probability::lazy(*keep, rule.sides_clamped(log_ratio, batch_variance))
             }
-            _ => self.sides(log_ratio.clamp(-CLAMP, CLAMP), batch_variance),
+            Self::Metropolis | Self::Barker | Self::Corrected { .. } => {
+                self.sides(log_ratio.clamp(-CLAMP, CLAMP), batch_variance)
+            }
         }
     }
 

@@ -129,12 +129,12 @@ impl Acceptance for Rule {
 
     fn check(&self) -> Result<(), Error> {
         self.validate()?;
-        if matches!(self, Self::Metropolis) {
-            return Err(Error::Mismatch(
-                "Metropolis' rule is a baseline without privacy: use barker or penalty",
-            ));
+        match self {
+            Self::Metropolis => {
+                Err(Error::Mismatch("Metropolis' rule is a baseline without privacy: use barker or penalty"))
+            }
+            Self::Barker | Self::Penalty { .. } | Self::Corrected { .. } | Self::Lazy { .. } => Ok(()),
         }
-        Ok(())
     }
 
     fn keep(&self) -> f64 {
@@ -142,7 +142,11 @@ impl Acceptance for Rule {
     }
 
     fn shape(&self) -> Shape {
-        if matches!(inside(self), Self::Corrected { .. }) { Shape::Smooth } else { Shape::Concave }
+        match self {
+            Self::Corrected { .. } => Shape::Smooth,
+            Self::Metropolis | Self::Barker | Self::Penalty { .. } => Shape::Concave,
+            Self::Lazy { rule, .. } => rule.shape(),
+        }
     }
 
     fn odd(&self) -> bool {
@@ -150,11 +154,19 @@ impl Acceptance for Rule {
     }
 
     fn accept_range(&self, sensitivity: f64) -> f64 {
-        if matches!(inside(self), Self::Corrected { .. }) { f64::INFINITY } else { sensitivity }
+        match self {
+            Self::Metropolis | Self::Barker | Self::Penalty { .. } => sensitivity,
+            Self::Corrected { .. } => f64::INFINITY,
+            Self::Lazy { rule, .. } => rule.accept_range(sensitivity),
+        }
     }
 
     fn reject_range(&self, sensitivity: f64) -> f64 {
-        if matches!(inside(self), Self::Barker) { sensitivity } else { f64::INFINITY }
+        match self {
+            Self::Barker => sensitivity,
+            Self::Metropolis | Self::Penalty { .. } | Self::Corrected { .. } => f64::INFINITY,
+            Self::Lazy { rule, .. } => rule.reject_range(sensitivity),
+        }
     }
 
     fn bounded_range(&self) -> bool {
@@ -163,11 +175,12 @@ impl Acceptance for Rule {
 
     /// The law of a correction is symmetric, so the mirror image is the same.
     fn slopes(&self, left: f64, right: f64, sensitivity: f64, _mirrored: bool) -> (f64, f64) {
-        match inside(self) {
+        match self {
             Self::Corrected { variance, correction } => {
                 mixture::slopes(*variance, correction, left, right, sensitivity)
             }
-            _ => (0.0, f64::INFINITY),
+            Self::Metropolis | Self::Barker | Self::Penalty { .. } => (0.0, f64::INFINITY),
+            Self::Lazy { rule, .. } => rule.slopes(left, right, sensitivity, false),
         }
     }
 
@@ -183,19 +196,23 @@ impl Acceptance for Rule {
     }
 
     fn smoothing(&self) -> Option<f64> {
-        match inside(self) {
+        match self {
+            Self::Metropolis | Self::Barker => None,
             Self::Penalty { sigma } => Some(sigma * sigma),
             Self::Corrected { variance, .. } => Some(*variance),
-            _ => None,
+            Self::Lazy { rule, .. } => rule.smoothing(),
         }
     }
 
     /// Barker's range is bounded, hence Δ²/8 (proved beside [`divergence`](super::divergence)). Laziness is post-processing.
     fn zcdp(&self, sensitivity: f64) -> Option<f64> {
-        if matches!(inside(self), Self::Barker) {
-            return Some(sensitivity * sensitivity / 8.0);
+        match self {
+            Self::Metropolis => None,
+            Self::Barker => Some(sensitivity * sensitivity / 8.0),
+            Self::Penalty { sigma } => Some(sensitivity * sensitivity / (2.0 * (sigma * sigma))),
+            Self::Corrected { variance, .. } => Some(sensitivity * sensitivity / (2.0 * variance)),
+            Self::Lazy { rule, .. } => rule.zcdp(sensitivity),
         }
-        self.smoothing().map(|variance| sensitivity * sensitivity / (2.0 * variance))
     }
 }
 
