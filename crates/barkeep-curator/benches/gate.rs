@@ -22,7 +22,7 @@ fn model(dimension: usize) -> GaussianMean {
     GaussianMean::independent(&vec![2.0; dimension], 100.0).unwrap()
 }
 
-/// Columns of public, made-up records, and a tab on the same records.
+/// Columns of public, made-up records, and a gate on the same records.
 fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Gate) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut uniform = || {
@@ -139,7 +139,7 @@ fn report(name: &str, records: usize, against: &[&str], times: &[f64]) {
 }
 
 fn decide(records: usize) {
-    let (columns, mut tab) = setting(records, 2);
+    let (columns, mut gate) = setting(records, 2);
     let (from, to) = ([0.1, -0.2], [0.11, -0.19]);
     let question = Decide {
         from: &from,
@@ -155,7 +155,7 @@ fn decide(records: usize) {
     let times = race(
         400,
         &mut [
-            &mut || drop(black_box(tab.decide(black_box(&question)))),
+            &mut || drop(black_box(gate.decide(black_box(&question)))),
             &mut || _ = black_box(plain_log_ratio::<1>(black_box(&columns), weights, [0.105, -0.195])),
             &mut || _ = black_box(plain_log_ratio::<16>(black_box(&columns), weights, [0.105, -0.195])),
         ],
@@ -164,7 +164,7 @@ fn decide(records: usize) {
 }
 
 fn decide_on_batch(records: usize, batch: usize) {
-    let (columns, mut tab) = setting(records, 2);
+    let (columns, mut gate) = setting(records, 2);
     let (from, to) = ([0.1, -0.2], [0.11, -0.19]);
     let question = Decide {
         from: &from,
@@ -187,13 +187,13 @@ fn decide_on_batch(records: usize, batch: usize) {
         }
         black_box((sum, square));
     };
-    let mut ours = || drop(black_box(tab.decide(black_box(&question))));
+    let mut ours = || drop(black_box(gate.decide(black_box(&question))));
     let times = race(2000, &mut [&mut ours, &mut plain]);
     report(&format!("decide, b = {batch} of {records}"), batch, &["plain"], &times);
 }
 
 fn sum(records: usize, dimension: usize) {
-    let (columns, mut tab) = setting(records, dimension);
+    let (columns, mut gate) = setting(records, dimension);
     let theta: Vec<f64> = (0..dimension).map(|j| 0.01 * j as f64).collect();
     let question = Sum {
         term: Term::Gradient { theta: &theta, precondition: Precondition::Identity },
@@ -208,7 +208,7 @@ fn sum(records: usize, dimension: usize) {
     let times = race(
         if dimension > 4 { 60 } else { 400 },
         &mut [
-            &mut || drop(black_box(tab.sum(black_box(&question), &mut ours))),
+            &mut || drop(black_box(gate.sum(black_box(&question), &mut ours))),
             &mut || {
                 unclipped_gradient(&model, black_box(&blocks), &theta, &mut terms, black_box(&mut unclipped))
             },

@@ -5,6 +5,7 @@
 /// **Privacy.** A refusal is decided before records are touched, from the question and the budget alone, both
 /// of which are public; it spends nothing and changes nothing.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refused {
     /// What is left of the budget does not cover the question. The run is over.
     #[error("the privacy budget is spent: what is left of it does not cover this question")]

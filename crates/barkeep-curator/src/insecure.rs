@@ -3,7 +3,6 @@
 //! * [`Budget::not_private`]: answers are not paid for, whether or not they have a known cost. For baselines.
 //! * [`NoiseRng::insecure_seed`]: noise and coins can be repeated, hence subtracted. For tests and papers.
 //! * A [`Sum`](crate::Sum) with σ = 0: no noise at all. It has no price, so a private budget refuses it.
-//!
 //! * [`SharedTable`]: several curators on the same records, each with a budget of its own. For repeated experiments.
 //!
 //! What passes one of the first two must be marked NOT PRIVATE: [`Gate::is_private`](crate::Gate::is_private) says so.

@@ -1,10 +1,11 @@
-//! Keeps the gate: records go in, and what comes out is a coin's bit, a noisy vector or a choice, paid for in advance.
+//! Keeps the gate: records go in; a coin's bit, a noisy vector or a choice comes out, paid for in advance.
 //!
-//! Five nouns. A [`Curator`] holds what a run's chains share: the records, the model, the [`PrivacyModel`] questions are
-//! accounted under, and the [`Budget`]. A [`Gate`] is one chain's running bill at that curator, with [`NoiseRng`]
-//! randomness of its own. A sampler sees neither: it is given [`Ask`], and through it puts questions,
-//! [`Decide`] ("may I move?", answered by a bit), [`Sum`] ("what is the gradient, roughly?", answered by a noisy
-//! vector) and [`Choose`] ("which of these points?", answered by one of them). Whatever lies between records and answer is a [`Secret`], which only this crate opens.
+//! Six nouns. A [`Table`] holds the records; only this crate reads them. A [`Curator`] holds what a run's chains share: the
+//! table, the likelihood, the [`PrivacyModel`] questions are accounted under, and the [`Budget`]. A [`Gate`] answers one
+//! chain, with [`NoiseRng`] randomness of its own. A sampler sees none of them. It gets [`Ask`] and asks: [`Decide`]
+//! ("may I move?", answered by a bit), [`Sum`] ("what is the gradient, roughly?", answered by a noisy vector) and
+//! [`Choose`] ("which of these points?", answered by one of them). What lies between records and answer is a [`Secret`],
+//! which only this crate opens. [`insecure`] holds every door that gives up privacy.
 //!
 //! ```
 //! use barkeep_accounting::{Contract, Neighbours, Rule, Sampling, Steps};
@@ -27,7 +28,7 @@
 //! let budget = Budget::permits(&Contract::new(vec![(cost, Steps(50))])?);
 //! let curator = Arc::new(Curator::new(records.finish()?, model, privacy_model, budget)?);
 //!
-//! // A chain opens a tab and asks; a sampler gets `&mut dyn Ask`.
+//! // A chain opens a gate and asks; a sampler gets `&mut dyn Ask`.
 //! let ask: &mut dyn Ask = &mut Gate::open(&curator, NoiseRng::from_os()?);
 //! let question = Decide {
 //!     from: &[1.7], to: &[1.71], offset: 0.0, temper: Temper::NONE, clip, batch: Sampling::Full, rule: &rule,
@@ -43,17 +44,18 @@
 //!
 //! * **A record's share is bounded whatever it is**, in exact integers: [`decide_sensitivity`], [`sum_sensitivity`].
 //!   Sums of integers are the same for any order of records, any number of threads or machines.
-//! * **The cost follows from the question**, by the pure functions [`decide_cost`], [`sum_cost`] and [`choose_cost`], which the
-//!   planner calls too; a sampler cannot state its own price.
-//! * **Charged first, answered then**; a refusal spends nothing, changes nothing, and is decided from public
-//!   numbers alone: [`Budget`], [`Ask`].
-//! * **Coins and noise are exact**: [`flip`], [`rounded_normal`], [`discrete_gaussian`]; a choice is off by a factor that
+//! * **The cost follows from the question**, by the pure functions [`decide_cost`], [`sum_cost`] and [`choose_cost`], which
+//!   the planner calls too; a sampler cannot state its own price. The same call fixes the constants of the answer.
+//! * **Charged first, answered then**: the functions that read records take charged questions only. A refusal spends
+//!   nothing, changes nothing, and follows from public numbers alone: [`Budget`], [`Ask`].
+//! * **Coins and noise are exact**: `random/coin.rs`, [`rounded_normal`], [`discrete_gaussian`]; a choice is off by a factor that
 //!   is charged: [`choose_epsilon`].
-//! * **Work does not depend on records**: kernels do not branch on them, and no refusal, retry or early end does.
+//! * **No refusal, retry or early end depends on records.** Every asked record is evaluated, clipped without branches
+//!   and added. A model's own functions may branch on values.
 //! * **Nothing else comes out**: no sum, log-ratio, acceptance probability or clip fraction.
 //!
 //! Under `Neighbours::Substitute` the number of records is public and bounds use it; under `Neighbours::AddRemove`
-//! no answer, cost or refusal to a question depends on it. Models are trusted code. Timing is no part of the guarantee.
+//! no cost or refusal to a question depends on it. Models are trusted code. Timing is no part of the guarantee.
 
 mod error;
 mod gate;
@@ -71,8 +73,6 @@ pub use gate::gate::{Ask, Gate};
 pub use gate::priced::{LARGEST_DRAWN_RATIO, choose_cost, choose_epsilon, decide_cost, sum_cost};
 pub use gate::question::{Choose, Decide, Level, PrivacyModel, Sum, Term};
 pub use gate::secret::Secret;
-pub use random::batch::Batch;
-pub use random::coin::flip;
 pub use random::discrete_gaussian::discrete_gaussian;
 pub use random::exponential::{LARGEST_CHOICE, MOST_CANDIDATES};
 pub use random::normal::rounded_normal;
@@ -80,9 +80,9 @@ pub use random::rng::NoiseRng;
 pub use random::sigma::LatticeSigma;
 pub use records::builder::TableBuilder;
 pub use records::table::Table;
+pub(crate) use sums::lattice::MOST_DIMENSIONS;
 pub use sums::lattice::{
-    Clip, MOST_DIMENSIONS, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for,
-    sum_sensitivity,
+    Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,
 };
 pub use sums::preconditions::Precondition;
 pub use sums::scores::{score_width, second_moments};

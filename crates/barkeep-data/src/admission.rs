@@ -47,12 +47,6 @@ impl Admission {
         Ok(Self { view, records, handed: 0, staged, staged_records: 0, spare: Vec::new() })
     }
 
-    /// What a model sees of the records.
-    #[must_use]
-    pub fn view(&self) -> &View {
-        &self.view
-    }
-
     /// Admits one record.
     ///
     /// # Errors
@@ -136,8 +130,7 @@ impl Admission {
     }
 
     /// The number of records admitted so far.
-    #[must_use]
-    pub fn pushed(&self) -> usize {
+    pub(crate) fn pushed(&self) -> usize {
         self.handed + self.staged_records
     }
 

@@ -150,7 +150,8 @@ impl<T: DataType> Pages<T> {
 }
 
 impl<'a> Decoder<'a> {
-    /// **Errors** if the column holds something else than numbers, booleans or text.
+    /// # Errors
+    /// If the column holds something else than numbers, booleans or text.
     fn new(
         path: &Path,
         cells: Cells<'a>,

@@ -87,7 +87,8 @@ impl From<Column> for Described {
 impl Column {
     /// A column of any kind, unscaled.
     ///
-    /// **Errors** if a bound is not finite, `min ≥ max`, an integer bound is not whole, levels are missing or
+    /// # Errors
+    /// If a bound is not finite, `min ≥ max`, an integer bound is not whole, levels are missing or
     /// repeated, or `invalid` is not a value the column can hold (for a category: a level's index).
     pub fn new(name: impl Into<String>, kind: Kind, invalid: f64) -> Result<Self, Error> {
         let column = Self { name: name.into().trim().to_owned(), kind, invalid, scale: Scale::None };
@@ -144,30 +145,43 @@ impl Column {
         Ok(column)
     }
 
-    /// A real column in `[min, max]`. **Errors** as [`Column::new`].
+    /// A real column in `[min, max]`.
+    ///
+    /// # Errors
+    /// As [`Column::new`].
     pub fn real(name: impl Into<String>, min: f64, max: f64, invalid: f64) -> Result<Self, Error> {
         Self::new(name, Kind::Real { min, max }, invalid)
     }
 
-    /// A whole-number column in `[min, max]`. **Errors** as [`Column::new`].
+    /// A whole-number column in `[min, max]`.
+    ///
+    /// # Errors
+    /// As [`Column::new`].
     pub fn integer(name: impl Into<String>, min: f64, max: f64, invalid: f64) -> Result<Self, Error> {
         Self::new(name, Kind::Integer { min, max }, invalid)
     }
 
-    /// A true/false column. **Errors** if the name is empty.
+    /// A true/false column.
+    ///
+    /// # Errors
+    /// If the name is empty.
     pub fn boolean(name: impl Into<String>, invalid: bool) -> Result<Self, Error> {
         Self::new(name, Kind::Bool, f64::from(u8::from(invalid)))
     }
 
     /// A column of declared levels; `invalid` names the level that stands for any other cell.
     ///
-    /// **Errors** as [`Column::new`].
+    /// # Errors
+    /// As [`Column::new`].
     pub fn category(name: impl Into<String>, levels: Vec<String>, invalid: &str) -> Result<Self, Error> {
         let index = levels.iter().position(|level| level == invalid).map_or(-1.0, |index| index as f64);
         Self::new(name, Kind::Category { levels }, index)
     }
 
-    /// The same column, its values mapped as `scale` says. **Errors** if it has no bounds to scale by.
+    /// The same column, its values mapped as `scale` says.
+    ///
+    /// # Errors
+    /// If it has no bounds to scale by.
     pub fn scaled(self, scale: Scale) -> Result<Self, Error> {
         if scale == Scale::Bounds && matches!(self.kind, Kind::Bool | Kind::Category { .. }) {
             let requirement = "needs a real or integer column, which has bounds";
@@ -301,7 +315,10 @@ impl From<Schema> for Vec<Column> {
 }
 
 impl Schema {
-    /// A schema of these columns. **Errors** if there are none or two share a name.
+    /// A schema of these columns.
+    ///
+    /// # Errors
+    /// If there are none or two share a name.
     pub fn new(columns: Vec<Column>) -> Result<Self, Error> {
         if columns.is_empty() {
             return Err(Error::Data { key: "columns", requirement: "must declare at least one column" });
@@ -318,7 +335,8 @@ impl Schema {
 
     /// Real columns that keep every finite value, for simulated records, which are public.
     ///
-    /// **Errors** as [`Schema::new`].
+    /// # Errors
+    /// As [`Schema::new`].
     pub fn unbounded<Name: Into<String>>(names: impl IntoIterator<Item = Name>) -> Result<Self, Error> {
         let column = |name| Column::real(name, f64::MIN, f64::MAX, 0.0);
         Self::new(names.into_iter().map(column).collect::<Result<_, _>>()?)

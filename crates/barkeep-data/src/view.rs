@@ -175,7 +175,8 @@ impl View {
 
     /// These features of records of this schema. Columns no feature uses are not read.
     ///
-    /// **Errors** if there are no features, two share a name, or a function is undefined on its column's bounds.
+    /// # Errors
+    /// If there are no features, two share a name, or a function is undefined on its column's bounds.
     pub fn new(source: Schema, features: Vec<Feature>) -> Result<Self, Error> {
         let mut columns = Vec::with_capacity(features.len());
         for feature in &features {

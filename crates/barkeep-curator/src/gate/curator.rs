@@ -28,7 +28,7 @@ impl Curator {
     ///
     /// # Errors
     /// [`Refused::Question`] if there are no records or more than [`MOST_RECORDS`], if the model has no
-    /// parameter or more than [`MOST_DIMENSIONS`], or if it reads more columns than the table has.
+    /// parameter or more than 4096, or if it reads more columns than the table has.
     pub fn new(
         table: impl Into<SharedTable>,
         likelihood: Arc<dyn Likelihood>,
@@ -67,14 +67,12 @@ impl Curator {
     }
 
     /// What questions are accounted under.
-    #[must_use]
-    pub fn privacy_model(&self) -> PrivacyModel {
+    pub(crate) fn privacy_model(&self) -> PrivacyModel {
         self.privacy_model
     }
 
-    /// The budget every tab charges.
-    #[must_use]
-    pub fn budget(&self) -> &Budget {
+    /// The budget every gate charges.
+    pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 

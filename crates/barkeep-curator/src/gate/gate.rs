@@ -3,13 +3,14 @@
 use crate::error::question;
 use crate::gate::curator::Curator;
 use crate::gate::priced::{Decision, Drawn, NoisySum, Question};
+use crate::random::batch::Batch;
 use crate::random::coin::flip;
 use crate::random::exponential::draw as draw_candidate;
 use crate::random::normal::rounded_normal;
 use crate::sums::lattice::{check_batch, coin_input, noisy_log_ratio};
 use crate::sums::passes::{Worker, workers};
 use crate::sums::terms::check_state;
-use crate::{Batch, Choose, Decide, MOST_CANDIDATES, NoiseRng, Refused, Sum};
+use crate::{Choose, Decide, MOST_CANDIDATES, NoiseRng, Refused, Sum};
 use barkeep_accounting::{Neighbours, Sampling};
 use std::sync::Arc;
 
@@ -20,29 +21,31 @@ use std::sync::Arc;
 pub trait Ask {
     /// May the chain move? `true` for yes.
     ///
-    /// **Errors** [`Refused::Exhausted`] when the budget does not cover the question, and the other refusals when
+    /// # Errors
+    /// [`Refused::Exhausted`] when the budget does not cover the question, and the other refusals when
     /// the question is malformed or has no known cost.
     fn decide(&mut self, question: &Decide<'_>) -> Result<bool, Refused>;
 
     /// Writes a noisy sum over records to `out`, one entry per coordinate.
     ///
-    /// **Errors** as [`Ask::decide`]; `out` is untouched then.
+    /// # Errors
+    /// As [`Ask::decide`]; `out` is untouched then.
     fn sum(&mut self, question: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused>;
 
     /// Chooses one of the candidates, and says which by its position.
     ///
-    /// **Errors** as [`Ask::decide`].
+    /// # Errors
+    /// As [`Ask::decide`].
     fn choose(&mut self, question: &Choose<'_>) -> Result<usize, Refused>;
 }
 
-/// One chain's running bill: the shared [`Curator`], randomness of its own, and working memory that is reused.
+/// One chain's access to the shared [`Curator`], with randomness of its own and working memory that is reused.
 ///
 /// **Privacy.** [`Gate::decide`] answers with a coin whose log-ratio has the sensitivity of
-/// [`decide_sensitivity`](crate::decide_sensitivity), at release level after an exactly sampled normal was added to it;
-/// [`Gate::sum`] with the exact integer sum plus an exactly sampled
-/// normal rounded to the lattice, a post-processing of the Gaussian mechanism at the charged ratio. The work
-/// depends on the question and on protecting randomness, not on what records say. There is no `Debug`, `Clone` or
-/// `Serialize`.
+/// [`decide_sensitivity`](crate::decide_sensitivity); at release level an exactly sampled normal was added to it first.
+/// [`Gate::sum`] answers with the exact integer sum plus an exactly sampled normal rounded to the lattice, a
+/// post-processing of the Gaussian mechanism at the charged ratio. [`Gate::choose`] answers by the exponential mechanism
+/// on integers. No refusal, retry or early end depends on what records say. There is no `Debug`, `Clone` or `Serialize`.
 pub struct Gate {
     curator: Arc<Curator>,
     rng: NoiseRng,
@@ -51,7 +54,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Opens a tab for one chain.
+    /// Opens a gate for one chain.
     #[must_use]
     pub fn open(curator: &Arc<Curator>, rng: NoiseRng) -> Self {
         Self { curator: Arc::clone(curator), rng, workers: workers(curator.records()), batch: Batch::new() }
@@ -67,7 +70,7 @@ impl Gate {
     fn check_batch(&self, batch: Sampling) -> Result<(), Refused> {
         let Sampling::WithoutReplacement { batch, records } = batch else { return Ok(()) };
         if self.curator.privacy_model().neighbours == Neighbours::AddRemove {
-            // Before the comparison below, which would tell the number of records.
+            // Before the comparison below, which would reveal the number of records.
             return Err(question(
                 "batch",
                 "all records or a Poisson sample where neighbours add or remove one",
@@ -152,7 +155,7 @@ impl Ask for Gate {
     }
 }
 
-/// Draws the asked batch; `None` stands for all records. Refuses nothing that was not refused before the charge.
+/// Draws the asked batch; `None` stands for all records. What it could refuse was refused before the charge.
 fn draw<'a>(
     batch: &'a mut Batch,
     asked: Sampling,

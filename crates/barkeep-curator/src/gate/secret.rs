@@ -24,7 +24,7 @@ impl<T> Secret<T> {
         Self(value)
     }
 
-    /// Opens it. The caller owes the reader a coin or noise.
+    /// Opens it. The caller must put a coin, noise or a choice before anything leaves.
     pub(crate) fn open(self) -> T {
         self.0
     }

@@ -10,7 +10,7 @@ use barkeep_accounting::Rate;
 /// **Privacy.** Amplification by subsampling holds only while nobody knows who was drawn: the members leave the
 /// crate in no form, nor does the size of a Poisson batch, and the type has no `Debug`.
 #[derive(Default)]
-pub struct Batch {
+pub(crate) struct Batch {
     members: Vec<u32>,
     /// A bit per record, set while a batch of fixed size is drawn for the records already in it; else none is.
     marks: Vec<u64>,
@@ -18,8 +18,7 @@ pub struct Batch {
 
 impl Batch {
     /// An empty batch.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
@@ -39,7 +38,7 @@ impl Batch {
     ///
     /// # Errors
     /// [`Refused::Question`] unless 1 ≤ batch ≤ records ≤ 2³².
-    pub fn draw_without_replacement(
+    pub(crate) fn draw_without_replacement(
         &mut self,
         rng: &mut NoiseRng,
         batch: u64,
@@ -68,7 +67,12 @@ impl Batch {
     ///
     /// # Errors
     /// [`Refused::Question`] unless 1 ≤ records ≤ 2³².
-    pub fn draw_poisson(&mut self, rng: &mut NoiseRng, rate: Rate, records: u64) -> Result<(), Refused> {
+    pub(crate) fn draw_poisson(
+        &mut self,
+        rng: &mut NoiseRng,
+        rate: Rate,
+        records: u64,
+    ) -> Result<(), Refused> {
         check_records(records)?;
         self.draw_each(rng, rate, records);
         Ok(())

@@ -9,13 +9,13 @@ use barkeep_accounting::{Coin, Side};
 ///
 /// **Privacy.** The side named by the coin comes up with probability exactly `coin.smaller`, the other with
 /// exactly one minus it: no rounding is left to account for beyond [`Rule::coin`]'s own. The probability is a
-/// secret and only the outcome may leave. The work tells nothing about it: one word of 64 bits is read, and a
+/// secret and only the outcome may leave. The work does not depend on it: one word of 64 bits is read, and a
 /// further one with probability 2^−64, whatever the probability is. Hence the pair of outcome and work is
 /// within total variation 2^−64 of the outcome together with a constant. (Reading single bits, the number of
 /// bits read is geometric whatever the probability, but together with the outcome it gives a bit of it away.)
 ///
 /// [`Rule::coin`]: barkeep_accounting::Rule::coin
-pub fn flip(rng: &mut NoiseRng, coin: &Coin) -> bool {
+pub(crate) fn flip(rng: &mut NoiseRng, coin: &Coin) -> bool {
     toss(rng, coin)
 }
 

@@ -61,14 +61,12 @@ impl LatticeSigma {
     }
 
     /// The integer of σ = integer · 2^−e: the numerator.
-    #[must_use]
-    pub fn numerator(self) -> u64 {
+    pub(crate) fn numerator(self) -> u64 {
         self.integer
     }
 
     /// The e of σ = integer · 2^−e, the smallest possible: the denominator is 2^e.
-    #[must_use]
-    pub fn denominator_exponent(self) -> u32 {
+    pub(crate) fn denominator_exponent(self) -> u32 {
         self.exponent
     }
 

@@ -47,12 +47,6 @@ impl TableBuilder {
         self.admission.push_row(row, &mut self.filling)
     }
 
-    /// The number of rows added so far.
-    #[must_use]
-    pub fn pushed(&self) -> usize {
-        self.admission.pushed()
-    }
-
     /// The table.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Leads every asked record past a kernel once, in blocks, on as many threads as pay, with the same result on any.
+//! Shows every asked record to a kernel once, in blocks, on as many threads as help; the result is the same on any.
 
 use crate::records::table::{Blocks, STRIDE};
 use barkeep_data::{BLOCK, Block};
@@ -82,9 +82,9 @@ pub(crate) struct Worker {
     pub(crate) chunk: Buffer<f64>,
     /// Partial sums of a block's records, several per coordinate.
     pub(crate) partials: Buffer<i64>,
-    /// Partial sums of this lane's records, per coordinate.
+    /// Partial sums of this worker's records, per coordinate.
     pub(crate) sums: Vec<i64>,
-    /// Partial moments of this lane's records.
+    /// Partial moments of this worker's records.
     pub(crate) moments: crate::sums::lattice::Moments,
     gathered: Vec<f64>,
 }
@@ -121,17 +121,17 @@ impl<T> std::ops::Deref for Buffer<T> {
     }
 }
 
-/// As many lanes as there are threads, or fewer if the records are few.
+/// As many workers as there are threads, or fewer if the records are few.
 pub(crate) fn workers(records: usize) -> Vec<Worker> {
     let worthwhile = records.div_ceil(BLOCK) / GRAIN;
     let count = rayon::current_num_threads().min(worthwhile).max(1);
     std::iter::repeat_with(Worker::default).take(count).collect()
 }
 
-/// Shows every asked record to `work` once, a contiguous share of the blocks to each lane.
+/// Shows every asked record to `work` once, a contiguous share of the blocks to each worker.
 ///
-/// The shares depend on the numbers of blocks and lanes only, and `work` adds integers into its lane, so the total
-/// over lanes is the same for any number of them and any schedule.
+/// The shares depend on the numbers of blocks and workers only, and `work` adds integers into its worker, so the total
+/// over workers is the same for any number of them and any schedule.
 pub(crate) fn sweep(asked: Asked<'_>, workers: &mut [Worker], work: impl Fn(&mut Worker, Block<'_>) + Sync) {
     let blocks = asked.len();
     let busy = (blocks / GRAIN).clamp(1, workers.len().max(1));

@@ -33,7 +33,7 @@ pub(crate) fn stretch(entries: &[f64], terms: &mut [f64], records: usize) {
     }
 }
 
-/// How many coordinates one pass over the records takes in: enough to spare the output most of its traffic,
+/// How many coordinates one pass over the records takes in: enough to save most of the output's traffic,
 /// few enough for the registers.
 const FUSED: usize = 4;
 

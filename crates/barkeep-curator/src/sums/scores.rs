@@ -1,4 +1,4 @@
-//! Puts second moments beside gradients: one vector per record that tells both, so that one clip bounds both.
+//! Puts second moments beside gradients: one vector per record holds both, and one clip bounds both.
 //!
 //! For a gradient x and a public weight c the vector is (x, c·x₁x₁, c·√2·x₁x₂, …, c·x_d x_d), over pairs j ≤ k row by row. Its
 //! squared norm is ‖x‖² + c²‖x‖⁴, since ‖xxᵀ‖² = ‖x‖⁴ counts each pair j < k twice.

@@ -1,4 +1,4 @@
-//! Asks tabs as samplers do, and compares secret sums across orders, thread counts and neighbouring data sets.
+//! Asks gates as samplers do, and compares secret sums across orders, thread counts and neighbouring data sets.
 
 use super::*;
 use crate::sums::lattice::{Moments, reach};
@@ -52,19 +52,19 @@ fn score<'a>(dimension: usize, sigma: f64) -> Sum<'a> {
     Sum { term, temper: Temper::NONE, clip: Clip::new(1.0).unwrap(), batch: Sampling::Full, sigma }
 }
 
-/// What the curator knows and never tells: Σu, Σu² of a batch, and the integer vectors of gradients, and of gradients with
+/// What the curator computes and keeps to itself: Σu, Σu² of a batch, and the integer vectors of gradients, and of gradients with
 /// their squares.
-fn secrets(tab: &mut Gate, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, [Vec<i64>; 2]) {
-    let curator = &*tab.curator;
+fn secrets(gate: &mut Gate, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, [Vec<i64>; 2]) {
+    let curator = &*gate.curator;
     let paid = |question: Sum<'static>| {
         curator.budget().charge(question.price(curator.privacy_model()).unwrap()).unwrap()
     };
     let question = decide(dimension, Sampling::Full, &Rule::Barker);
     let charged = curator.budget().charge(question.price(curator.privacy_model()).unwrap()).unwrap();
-    let moments: Moments = curator.moments(&charged, positions, &mut tab.workers).open();
+    let moments: Moments = curator.moments(&charged, positions, &mut gate.workers).open();
     let vectors = [sum(dimension, Sampling::Full, 1.0), score(dimension, 1.0)].map(|question| {
         let terms = curator.terms(question.term).unwrap();
-        curator.vector(&paid(question), &terms, positions, &mut tab.workers).open().to_vec()
+        curator.vector(&paid(question), &terms, positions, &mut gate.workers).open().to_vec()
     });
     (moments.sum(), moments.squares(), vectors)
 }
@@ -101,11 +101,11 @@ proptest! {
         for threads in [1, 2, 3, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let workers = pool.install(|| {
-                let mut tab = open(&shuffled);
-                prop_assert_eq!(&secrets(&mut tab, dimension, None), &expected);
+                let mut gate = open(&shuffled);
+                prop_assert_eq!(&secrets(&mut gate, dimension, None), &expected);
                 // Memory of an earlier question must not show.
-                prop_assert_eq!(&secrets(&mut tab, dimension, None), &expected);
-                Ok(tab.workers.len())
+                prop_assert_eq!(&secrets(&mut gate, dimension, None), &expected);
+                Ok(gate.workers.len())
             })?;
             prop_assert!(records < 3000 || workers == threads);
         }
@@ -126,8 +126,8 @@ proptest! {
     #[test]
     fn substituting_any_record_by_anything_stays_within_reach(seed in any::<u64>(), records in 1_usize..3000, dimension in 1_usize..4) {
         let mut rows = rows(seed, records, dimension);
-        let mut tab = open(&rows);
-        let (before, _, vectors) = secrets(&mut tab, dimension, None);
+        let mut gate = open(&rows);
+        let (before, _, vectors) = secrets(&mut gate, dimension, None);
         let theta = (seed % records as u64) as usize;
         for extreme in EXTREMES.into_iter().chain([1.0, -1.0]) {
             rows[theta] = vec![extreme; dimension];
@@ -151,12 +151,12 @@ fn plausible(count: u32, trials: u32, probability: f64) -> bool {
 fn decisions_come_up_as_often_as_the_rule_says() {
     // λ = ½(0.5 + 0.25 − 1 (clipped)) + 0.7.
     let rows = [vec![0.5], vec![0.25], vec![-7.0]];
-    let mut tab = open(&rows);
+    let mut gate = open(&rows);
     for rule in [Rule::Barker, Rule::Metropolis, Rule::Penalty { sigma: 1.5 }] {
         let mut question = decide(1, Sampling::Full, &rule);
         question.offset = 0.7;
         question.temper = Temper::new(0.5).unwrap();
-        let accepted = (0..20_000).filter(|_| tab.decide(&question).unwrap()).count() as u32;
+        let accepted = (0..20_000).filter(|_| gate.decide(&question).unwrap()).count() as u32;
         assert!(plausible(accepted, 20_000, rule.accept(0.5 * -0.25 + 0.7)), "{rule:?} {accepted}");
     }
 }
@@ -165,7 +165,7 @@ fn decisions_come_up_as_often_as_the_rule_says() {
 fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
     let rows = [vec![0.5], vec![0.25], vec![-7.0]];
     let curator = curator(&rows, Neighbours::Substitute, Budget::not_private());
-    let mut tab = Gate::open(&curator, NoiseRng::insecure_seed(6));
+    let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(6));
     let atom = |weight, mean| Component { weight, mean, sd: 0.0 };
     let correction = Correction::new(vec![atom(0.75, 0.0), atom(0.125, 3.0), atom(0.125, -3.0)]).unwrap();
     let lazy = Rule::Lazy { keep: 0.7, rule: Box::new(Rule::Penalty { sigma: 0.5 }) };
@@ -178,7 +178,7 @@ fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
             question.clip = Clip::new(clip).unwrap();
             question.offset = 0.7;
             question.level = Level::Release;
-            let accepted = (0..20_000).filter(|_| tab.decide(&question).unwrap()).count() as u32;
+            let accepted = (0..20_000).filter(|_| gate.decide(&question).unwrap()).count() as u32;
             let log_ratio = if clip == 1.0 { -0.25 + 0.7 } else { 0.7 };
             assert!(plausible(accepted, 20_000, rule.accept(log_ratio)), "{rule:?} {clip} {accepted}");
         }
@@ -219,8 +219,8 @@ fn a_batch_of_one_decides_by_the_record_drawn() {
     let rows = [vec![0.5], vec![0.25], vec![-0.5], vec![0.0]];
     let rule = Rule::Penalty { sigma: 1.0 };
     let question = decide(1, Sampling::WithoutReplacement { batch: 1, records: 4 }, &rule);
-    let mut tab = open(&rows);
-    let accepted = (0..20_000).filter(|_| tab.decide(&question).unwrap()).count() as u32;
+    let mut gate = open(&rows);
+    let accepted = (0..20_000).filter(|_| gate.decide(&question).unwrap()).count() as u32;
     let expected = rows.iter().map(|row| rule.accept(4.0 * row[0])).sum::<f64>() / 4.0;
     assert!(plausible(accepted, 20_000, expected), "{accepted} {expected}");
 }
@@ -228,15 +228,15 @@ fn a_batch_of_one_decides_by_the_record_drawn() {
 #[test]
 fn noise_has_the_asked_scale_and_none_is_added_where_nothing_is_private() {
     let rows = [vec![0.5, 0.0], vec![0.125, -0.25], vec![30.0, 40.0]];
-    let mut tab = open(&rows);
+    let mut gate = open(&rows);
     let mut out = [0.0; 2];
-    tab.sum(&sum(2, Sampling::Full, 0.0), &mut out).unwrap();
+    gate.sum(&sum(2, Sampling::Full, 0.0), &mut out).unwrap();
     // The third record is clipped, to within 2^-19 of the clip.
     assert!((out[0] - 1.225).abs() < 2e-6 && (out[1] - 0.55).abs() < 2e-6, "{out:?}");
     let exact = out;
     let (mut mean, mut square) = ([0.0; 2], [0.0; 2]);
     for _ in 0..20_000 {
-        tab.sum(&sum(2, Sampling::Full, 2.5), &mut out).unwrap();
+        gate.sum(&sum(2, Sampling::Full, 2.5), &mut out).unwrap();
         for j in 0..2 {
             mean[j] += (out[j] - exact[j]) / 20_000.0;
             square[j] += (out[j] - exact[j]).powi(2) / 20_000.0;
@@ -254,12 +254,12 @@ fn noise_has_the_asked_scale_and_none_is_added_where_nothing_is_private() {
 #[test]
 fn preconditioning_happens_before_the_clip() {
     let rows = [vec![3.0, 4.0], vec![0.1, 0.2]];
-    let mut tab = open(&rows);
+    let mut gate = open(&rows);
     let mut answer = |precondition| {
         let mut question = sum(2, Sampling::Full, 0.0);
         question.term = Term::Gradient { theta: &[0.0, 0.0], precondition };
         let mut out = [0.0; 2];
-        tab.sum(&question, &mut out).unwrap();
+        gate.sum(&question, &mut out).unwrap();
         out
     };
     // A clipped record comes within 2^-19 of the clip.
@@ -274,12 +274,12 @@ fn preconditioning_happens_before_the_clip() {
 fn poisson_batches_keep_each_record_with_its_rate() {
     let rows: Vec<Vec<f64>> =
         (0..3).map(|k| (0..3).map(|j| if j == k { 0.25 } else { 0.0 }).collect()).collect();
-    let mut tab = open(&rows);
+    let mut gate = open(&rows);
     let question = sum(3, Sampling::Poisson { rate: Rate::new(0.3).unwrap() }, 0.0);
     let mut counts = [0; 3];
     let mut out = [0.0; 3];
     for _ in 0..20_000 {
-        tab.sum(&question, &mut out).unwrap();
+        gate.sum(&question, &mut out).unwrap();
         for j in 0..3 {
             counts[j] += u32::from(out[j] > 0.1);
         }
@@ -304,34 +304,34 @@ fn a_chain_gets_exactly_what_was_bought_and_a_refusal_leaves_no_trace() {
     let run = |interruptions: bool| {
         let budget = bought(vec![(moves.clone(), 20), (sums.clone(), 10)]);
         let curator = curator(&rows, privacy_model.neighbours, budget);
-        let mut tab = Gate::open(&curator, NoiseRng::insecure_seed(9));
+        let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(9));
         let (mut answers, mut out) = (Vec::new(), [0.0; 2]);
         let mut asked = 0;
-        while let Ok(accepted) = tab.decide(&decide(2, Sampling::Full, &Rule::Barker)) {
+        while let Ok(accepted) = gate.decide(&decide(2, Sampling::Full, &Rule::Barker)) {
             answers.push(f64::from(u8::from(accepted)));
             asked += 1;
             if interruptions {
                 // Too wide a clip, too little noise, another rule, a malformed state: all refused.
                 let mut wide = decide(2, Sampling::Full, &Rule::Barker);
                 wide.clip = Clip::new(1.0_f64.next_up()).unwrap();
-                assert_eq!(tab.decide(&wide), Err(Refused::Exhausted));
-                assert_eq!(tab.sum(&sum(2, Sampling::Full, 4.999), &mut out), Err(Refused::Exhausted));
+                assert_eq!(gate.decide(&wide), Err(Refused::Exhausted));
+                assert_eq!(gate.sum(&sum(2, Sampling::Full, 4.999), &mut out), Err(Refused::Exhausted));
                 assert_eq!(
-                    tab.decide(&decide(2, Sampling::Full, &Rule::Penalty { sigma: 9.0 })),
+                    gate.decide(&decide(2, Sampling::Full, &Rule::Penalty { sigma: 9.0 })),
                     Err(Refused::Exhausted)
                 );
                 assert!(matches!(
-                    tab.decide(&decide(1, Sampling::Full, &Rule::Barker)),
+                    gate.decide(&decide(1, Sampling::Full, &Rule::Barker)),
                     Err(Refused::Question { .. })
                 ));
             }
             if asked % 2 == 0 {
-                tab.sum(&sum(2, Sampling::Full, 5.0), &mut out).unwrap();
+                gate.sum(&sum(2, Sampling::Full, 5.0), &mut out).unwrap();
                 answers.extend(out);
             }
         }
         assert_eq!(asked, 20);
-        assert_eq!(tab.sum(&sum(2, Sampling::Full, 5.0), &mut out), Err(Refused::Exhausted));
+        assert_eq!(gate.sum(&sum(2, Sampling::Full, 5.0), &mut out), Err(Refused::Exhausted));
         let all = vec![(moves.clone(), Steps(20)), (sums.clone(), Steps(10))];
         assert_eq!(curator.budget().spent(), Spent::Permits(all));
         answers
@@ -351,11 +351,11 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
     let unspent = Spent::Permits(vec![(barker.clone(), Steps(0)), (gaussian.clone(), Steps(0))]);
     let budget = bought(vec![(barker, 5), (gaussian, 5)]);
     let curator = curator(&rows, privacy_model.neighbours, budget);
-    let mut tab = Gate::open(&curator, NoiseRng::insecure_seed(1));
+    let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(1));
     let mut refused = |change: &dyn Fn(&mut Decide<'_>)| {
         let mut question = decide(2, Sampling::Full, &Rule::Barker);
         change(&mut question);
-        let answer = tab.decide(&question);
+        let answer = gate.decide(&question);
         assert!(matches!(answer, Err(Refused::Question { .. } | Refused::Accounting(_))), "{answer:?}");
     };
     refused(&|question| question.from = &[0.0]);
@@ -373,7 +373,7 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
         let mut question = sum(2, Sampling::Full, 5.0);
         change(&mut question);
         let mut out = vec![0.125; length];
-        let answer = tab.sum(&question, &mut out);
+        let answer = gate.sum(&question, &mut out);
         assert!(matches!(answer, Err(Refused::Question { .. } | Refused::Accounting(_))), "{answer:?}");
         assert!(out.iter().all(|&untouched| untouched == 0.125));
     };

@@ -88,12 +88,12 @@ fn weights_are_those_of_the_exponential() {
 
 #[test]
 fn a_choice_follows_the_tempered_posterior_on_its_candidates() {
-    // Echo's log-ratio is the record whatever the candidate, so only offsets tell candidates apart; the gate's own law
-    // is checked with them, that of sums above.
+    // Echo's log-ratio is the record whatever the candidate, so only offsets make candidates differ. They check the gate's
+    // law; the law of sums is checked above.
     let rows = [vec![0.5], vec![-0.25], vec![7.0]];
     let curator =
         Curator::new(table(&rows), Arc::new(Echo::new(1)), PRIVACY_MODEL, Budget::not_private()).unwrap();
-    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
     let weights = [0.1, 0.4, 0.2, 0.3];
     let offsets = weights.map(f64::ln);
     let question = Choose {
@@ -105,7 +105,7 @@ fn a_choice_follows_the_tempered_posterior_on_its_candidates() {
     };
     let mut counts = [0; 4];
     for _ in 0..20_000 {
-        counts[tab.choose(&question).unwrap()] += 1;
+        counts[gate.choose(&question).unwrap()] += 1;
     }
     assert_fits(&counts, &weights, "choices");
 }
@@ -142,7 +142,7 @@ fn malformed_choices_are_refused_before_anything_is_spent() {
     let cost = choose_cost((-1.0, 1.0), 0.5, PRIVACY_MODEL).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(1))]).unwrap());
     let curator = Curator::new(table(&[vec![0.5]]), Arc::new(Echo::new(1)), PRIVACY_MODEL, budget).unwrap();
-    let mut tab = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
     let good = Choose {
         reference: &[0.0],
         candidates: &[0.0, 1.0],
@@ -162,9 +162,9 @@ fn malformed_choices_are_refused_before_anything_is_spent() {
         Choose { range: (0.0, 0.0), ..good },
         Choose { power: 100.0, ..good },
     ] {
-        assert!(matches!(tab.choose(&bad), Err(Refused::Question { .. })));
+        assert!(matches!(gate.choose(&bad), Err(Refused::Question { .. })));
     }
-    assert_eq!(tab.choose(&Choose { power: 0.6, ..good }), Err(Refused::Exhausted));
-    assert!(tab.choose(&good).is_ok());
-    assert_eq!(tab.choose(&good), Err(Refused::Exhausted));
+    assert_eq!(gate.choose(&Choose { power: 0.6, ..good }), Err(Refused::Exhausted));
+    assert!(gate.choose(&good).is_ok());
+    assert_eq!(gate.choose(&good), Err(Refused::Exhausted));
 }

@@ -1,4 +1,4 @@
-//! Adds clipped log-ratios as integers, and carries the sum to the number a coin is thrown for.
+//! Adds clipped log-ratios as integers, and carries the sum to the number a coin is flipped for.
 
 use super::unit::RECORD;
 use super::{number_or_zero, rounded_bits, rounder_bits};
@@ -20,7 +20,7 @@ impl Moments {
     /// Adds the contributions u = round(clip₁(r/B)·2^30) of records with log-ratios `terms`.
     ///
     /// In f64, per record: y = r·fl(2^30/B); not-a-number becomes 0; y is cut to ±2^30 and rounded to the nearest
-    /// integer, ties to even. The same IEEE operations on every machine; no branch depends on a record.
+    /// integer, ties to even. The same IEEE operations on every machine, written without branches.
     pub(crate) fn add(&mut self, terms: &[f64], clip: Clip) {
         self.sum += pulp::Arch::new().dispatch(Contributions { terms, steps: clip.steps_per_one() });
     }
@@ -126,7 +126,7 @@ pub(crate) enum BatchVariance {
     },
 }
 
-/// What the coin is thrown for.
+/// What the coin is flipped for.
 #[derive(Clone, Copy)]
 pub(crate) struct CoinInput {
     /// λ̂, within ±64.

@@ -34,7 +34,8 @@ impl Temper {
 
     /// Checks the range.
     ///
-    /// **Errors** [`Refused::Question`] unless 2^-40 ≤ `value` ≤ 1.
+    /// # Errors
+    /// [`Refused::Question`] unless 2^-40 ≤ `value` ≤ 1.
     pub fn new(value: f64) -> Result<Self, Refused> {
         if (SMALLEST..=1.0).contains(&value) {
             Ok(Self(value))
@@ -55,14 +56,15 @@ impl Temper {
 pub struct Clip(f64);
 
 impl Clip {
-    /// The smallest bound: one that is smaller cannot be told from it at any price worth asking.
+    /// The smallest bound: below it, all bounds are alike at any price worth asking.
     pub const SMALLEST: Self = Self(SMALLEST);
     /// The largest bound: one lattice step is then worth 2^10.
     pub const LARGEST: Self = Self(LARGEST);
 
     /// Checks the range.
     ///
-    /// **Errors** [`Refused::Question`] unless 2^-40 ≤ `value` ≤ 2^40.
+    /// # Errors
+    /// [`Refused::Question`] unless 2^-40 ≤ `value` ≤ 2^40.
     pub fn new(value: f64) -> Result<Self, Refused> {
         if (SMALLEST..=LARGEST).contains(&value) {
             Ok(Self(value))
@@ -124,7 +126,8 @@ pub(crate) fn batch_unit(temper: Temper, clip: Clip, batch: u64, records: u64) -
 ///
 /// **Precision.** Rounded up; the result is above the real value by less than 2^-48 of itself.
 ///
-/// **Errors** [`Refused::Question`] if the sampling is Poisson (the batch's size, hence its variance, would be
+/// # Errors
+/// [`Refused::Question`] if the sampling is Poisson (the batch's size, hence its variance, would be
 /// random), the batch is empty or larger than the records, or adding and removing is combined with a batch.
 pub fn decide_sensitivity(
     temper: Temper,
@@ -139,7 +142,8 @@ pub fn decide_sensitivity(
 /// The sensitivity of the integer behind a decision, in units of the log-ratio: what [`decide_sensitivity`] says without
 /// its 2η, since noise is added before the last rounding.
 ///
-/// **Errors** as [`decide_sensitivity`].
+/// # Errors
+/// As [`decide_sensitivity`].
 pub(crate) fn lattice_sensitivity(
     temper: Temper,
     clip: Clip,
@@ -175,7 +179,8 @@ pub(crate) fn lattice_sensitivity(
 /// whatever its term was, so the triangle inequality bounds the move of the integer sum, and c times a power
 /// of two is exact. For a batch it is the sensitivity given that the record is in it.
 ///
-/// **Errors** never for a [`Temper`] and a [`Clip`]; the type keeps the caller from unwrapping.
+/// # Errors
+/// None for a [`Temper`] and a [`Clip`]; the type keeps the caller from unwrapping.
 pub fn sum_sensitivity(temper: Temper, clip: Clip, neighbours: Neighbours) -> Result<Sensitivity, Refused> {
     Ok(Sensitivity::new(full_unit(temper, clip) * reach(neighbours))?)
 }
@@ -204,18 +209,19 @@ pub(crate) fn noise_ratio(sigma: f64, sensitivity: Sensitivity) -> Result<Ratio,
 }
 
 /// How far below the theorem's bound the subsampled Barker test clips.
-const BARKER_HAIR: f64 = 1.0 / (1_u64 << 18) as f64;
+const BARKER_SLACK: f64 = 1.0 / (1_u64 << 18) as f64;
 
 /// The largest clip bound for the subsampled Barker test, to be charged as `Mechanism::BarkerMinibatch`:
 /// (1 − 2^-18)·√b/(nT), less a rounding.
 ///
-/// **Errors** [`Refused::Question`] for an impossible batch, or a bound out of [`Clip`]'s range.
+/// # Errors
+/// [`Refused::Question`] for an impossible batch, or a bound out of [`Clip`]'s range.
 ///
 /// Heikkilä et al. 2019, theorem 2: b = `batch`, N₀ = nT.
 pub fn barker_minibatch_clip(temper: Temper, batch: u64, records: u64) -> Result<Clip, Refused> {
     check_batch(batch, records)?;
     let bound = (batch as f64).sqrt() / (records as f64 * temper.get());
-    Clip::new(bound * (1.0 - BARKER_HAIR) * (1.0 - BARKER_HAIR * BARKER_HAIR))
+    Clip::new(bound * (1.0 - BARKER_SLACK) * (1.0 - BARKER_SLACK * BARKER_SLACK))
 }
 
 /// Checks that the theorem behind the subsampled Barker test speaks of the program that runs.
@@ -233,7 +239,7 @@ pub(crate) fn check_barker_minibatch(
 ) -> Result<(), Refused> {
     check_batch(batch, records)?;
     let record = batch_unit(temper, clip, batch, records) * RECORD as f64;
-    if record * (batch as f64).sqrt() <= 1.0 - BARKER_HAIR {
+    if record * (batch as f64).sqrt() <= 1.0 - BARKER_SLACK {
         Ok(())
     } else {
         Err(question("clip", "at most that of barker_minibatch_clip for a corrected rule on a batch"))

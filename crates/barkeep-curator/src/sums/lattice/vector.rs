@@ -6,7 +6,7 @@ use super::unit::RECORD;
 use crate::Clip;
 
 /// The most parameters a model may have: up to here the clip is proved.
-pub const MOST_DIMENSIONS: usize = 1 << 12;
+pub(crate) const MOST_DIMENSIONS: usize = 1 << 12;
 
 /// R = 2^30 − 1 − ⌈√d/2⌉, where a scaled gradient of d entries is clipped: below 2^30 by more than rounding may add.
 fn bound(dimension: usize) -> f64 {
@@ -18,7 +18,7 @@ fn bound(dimension: usize) -> f64 {
 /// `chunk` is working memory; it and `partials` have [`CHUNK`] entries per coordinate. In f64, with s = fl(2^30/B) and S = fl(s²): N = Σ_j g_j², each
 /// addition fused, in the order of the coordinates; x = fl(N·S); f = min(fl(R·s)·[`reciprocal_root`](x/2), s); z_j is
 /// g_j·f rounded to the nearest integer once (ties to even), or 0 for all j where x is infinite or not a number. The same
-/// IEEE operations on every machine; no branch depends on a record.
+/// IEEE operations on every machine, written without branches.
 ///
 /// **Privacy.** ‖z‖₂ ≤ 2^30 for any f64 gradient in up to [`MOST_DIMENSIONS`] dimensions. Proof, u = 2^-53. Where x is not
 /// finite z = 0. Else every g_j is finite and, each coordinate being rounded by at most ½, ‖z‖ ≤ f‖g‖ + √d/2, and f ≤ s.

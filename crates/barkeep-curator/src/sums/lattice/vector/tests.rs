@@ -108,7 +108,7 @@ proptest! {
     }
 
     /// Inside the ball a gradient keeps its value to half a lattice step; outside it keeps its direction and gets the
-    /// bound's length, to half a step, the bound's hair and the error of the root, 2^-19.
+    /// bound's length, to half a step, the bound's slack and the error of the root, 2^-19.
     #[test]
     fn clipping_does_what_it_says(row in vec(-1.0..1.0_f64, 1..20), scale in 0.01..1e6_f64) {
         let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
