@@ -52,7 +52,8 @@ pub(crate) fn looks_like_a_value(cell: &str) -> bool {
 const ALIKE: f64 = 0.8;
 
 fn nearest(column: &str, header: &[String]) -> Option<String> {
-    let likeness = |name: &String| strsim::jaro_winkler(&column.to_lowercase(), &name.to_lowercase());
-    let best = header.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) >= ALIKE).then(|| best.clone())
+    let column = column.to_lowercase();
+    let likeness = |name: &String| strsim::jaro_winkler(&column, &name.to_lowercase());
+    let alike = header.iter().map(|name| (likeness(name), name)).filter(|(likeness, _)| *likeness >= ALIKE);
+    alike.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, name)| name.clone())
 }
