@@ -10,6 +10,7 @@
 //! program it accounts for compute the same bits on every machine.
 
 pub mod convolution;
+pub mod lagged;
 pub mod linear;
 pub mod log_space;
 pub mod rounding;
