@@ -142,7 +142,8 @@ fn attack_plan(
             Some(Bill::Contract(contract) | Bill::Once(contract)) => {
                 samplers::priced_as_released(contract.parts())
             }
-            _ => true,
+            // A filter charges decisions as they are asked.
+            Some(Bill::Filter { .. }) | None => true,
         },
     })
 }

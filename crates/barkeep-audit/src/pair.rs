@@ -101,7 +101,9 @@ impl Pair {
             Sampling::WithoutReplacement { batch, records } => {
                 scale(asked, batch, records) * ((batch as f64 - 1.0) * ratios.other + own)
             }
-            _ => asked.temper.get() * (self.others as f64 * ratios.other + own),
+            Sampling::Full | Sampling::Poisson { .. } => {
+                asked.temper.get() * (self.others as f64 * ratios.other + own)
+            }
         }
     }
 

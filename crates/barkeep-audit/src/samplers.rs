@@ -51,7 +51,7 @@ pub(crate) fn is_gaussian(plan: &Plan) -> bool {
         Some(Bill::Contract(contract) | Bill::Once(contract)) => contract.parts().iter().all(|(cost, _)| {
             matches!(cost.mechanism(), Mechanism::Gaussian(_)) && cost.sampling() == Sampling::Full
         }),
-        _ => false,
+        Some(Bill::Filter { .. }) | None => false,
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn work(plan: &Plan) -> u64 {
         Some(Bill::Contract(contract) | Bill::Once(contract)) => {
             contract.parts().iter().fold(0_u64, |sum, (_, steps)| sum.saturating_add(steps.0))
         }
-        _ => plan.steps().0.saturating_mul(plan.chains()),
+        Some(Bill::Filter { .. }) | None => plan.steps().0.saturating_mul(plan.chains()),
     };
     questions.max(1)
 }

@@ -217,10 +217,12 @@ impl Terms {
         let (second, other, others) = match (self.premises.neighbours, self.batch) {
             (Neighbours::AddRemove, _) => (None, silent, 1),
             // The others equal the second's record, so that its world looks the same whoever is drawn.
-            (_, Sampling::WithoutReplacement { records, .. }) => {
+            (Neighbours::Substitute, Sampling::WithoutReplacement { records, .. }) => {
                 (Some(opposite.clone()), opposite, records - 1)
             }
-            _ => (Some(opposite.clone()), opposite, 0),
+            (Neighbours::Substitute, Sampling::Full | Sampling::Poisson { .. }) => {
+                (Some(opposite.clone()), opposite, 0)
+            }
         };
         Ok(Pair { first: record, second, other, others, schema })
     }

@@ -258,7 +258,7 @@ impl<'a> Cells<'a> {
             Kind::Category { levels } => {
                 levels.iter().enumerate().map(|(index, level)| (level.as_str(), index as f64)).collect()
             }
-            _ => Vec::new(),
+            Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool => Vec::new(),
         };
         levels.sort_unstable_by_key(|(level, _)| *level);
         Self { column, levels }

@@ -39,7 +39,9 @@ impl Factor {
             (Shape::Value, _) => None,
             (Shape::Level(level), _) => match column.kind() {
                 Kind::Category { levels } if level < levels.len() => None,
-                _ => Some("must be a category with that level"),
+                Kind::Category { .. } | Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool => {
+                    Some("must be a category with that level")
+                }
             },
             (_, None) => Some("must be a real or integer column, which has bounds"),
             (Shape::Log, Some((min, _))) if min <= 0.0 => Some("must have min above 0 for log"),
@@ -47,7 +49,7 @@ impl Factor {
             (Shape::Square, Some((min, max))) if !(min * min).is_finite() || !(max * max).is_finite() => {
                 Some("must have smaller bounds for square")
             }
-            _ => None,
+            (Shape::Log | Shape::Sqrt | Shape::Square | Shape::Legendre(_), Some(_)) => None,
         }
     }
 

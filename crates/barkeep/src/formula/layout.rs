@@ -66,7 +66,7 @@ impl Layout {
                 let reason = "a response must be a number, true or false, or a category of two levels";
                 return Err(formula.error(formula.response.span, reason));
             }
-            _ => single(
+            Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool => single(
                 &formula.response.column,
                 Factor { column: response, shape: Shape::Value, scaled: scaled_response },
             ),

@@ -364,7 +364,7 @@ fn released(bill: Option<&Bill>) -> Vec<String> {
     let words = match bill.map(Bill::mechanisms) {
         Some(mechanisms) if !mechanisms.is_empty() => Mechanism::all_released(mechanisms),
         // A baseline: nothing is priced, and every decision is seen.
-        _ => vec!["the accept/reject bit of every step"],
+        Some(_) | None => vec!["the accept/reject bit of every step"],
     };
     let mut released = vec!["every draw of every chain, in order".to_owned()];
     released.extend(words.into_iter().map(str::to_owned));
