@@ -1,4 +1,4 @@
-//! Prints `src/vcor/tables.rs`: the corrections for common noise variances, fitted anew.
+//! Prints `src/rule/vcor/tables.rs`: the corrections for common noise variances, fitted anew.
 //!
 //! `cargo run --release -p barkeep-accounting --example make_corrections > tables.rs`, then put the file in its place and
 //! run `cargo fmt`.
