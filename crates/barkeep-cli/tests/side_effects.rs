@@ -7,6 +7,7 @@ mod program;
 
 use program::{Folder, GOOD_SPEC};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::time::Instant;
 
 /// All that can be seen of a run but the time it took.
@@ -25,10 +26,15 @@ fn records(cells: &str) -> String {
     format!("x1,x2\n{cells}\n{rows}")
 }
 
-/// Runs a spec with all randomness seeded, as talkative as the program can be made.
+/// Runs a spec on twenty records, the first of which says `cells`.
 fn run(folder: &Folder, spec: &str, cells: &str, seed: u32) -> (Seen, f64) {
+    run_on(folder, spec, records(cells).as_bytes(), seed)
+}
+
+/// Runs a spec with all randomness seeded, as talkative as the program can be made.
+fn run_on(folder: &Folder, spec: &str, records: &[u8], seed: u32) -> (Seen, f64) {
     folder.write("spec.toml", spec);
-    folder.write("records.csv", &records(cells));
+    std::fs::write(folder.path().join("records.csv"), records).unwrap();
     let started = Instant::now();
     let output = folder
         .command(&["sample", "spec.toml", "--out", "out", "--insecure-seed", &seed.to_string()])
@@ -119,6 +125,20 @@ fn masked(text: &str) -> String {
     out
 }
 
+/// Asserts that two runs differ in nothing but numbers computed from their draws.
+fn assert_only_numbers_differ(first: &Seen, second: &Seen, context: &str) {
+    assert_eq!((first.code, &first.stdout), (second.code, &second.stdout), "{context}");
+    assert_eq!(masked(&first.stderr), masked(&second.stderr), "{context}");
+    // The plan is printed before the first answer, word for word.
+    let plan = |seen: &Seen| seen.stderr.split("\n\n").next().unwrap().to_owned();
+    assert_eq!(plan(first), plan(second), "{context}");
+    let names = |seen: &Seen| seen.files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(first), names(second), "{context}");
+    assert_eq!(first.files["certificate.json"], second.files["certificate.json"], "{context}");
+    let lines = |seen: &Seen| seen.files["draws.csv"].iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(lines(first), lines(second), "{context}");
+}
+
 #[test]
 fn with_other_draws_only_numbers_computed_from_them_differ() {
     for (sampler, cells) in [(SUMS[0], &CELLS[1..]), (SUMS[1], &CELLS[2..4]), (BITS[0], &CELLS[1..4])] {
@@ -126,20 +146,75 @@ fn with_other_draws_only_numbers_computed_from_them_differ() {
         let (first, _) = run(&folder, &spec(sampler), CELLS[0], 9);
         for cells in cells {
             let (second, _) = run(&folder, &spec(sampler), cells, 9);
-            assert_eq!((first.code, &first.stdout), (second.code, &second.stdout), "{sampler} {cells}");
-            let (one, two) = (masked(&first.stderr), masked(&second.stderr));
-            assert_eq!(one, two, "{sampler} {cells}");
-            // The plan is printed before the first answer, word for word.
-            let plan = |seen: &Seen| seen.stderr.split("\n\n").next().unwrap().to_owned();
-            assert_eq!(plan(&first), plan(&second));
-            let names = |seen: &Seen| seen.files.keys().cloned().collect::<Vec<_>>();
-            assert_eq!(names(&first), names(&second));
-            assert_eq!(
-                first.files["certificate.json"], second.files["certificate.json"],
-                "{sampler} {cells}"
-            );
-            let lines = |seen: &Seen| seen.files["draws.csv"].iter().filter(|byte| **byte == b'\n').count();
-            assert_eq!(lines(&first), lines(&second));
+            assert_only_numbers_differ(&first, &second, &format!("{sampler} {cells}"));
+        }
+    }
+}
+
+/// How a file of records may be written.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    one_column: bool,
+    line_end: &'static str,
+    /// Whether every cell is in quotes, with a line break inside where it may be.
+    quoted: bool,
+    /// Whether the last line is ended like the others.
+    last_ended: bool,
+    packed: bool,
+}
+
+impl Shape {
+    /// All of them.
+    fn every() -> impl Iterator<Item = Self> {
+        (0..32).map(|k| Self {
+            one_column: k & 1 == 0,
+            line_end: if k & 2 == 0 { "\n" } else { "\r\n" },
+            quoted: k & 4 != 0,
+            last_ended: k & 8 == 0,
+            packed: k & 16 != 0,
+        })
+    }
+
+    /// A file of twenty records of which one says `cell` in its first column. A missing cell is never in quotes.
+    fn file(self, place: usize, cell: &str) -> Vec<u8> {
+        let Self { one_column, line_end, quoted, last_ended, packed } = self;
+        let row = |index: usize| {
+            let own = if index == place { cell.to_owned() } else { format!("{}", 0.1 * index as f64) };
+            let first = if quoted && !own.is_empty() { format!("\"{own}{line_end}\"") } else { own };
+            if one_column { first } else { format!("{first},0.5") }
+        };
+        let header = if one_column { "x1" } else { "x1,x2" }.to_owned();
+        let lines: Vec<String> = std::iter::once(header).chain((0..20).map(row)).collect();
+        let text = lines.join(line_end) + if last_ended { line_end } else { "" };
+        if !packed {
+            return text.into_bytes();
+        }
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packer.write_all(text.as_bytes()).unwrap();
+        packer.finish().unwrap()
+    }
+
+    /// A spec that reads such files.
+    fn spec(self) -> String {
+        let spec = spec(SUMS[0]);
+        if !self.one_column {
+            return spec;
+        }
+        let columns: Vec<&str> = spec.lines().filter(|line| !line.starts_with("x2")).collect();
+        columns.join("\n").replace("start = [0, 0]", "start = [0]")
+    }
+}
+
+/// A missing cell shows in no file, however it is written, and wherever the record stands.
+#[test]
+fn no_shape_of_a_file_distinguishes_a_missing_cell() {
+    for shape in Shape::every() {
+        let folder = Folder::new();
+        for place in [0, 7, 19] {
+            let (there, _) = run_on(&folder, &shape.spec(), &shape.file(place, "0.5"), 5);
+            assert_eq!(there.code, Some(0), "{shape:?}: {}", there.stderr);
+            let (missing, _) = run_on(&folder, &shape.spec(), &shape.file(place, ""), 5);
+            assert_only_numbers_differ(&there, &missing, &format!("{shape:?}, record {place}"));
         }
     }
 }

@@ -10,6 +10,7 @@ use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use flate2::read::MultiGzDecoder;
 
 use crate::header::{locate, looks_like_a_value};
+use crate::lines::Lines;
 use crate::schema::Cells;
 use crate::{Admission, BLOCK, Error, Sink, View};
 
@@ -54,6 +55,11 @@ pub(crate) fn read_csv(
             progress(admission.pushed());
         }
     }
+    // Lines are ended by line breaks, or separated by them: a missing last cell then leaves nothing at all. Where one
+    // record is missing, the second is taken to be so, whatever the others say.
+    if reader.get_ref().may_hide_a_record() && admission.pushed() + 1 == records {
+        admission.push_with(sink, |index| cells[index].parse(b"")).map_err(|_| count())?;
+    }
     admission.finish().map_err(|_| count())
 }
 
@@ -66,7 +72,7 @@ pub(crate) fn csv_header(path: &Path, options: CsvOptions) -> Result<Vec<String>
     Ok(header)
 }
 
-type Source = Reader<Bounded<Box<dyn Read>>>;
+type Source = Reader<Lines<Bounded<Box<dyn Read>>>>;
 
 /// The first bytes of every gzip file (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -113,7 +119,7 @@ fn open(path: &Path, options: CsvOptions) -> Result<(Source, Rc<Cell<usize>>), E
     let bytes = Bounded { bytes, left: Rc::clone(&left) };
     let mut builder = ReaderBuilder::new();
     builder.delimiter(delimiter).quote(quote).buffer_capacity(1 << 16);
-    Ok((builder.from_reader(bytes), left))
+    Ok((builder.from_reader(Lines::new(bytes, options)), left))
 }
 
 fn replace(path: &Path, error: &::csv::Error) -> Error {

@@ -14,6 +14,7 @@ mod block;
 mod csv;
 mod error;
 mod header;
+mod lines;
 mod parquet;
 mod read;
 mod records;
