@@ -1,5 +1,6 @@
 //! Judges a sample by itself and against another one: summaries, convergence, distances; free of privacy cost.
 //!
+//! - [`Verdict`] says what a run is good for: trustworthy, wide, or not to be trusted;
 //! - [`Summary`] states per parameter where the posterior lies and how far the chains can be trusted;
 //! - [`convergence`] holds R-hat, effective sample sizes and the Monte Carlo error of the mean;
 //! - [`moments`] holds mean, variance and quantiles;
@@ -15,6 +16,8 @@ pub mod moments;
 mod points;
 mod summary;
 mod table;
+mod verdict;
 
 pub use points::{MomentDistance, Points};
 pub use summary::{ChainSummary, ParameterSummary, Summary};
+pub use verdict::{Check, Grade, Verdict};

@@ -4,7 +4,9 @@ use serde::Serialize;
 
 use super::convergence::{ess_bulk, ess_tail, mcse_mean, r_hat};
 use super::moments::{Moments, quantile, sorted};
+use super::verdict::Verdict;
 use crate::run::draws::{Draws, NOT_PRIVATE};
+use crate::samplers::Report;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +33,8 @@ mod tests;
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
+    /// What the run is good for.
+    pub verdict: Verdict,
     /// [`NOT_PRIVATE`] if the run was marked so; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<&'static str>,
@@ -86,9 +90,14 @@ pub struct ParameterSummary {
 }
 
 impl Summary {
-    /// Summarises `draws` without the first `burn_in` draws of each chain.
+    /// Summarises `draws` without the first `burn_in` draws of each chain. The verdict rests on the draws alone.
     #[must_use]
     pub fn new(draws: &Draws, burn_in: usize) -> Self {
+        Self::of_run(draws, burn_in, &[])
+    }
+
+    /// Summarises a run's draws, with what its kernels say of their chains.
+    pub(crate) fn of_run(draws: &Draws, burn_in: usize, reports: &[Report]) -> Self {
         let chains: Vec<ChainSummary> = draws
             .chains()
             .iter()
@@ -97,16 +106,22 @@ impl Summary {
                 acceptance: chain.acceptance(burn_in),
             })
             .collect();
-        let parameters = draws
+        let independent = !reports.is_empty() && reports.iter().all(|report| report.independent);
+        let parameters: Vec<ParameterSummary> = draws
             .parameters()
             .iter()
             .enumerate()
             .map(|(position, name)| ParameterSummary::new(name, &draws.series(position, burn_in)))
+            .map(|row| if independent { ParameterSummary { r_hat: None, ..row } } else { row })
             .collect();
+        let summarised = chains.iter().map(|chain| chain.draws).sum();
+        let mut checks = super::verdict::draws::checks(summarised, independent, &parameters);
+        checks.extend(reports.iter().flat_map(|report| report.checks.iter().cloned()));
         Self {
+            verdict: Verdict::new(checks),
             privacy: draws.is_not_private().then_some(NOT_PRIVATE),
             burn_in,
-            draws: chains.iter().map(|chain| chain.draws).sum(),
+            draws: summarised,
             acceptance: draws.acceptance(burn_in),
             chains,
             parameters,

@@ -5,6 +5,7 @@
 pub(crate) mod affordable;
 mod bill;
 pub(crate) mod certificate;
+mod expected;
 pub mod facts;
 mod price;
 pub(crate) mod start;
@@ -16,7 +17,7 @@ use self::facts::Fact;
 use self::price::{Order, Purchase};
 use self::start::PlannedStart;
 use crate::Error;
-use crate::samplers::entry::{Forecast, MakeKernel, Prepared, Questions, Setting};
+use crate::samplers::entry::{Expected, MakeKernel, Prepared, Questions, Setting};
 use crate::samplers::{SAMPLERS, SamplerEntry};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
@@ -53,6 +54,7 @@ pub struct Plan {
     affordable: Vec<Affordable>,
     facts: Vec<Fact>,
     warnings: Vec<String>,
+    expected: Option<Expected>,
     /// What is asked before the first step, by all chains together.
     first: Questions,
     /// What a step asks at the level that is not paid for.
@@ -100,11 +102,14 @@ impl Plan {
         let usual = usual.map_or(half, |usual| usual.min(half));
         let burn_in = burn_in(&section, steps)?.unwrap_or(usual);
         let mut warnings = warnings(&spec, paid.is_some(), steps);
+        let mut expected = None;
         if let Some(forecast) = forecast {
-            let Forecast { facts: expected, warnings: doubts } = forecast(steps);
-            facts.extend(expected);
-            warnings.extend(doubts);
+            let ahead = forecast(steps);
+            facts.extend(ahead.facts);
+            warnings.extend(ahead.warnings);
+            expected = ahead.expected;
         }
+        facts.extend(expected.iter().flat_map(Expected::facts));
         Ok(Self {
             sampler,
             privacy_model,
@@ -123,6 +128,7 @@ impl Plan {
                 .collect(),
             facts,
             warnings,
+            expected,
             first,
             kernel: Arc::new(kernel),
             spec,
@@ -231,6 +237,12 @@ impl Plan {
         &self.warnings
     }
 
+    /// How near the run is expected to come to the posterior without privacy; absent where that cannot be said.
+    #[must_use]
+    pub fn expected(&self) -> Option<Expected> {
+        self.expected
+    }
+
     pub(crate) fn kernel(&self) -> &MakeKernel {
         &self.kernel
     }
@@ -333,7 +345,9 @@ impl Plan {
             "steps_per_chain": self.steps,
             "burn_in": self.burn_in,
             "affordable_steps": affordable,
-            "expected_error": self.fact("expected_error").and_then(Fact::as_number),
+            "expected_error": self.expected.map(|expected| expected.error),
+            "expected_error_range": self.expected.map(|expected| [expected.range.0, expected.range.1]),
+            "expected_width": self.expected.map(|expected| expected.width),
             "facts": facts::to_json(&self.facts),
             "warnings": self.warnings,
         })

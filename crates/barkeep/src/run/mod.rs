@@ -16,6 +16,7 @@ use crate::plan::{Bill, Plan};
 use crate::public_rng::PublicRng;
 use crate::run::draws::{Chain, Draws, Outcome};
 use crate::run::folder::Folder;
+use crate::samplers::Report;
 use barkeep_accounting::{CoinError, Rho, Steps, ZcdpFilter};
 use barkeep_curator::{Ask, Budget, Refused};
 use barkeep_data::Records;
@@ -57,6 +58,8 @@ pub struct Run {
     pub interrupted: bool,
     /// Draws of each chain that the summary leaves out.
     burn_in: usize,
+    /// What each chain's kernel says of it.
+    reports: Vec<Report>,
     summary: OnceLock<Summary>,
 }
 
@@ -64,7 +67,7 @@ impl Run {
     /// Where the posterior lies and how far the chains can be trusted.
     #[must_use]
     pub fn summary(&self) -> &Summary {
-        self.summary.get_or_init(|| Summary::new(&self.draws, self.burn_in))
+        self.summary.get_or_init(|| Summary::of_run(&self.draws, self.burn_in, &self.reports))
     }
 
     /// Writes draws, summary and certificate into a new or empty folder.
@@ -93,7 +96,7 @@ fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
     }
 }
 
-/// Makes one chain's steps, asking whoever answers.
+/// Makes one chain's steps, asking whoever answers, and takes down what its kernel says of them.
 fn steps(
     plan: &Plan,
     start: &Start,
@@ -102,7 +105,7 @@ fn steps(
     mut chain: Chain,
     rng: &mut PublicRng,
     watch: &dyn Watch,
-) -> Result<Chain, Error> {
+) -> Result<(Chain, Report), Error> {
     let mut state = start.state(&**plan.spec().model(), rng);
     let mut kernel = plan.kernel()(rng);
     for _ in 0..plan.steps().0 {
@@ -118,5 +121,5 @@ fn steps(
             Err(refused) => return Err(refused.into()),
         }
     }
-    Ok(chain)
+    Ok((chain, kernel.report()))
 }

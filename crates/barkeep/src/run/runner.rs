@@ -7,6 +7,7 @@ use crate::plan::Plan;
 use crate::plan::certificate::Certificate;
 use crate::public_rng::PublicRng;
 use crate::run::draws::{Chain, Draws};
+use crate::samplers::Report;
 use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Curator, Gate, NoiseRng};
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
@@ -106,7 +107,7 @@ impl<'a> Runner<'a> {
             }
             _ => Vec::new(),
         };
-        let chains = gates
+        let (chains, reports): (Vec<Chain>, Vec<Report>) = gates
             .into_par_iter()
             .zip(starts)
             .enumerate()
@@ -114,7 +115,9 @@ impl<'a> Runner<'a> {
                 let rng = &mut PublicRng::new(seed, index as u64);
                 steps(plan, &start, index, &mut gate, draws.chain(), rng, self.watch)
             })
-            .collect::<Result<Vec<Chain>, Error>>()?;
+            .collect::<Result<Vec<_>, Error>>()?
+            .into_iter()
+            .unzip();
         let steps_used: Vec<u64> = chains.iter().map(|chain| chain.len() as u64).collect();
         for chain in chains {
             draws.add(chain)?;
@@ -122,7 +125,8 @@ impl<'a> Runner<'a> {
         certificate.steps_used = Some(steps_used.clone());
         // An interrupted chain may be shorter than the burn-in; then half of it is left out.
         let shortest = steps_used.iter().copied().min().unwrap_or(0);
-        let burn_in = if plan.burn_in().0 < shortest { plan.burn_in().0 } else { shortest / 2 };
+        let wanted = reports.iter().filter_map(|report| report.warmup).max().unwrap_or(plan.burn_in().0);
+        let burn_in = if wanted < shortest { wanted } else { shortest / 2 };
         Ok(Run {
             draws,
             certificate,
@@ -130,6 +134,7 @@ impl<'a> Runner<'a> {
             steps_used,
             interrupted: self.watch.stop(),
             burn_in: usize::try_from(burn_in).unwrap_or(usize::MAX),
+            reports,
             summary: OnceLock::new(),
         })
     }

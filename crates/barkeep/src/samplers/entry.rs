@@ -125,6 +125,19 @@ pub(crate) struct Forecast {
     pub(crate) facts: Facts,
     /// What is likely to disappoint.
     pub(crate) warnings: Vec<String>,
+    /// How near the posterior without privacy, where that can be said.
+    pub(crate) expected: Option<Expected>,
+}
+
+/// How near a run comes to the posterior without privacy. The plan shows it, compares budgets by it, and solves for ε with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// Root mean square over parameters of the error of a posterior mean, in posterior standard deviations without privacy.
+    pub error: f64,
+    /// The error where columns spread little of their bounds and where they fill them; equal where it does not matter.
+    pub range: (f64, f64),
+    /// Width of a reported interval over that of the one without privacy.
+    pub width: f64,
 }
 
 /// What steps cost, and what the price of a decision covers where there are decisions.

@@ -4,6 +4,7 @@
 //! which turns spec keys into a kernel and the price of a step; `prepare` reads the keys that several samplers share;
 //! `kernels` has the loops, and `parts` what they are made of.
 
+use crate::diagnostics::Check;
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
 use barkeep_curator::{Ask, Refused};
@@ -16,7 +17,7 @@ pub(crate) mod parts;
 pub(crate) mod prepare;
 
 pub use entries::SAMPLERS;
-pub use entry::{SAMPLER_KEYS, SamplerEntry, StartRule};
+pub use entry::{Expected, SAMPLER_KEYS, SamplerEntry, StartRule};
 pub use example::ExampleSpec;
 
 /// Where a chain is.
@@ -43,4 +44,22 @@ pub(crate) trait Kernel: Send {
     fn published<'a>(&'a self, state: &'a State) -> &'a [f64] {
         &state.theta
     }
+
+    /// What the kernel has to say of its chain once it has ended.
+    ///
+    /// **Privacy.** A function of answers and public facts only.
+    fn report(&self) -> Report {
+        Report::default()
+    }
+}
+
+/// What a kernel says of a chain that ended; the verdict is made of it and of the draws.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Report {
+    /// What it looked at: the fit of its answers, a clip, a prior against the records.
+    pub(crate) checks: Vec<Check>,
+    /// Whether draws do not depend on each other given the answers: R-hat says nothing then.
+    pub(crate) independent: bool,
+    /// Draws at the start of the chain to leave out of the summary, where the kernel knows better than the plan.
+    pub(crate) warmup: Option<u64>,
 }

@@ -21,10 +21,15 @@ fn json_has_the_promised_keys_and_nulls() {
     let mut draws = run(&["a"], &[vec![vec![0.0], vec![1.0]], vec![]]);
     draws.mark_not_private();
     let found = serde_json::to_string(&Summary::new(&draws, 0)).unwrap();
+    let (verdict, rest) = found.split_once(r#""privacy":"#).unwrap();
+    assert!(
+        verdict.starts_with(r#"{"verdict":{"grade":"not to be trusted","reasons":["2 draws"#),
+        "{verdict}"
+    );
     assert_eq!(
-        found,
+        rest,
         concat!(
-            r#"{"privacy":"NOT PRIVATE","burn_in":0,"draws":2,"acceptance":0.0,"#,
+            r#"NOT PRIVATE","burn_in":0,"draws":2,"acceptance":0.0,"#,
             r#""chains":[{"draws":2,"acceptance":0.0},{"draws":0,"acceptance":null}],"#,
             r#""parameters":[{"name":"a","mean":0.5,"sd":0.7071067811865476,"q5":0.05,"q50":0.5,"q95":0.95,"#,
             r#""interval_89":[0.055,0.945],"#,

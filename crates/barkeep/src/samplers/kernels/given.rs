@@ -2,7 +2,7 @@
 
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
-use crate::samplers::{Kernel, State};
+use crate::samplers::{Kernel, Report, State};
 use barkeep_accounting::Sampling;
 use barkeep_curator::{Ask, Clip, Refused, Sum, Temper, Term};
 use barkeep_data::Schema;
@@ -69,5 +69,9 @@ impl Kernel for Given {
             state.log_prior = self.model.log_prior(&state.theta);
         }
         Ok(Outcome::Moved)
+    }
+
+    fn report(&self) -> Report {
+        Report { independent: true, ..Report::default() }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
-use crate::samplers::{Kernel, State};
+use crate::samplers::{Kernel, Report, State};
 use barkeep_curator::{Ask, Choose, Refused};
 use barkeep_model::Model;
 use std::sync::Arc;
@@ -49,5 +49,9 @@ impl Kernel for Draw {
             state.log_prior = self.model.log_prior(point);
         }
         Ok(Outcome::Moved)
+    }
+
+    fn report(&self) -> Report {
+        Report { independent: true, ..Report::default() }
     }
 }

@@ -19,7 +19,7 @@
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
 use crate::samplers::parts::whitening::public_precision;
-use crate::samplers::{Kernel, State};
+use crate::samplers::{Kernel, Report, State};
 use barkeep_accounting::{Cost, Sampling};
 use barkeep_curator::{Ask, Clip, Precondition, Refused, Sum, Temper, Term};
 use barkeep_model::Model;
@@ -225,5 +225,9 @@ impl Kernel for Variational {
         state.theta = found.draw(rng);
         state.log_prior = self.model.log_prior(&state.theta);
         Ok(Outcome::Moved)
+    }
+
+    fn report(&self) -> Report {
+        Report { independent: true, ..Report::default() }
     }
 }

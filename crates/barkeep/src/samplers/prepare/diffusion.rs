@@ -16,7 +16,7 @@
 
 use crate::Error;
 use crate::plan::facts::{Fact, Facts};
-use crate::samplers::entry::{Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
+use crate::samplers::entry::{Expected, Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
 use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
 use crate::samplers::prepare::judged::clipping;
@@ -286,15 +286,9 @@ fn forecast(step: f64, friction: f64, records: f64) -> MakeForecast {
                     relaxations,
                     format!("{relaxations:.1}"),
                 ),
-                Fact::number(
-                    "expected_error",
-                    "expected error of a mean",
-                    error,
-                    format!("{error:.3} posterior sd"),
-                )
-                .unit("posterior sd"),
             ],
             warnings,
+            expected: Some(Expected { error, range: (error, error), width: 1.0 }),
         }
     })
 }

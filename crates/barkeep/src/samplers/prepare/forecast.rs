@@ -6,7 +6,7 @@
 
 use crate::plan::facts::{Fact, Facts, Value};
 use crate::public_rng::PublicRng;
-use crate::samplers::entry::{Forecast, MakeForecast, Setting};
+use crate::samplers::entry::{Expected, Forecast, MakeForecast, Setting};
 use crate::samplers::kernels::metropolis::Judgement;
 use crate::samplers::parts::proposal::Walk;
 use crate::samplers::parts::whitening::public_precision;
@@ -29,7 +29,7 @@ pub(crate) fn forecast(setting: &Setting<'_>, shape: &WalkShape, judgement: &Jud
     let silent = |reason: &'static str| -> MakeForecast {
         Box::new(move |_| Forecast {
             facts: vec![Fact::new(ACCEPTANCE, ACCEPTANCE_LABEL, Value::Absent, reason)],
-            warnings: Vec::new(),
+            ..Forecast::default()
         })
     };
     let model = &**setting.model;
@@ -171,7 +171,9 @@ impl Outlook {
                 100.0 * clipped
             ));
         }
-        Forecast { facts, warnings }
+        // A chain's Monte Carlo error adds to what its mean would be off; its draws do not know it.
+        let error = 1.0 / effective.max(1.0).sqrt();
+        Forecast { facts, warnings, expected: Some(Expected { error, range: (error, error), width: 1.0 }) }
     }
 }
 
