@@ -29,7 +29,7 @@ fn json_has_the_promised_keys_and_nulls() {
     assert_eq!(
         rest,
         concat!(
-            r#"NOT PRIVATE","burn_in":0,"draws":2,"acceptance":0.0,"#,
+            r#""NOT PRIVATE","burn_in":0,"draws":2,"acceptance":0.0,"#,
             r#""chains":[{"draws":2,"acceptance":0.0},{"draws":0,"acceptance":null}],"#,
             r#""parameters":[{"name":"a","mean":0.5,"sd":0.7071067811865476,"q5":0.05,"q50":0.5,"q95":0.95,"#,
             r#""interval_89":[0.055,0.945],"#,
