@@ -2,8 +2,8 @@
 
 /// Why the curator did not answer.
 ///
-/// **Privacy.** A refusal is decided before records are touched, from the question and the budget alone, both
-/// of which are public; it spends nothing and changes nothing.
+/// **Privacy.** A refusal of the gate is decided before records are touched, from the question and the budget alone, both
+/// of which are public; it spends nothing and changes nothing. [`Refused::NotKept`] is no refusal of the gate's.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
@@ -24,6 +24,9 @@ pub enum Refused {
     /// The operating system gave no randomness to protect the answers with.
     #[error("the operating system gave no randomness; no question can be answered without it")]
     Randomness,
+    /// Whoever stands between gate and sampler could not keep the answer, and so did not release it.
+    #[error("the answer could not be kept, so it was not released")]
+    NotKept,
 }
 
 /// A refusal of a malformed question.

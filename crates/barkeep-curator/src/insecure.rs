@@ -2,12 +2,13 @@
 //!
 //! * [`Budget::not_private`]: answers are not paid for, whether or not they have a known cost. For baselines.
 //! * [`NoiseRng::insecure_seed`]: noise and coins can be repeated, hence subtracted. For tests and papers.
+//! * [`Gate::seeded_position`]: how many words of seeded noise were drawn. For continuing such a run to the bit.
 //! * A [`Sum`](crate::Sum) with σ = 0: no noise at all. It has no price, so a private budget refuses it.
 //! * [`SharedTable`]: several curators on the same records, each with a budget of its own. For repeated experiments.
 //!
-//! What passes one of the first two must be marked NOT PRIVATE: [`Gate::is_private`](crate::Gate::is_private) says so.
+//! What passes one of the first three must be marked NOT PRIVATE: [`Gate::is_private`](crate::Gate::is_private) says so.
 
-use crate::{Budget, LatticeSigma, NoiseRng, Refused, Table};
+use crate::{Budget, Gate, LatticeSigma, NoiseRng, Refused, Table};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -31,6 +32,21 @@ impl NoiseRng {
         let mut key = *b"........ barkeep: not private...";
         key[..8].copy_from_slice(&seed.to_le_bytes());
         Self::of_known_key(key)
+    }
+}
+
+impl Gate {
+    /// How many words of seeded randomness were drawn; none where the randomness protects.
+    ///
+    /// **Privacy.** Says what noise was drawn. It exists for runs that protect nothing.
+    #[must_use]
+    pub fn seeded_position(&mut self) -> Option<u128> {
+        self.randomness().position()
+    }
+
+    /// Continues seeded randomness after this many words; changes nothing where the randomness protects.
+    pub fn continue_seeded(&mut self, position: u128) {
+        self.randomness().continue_from(position);
     }
 }
 

@@ -1,17 +1,15 @@
 //! Answers a chain's questions: checks, charges, and only then touches records.
 
-use crate::error::question;
 use crate::gate::curator::Curator;
-use crate::gate::priced::{Decision, Drawn, NoisySum, Question};
+use crate::gate::priced::{Decision, Drawn, NoisySum};
 use crate::random::batch::Batch;
 use crate::random::coin::flip;
 use crate::random::exponential::draw as draw_candidate;
 use crate::random::normal::rounded_normal;
-use crate::sums::lattice::{check_batch, coin_input, noisy_log_ratio};
+use crate::sums::lattice::{coin_input, noisy_log_ratio};
 use crate::sums::passes::{Worker, workers};
-use crate::sums::terms::check_state;
-use crate::{Choose, Decide, MOST_CANDIDATES, NoiseRng, Refused, Sum};
-use barkeep_accounting::{Neighbours, Sampling};
+use crate::{AnyQuestion, Choose, Decide, NoiseRng, Refused, Sum};
+use barkeep_accounting::Sampling;
 use std::sync::Arc;
 
 /// All that a sampler is given: its questions.
@@ -66,38 +64,31 @@ impl Gate {
         self.curator.budget().is_private() && !self.rng.is_insecure()
     }
 
-    /// Checks a batch against the records without looking at them.
-    fn check_batch(&self, batch: Sampling) -> Result<(), Refused> {
-        let Sampling::WithoutReplacement { batch, records } = batch else { return Ok(()) };
-        if self.curator.privacy_model().neighbours == Neighbours::AddRemove {
-            // Before the comparison below, which would reveal the number of records.
-            return Err(question(
-                "batch",
-                "all records or a Poisson sample where neighbours add or remove one",
-            ));
+    /// Charges a question that an earlier part of the same run got answered, without touching a record.
+    ///
+    /// **Privacy.** A continued run buys its whole budget anew and pays here for what its journal answers. So the answers
+    /// of all parts together never cost more than was bought once.
+    ///
+    /// # Errors
+    /// As [`Ask::decide`].
+    pub fn charge(&self, question: &AnyQuestion<'_>) -> Result<(), Refused> {
+        match question {
+            AnyQuestion::Decide(asked) => self.curator.charge_decide(asked).map(drop),
+            AnyQuestion::Sum(asked) => self.curator.charge_sum(asked, None).map(drop),
+            AnyQuestion::Choose(asked) => self.curator.charge_choose(asked).map(drop),
         }
-        check_batch(batch, records)?;
-        if records != self.curator.records() as u64 {
-            return Err(question("batch", "drawn from as many records as there are"));
-        }
-        Ok(())
+    }
+
+    /// The protecting randomness, for [`insecure`](crate::insecure) alone.
+    pub(crate) fn randomness(&mut self) -> &mut NoiseRng {
+        &mut self.rng
     }
 }
 
 impl Ask for Gate {
     fn decide(&mut self, asked: &Decide<'_>) -> Result<bool, Refused> {
         let curator = &*self.curator;
-        let dimension = curator.dimension();
-        for (name, state) in [("from", asked.from), ("to", asked.to)] {
-            check_state(name, state, dimension)?;
-        }
-        if !asked.offset.is_finite() {
-            return Err(question("offset", "a finite number"));
-        }
-        let priced = asked.price(curator.privacy_model())?;
-        self.check_batch(asked.batch)?;
-        let charged = curator.budget().charge(priced)?;
-
+        let charged = curator.charge_decide(asked)?;
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
         let moments = curator.moments(&charged, positions, &mut self.workers);
         let Decision { unit, variance, noise } = *charged.constants();
@@ -118,16 +109,7 @@ impl Ask for Gate {
 
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         let curator = &*self.curator;
-        let terms = curator.terms(asked.term)?;
-        if out.len() != terms.width() {
-            return Err(question(
-                "out",
-                "as long as what is summed: a number per parameter, per entry of a score, or per statistic",
-            ));
-        }
-        self.check_batch(asked.batch)?;
-        let charged = curator.budget().charge(asked.price(curator.privacy_model())?)?;
-
+        let (terms, charged) = curator.charge_sum(asked, Some(out.len()))?;
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
         let sums = curator.vector(&charged, &terms, positions, &mut self.workers).open();
         let NoisySum { unit, noise } = *charged.constants();
@@ -140,16 +122,7 @@ impl Ask for Gate {
 
     fn choose(&mut self, asked: &Choose<'_>) -> Result<usize, Refused> {
         let curator = &*self.curator;
-        let dimension = curator.dimension();
-        check_state("reference", asked.reference, dimension)?;
-        let count = asked.offsets.len();
-        if !(1..=MOST_CANDIDATES).contains(&count) {
-            return Err(question("candidates", "at least 1 and at most 2^16"));
-        }
-        check_state("candidates", asked.candidates, count * dimension)?;
-        check_state("offsets", asked.offsets, count)?;
-        let charged = curator.budget().charge(asked.price(curator.privacy_model())?)?;
-
+        let charged = curator.charge_choose(asked)?;
         let sums = curator.candidates(&charged, &mut self.workers).open();
         Ok(draw_candidate(&mut self.rng, sums, asked.offsets, charged.constants().worth))
     }

@@ -18,5 +18,8 @@ pub(crate) mod priced;
 /// What was bought, and what is left of it.
 pub(crate) mod budget;
 
+/// What happens before records are touched.
+pub(crate) mod charge;
+
 /// What lies between records and answer.
 pub(crate) mod secret;

@@ -122,3 +122,14 @@ pub struct Choose<'a> {
     /// Power of the likelihood.
     pub power: f64,
 }
+
+/// Any of the three questions.
+#[derive(Debug, Clone, Copy)]
+pub enum AnyQuestion<'a> {
+    /// "May I move?"
+    Decide(Decide<'a>),
+    /// "What is the sum, roughly?"
+    Sum(Sum<'a>),
+    /// "Which of these points?"
+    Choose(Choose<'a>),
+}

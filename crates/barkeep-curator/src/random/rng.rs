@@ -79,6 +79,21 @@ impl NoiseRng {
         })
     }
 
+    /// How many words were drawn, where a number seeded it; none otherwise.
+    ///
+    /// **Privacy.** How many words an exact draw takes depends on the value drawn, so the number is secret where the
+    /// words protect.
+    pub(crate) fn position(&self) -> Option<u128> {
+        self.insecure.then(|| self.words.get_word_pos())
+    }
+
+    /// Continues after this many words, where a number seeded it; changes nothing otherwise.
+    pub(crate) fn continue_from(&mut self, position: u128) {
+        if self.insecure {
+            self.words.set_word_pos(position);
+        }
+    }
+
     /// Sixty-four independent fair bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
@@ -144,6 +159,20 @@ mod tests {
         assert!(!one.is_insecure());
         assert!((0..4).any(|_| one.next_u64() != two.next_u64()));
         assert!(!one.into_streams().next().expect("streams never end").is_insecure());
+    }
+
+    #[test]
+    fn a_seeded_source_continues_where_it_was_and_no_other_says_where_it_is() {
+        let mut rng = NoiseRng::insecure_seed(7);
+        for _ in 0..37 {
+            rng.next_u64();
+        }
+        let position = rng.position().expect("seeded");
+        let next = [(); 40].map(|()| rng.next_u64());
+        let mut again = NoiseRng::insecure_seed(7);
+        again.continue_from(position);
+        assert_eq!([(); 40].map(|()| again.next_u64()), next);
+        assert_eq!(NoiseRng::from_os().expect("entropy").position(), None);
     }
 
     #[test]

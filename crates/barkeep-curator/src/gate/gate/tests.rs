@@ -1,6 +1,7 @@
 //! Asks gates as samplers do, and compares secret sums across orders, thread counts and neighbouring data sets.
 
 use super::*;
+use crate::gate::priced::Question;
 use crate::sums::lattice::{Moments, reach};
 use crate::test_support::echo::{EXTREMES, Echo, table};
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
     sum_cost,
 };
 use barkeep_accounting::mechanisms::{Gaussian, NoisyDecision};
-use barkeep_accounting::{Component, Contract, Correction, Cost, Rate, Rule, Steps};
+use barkeep_accounting::{Component, Contract, Correction, Cost, Neighbours, Rate, Rule, Steps};
 use proptest::prelude::*;
 
 /// A run on records with the given terms.
@@ -445,4 +446,38 @@ fn only_a_paid_tab_with_secret_randomness_calls_itself_private() {
     assert!(Gate::open(&private, NoiseRng::from_os().unwrap()).is_private());
     assert!(!Gate::open(&private, NoiseRng::insecure_seed(1)).is_private());
     assert!(!Gate::open(&open, NoiseRng::from_os().unwrap()).is_private());
+}
+
+#[test]
+fn what_a_journal_answers_is_charged_and_moves_no_randomness() {
+    let (rule, rows) = (Rule::Penalty { sigma: 2.0 }, [vec![0.5], vec![-0.5]]);
+    let asked = Decide { level: Level::Release, ..decide(1, Sampling::Full, &rule) };
+    let model = PrivacyModel { neighbours: Neighbours::Substitute };
+    let cost = decide_cost(asked.temper, asked.clip, asked.batch, &rule, asked.level, model).unwrap();
+    let sums = sum_cost(Temper::NONE, Clip::new(1.0).unwrap(), Sampling::Full, 3.0, model).unwrap();
+    let contract = Contract::new(vec![(cost, Steps(5)), (sums, Steps(2))]).unwrap();
+    let new = || {
+        let curator = curator(&rows, Neighbours::Substitute, Budget::permits(&contract));
+        Gate::open(&curator, NoiseRng::insecure_seed(5))
+    };
+    let mut gate = new();
+    let summed = sum(1, Sampling::Full, 3.0);
+    let mut out = [0.0];
+    let first: Vec<bool> = (0..3).map(|_| gate.decide(&asked).unwrap()).collect();
+    gate.sum(&summed, &mut out).unwrap();
+    let position = gate.seeded_position().unwrap();
+    let rest: Vec<bool> = (0..2).map(|_| gate.decide(&asked).unwrap()).collect();
+
+    let mut continued = new();
+    for _ in &first {
+        continued.charge(&AnyQuestion::Decide(asked)).unwrap();
+    }
+    continued.charge(&AnyQuestion::Sum(summed)).unwrap();
+    assert_eq!(continued.seeded_position(), Some(0));
+    continued.continue_seeded(position);
+    assert_eq!((0..2).map(|_| continued.decide(&asked).unwrap()).collect::<Vec<_>>(), rest);
+    // Of five decisions and two sums, all decisions and one sum are spent.
+    assert_eq!(continued.charge(&AnyQuestion::Decide(asked)), Err(Refused::Exhausted));
+    continued.charge(&AnyQuestion::Sum(summed)).unwrap();
+    assert_eq!(continued.sum(&summed, &mut out), Err(Refused::Exhausted));
 }

@@ -1,0 +1,82 @@
+//! Checks and charges a question: all that happens before records are touched, from public numbers alone.
+
+use crate::error::question;
+use crate::gate::budget::Charged;
+use crate::gate::curator::Curator;
+use crate::gate::priced::Question;
+use crate::sums::lattice::check_batch;
+use crate::sums::terms::{Terms, check_state};
+use crate::{Choose, Decide, MOST_CANDIDATES, Refused, Sum};
+use barkeep_accounting::{Neighbours, Sampling};
+
+impl Curator {
+    /// Checks and charges a decision.
+    ///
+    /// # Errors
+    /// The refusal; nothing was charged then.
+    pub(crate) fn charge_decide<'q>(&self, asked: &Decide<'q>) -> Result<Charged<Decide<'q>>, Refused> {
+        for (name, state) in [("from", asked.from), ("to", asked.to)] {
+            check_state(name, state, self.dimension())?;
+        }
+        if !asked.offset.is_finite() {
+            return Err(question("offset", "a finite number"));
+        }
+        let priced = asked.price(self.privacy_model())?;
+        self.check_batch(asked.batch)?;
+        self.budget().charge(priced)
+    }
+
+    /// Checks and charges a sum whose answer has `room`, if the room is known.
+    ///
+    /// # Errors
+    /// The refusal; nothing was charged then.
+    pub(crate) fn charge_sum<'q>(
+        &'q self,
+        asked: &Sum<'q>,
+        room: Option<usize>,
+    ) -> Result<(Terms<'q>, Charged<Sum<'q>>), Refused> {
+        let terms = self.terms(asked.term)?;
+        if room.is_some_and(|room| room != terms.width()) {
+            return Err(question(
+                "out",
+                "as long as what is summed: a number per parameter, per entry of a score, or per statistic",
+            ));
+        }
+        self.check_batch(asked.batch)?;
+        let charged = self.budget().charge(asked.price(self.privacy_model())?)?;
+        Ok((terms, charged))
+    }
+
+    /// Checks and charges a choice.
+    ///
+    /// # Errors
+    /// The refusal; nothing was charged then.
+    pub(crate) fn charge_choose<'q>(&self, asked: &Choose<'q>) -> Result<Charged<Choose<'q>>, Refused> {
+        let dimension = self.dimension();
+        check_state("reference", asked.reference, dimension)?;
+        let count = asked.offsets.len();
+        if !(1..=MOST_CANDIDATES).contains(&count) {
+            return Err(question("candidates", "at least 1 and at most 2^16"));
+        }
+        check_state("candidates", asked.candidates, count * dimension)?;
+        check_state("offsets", asked.offsets, count)?;
+        self.budget().charge(asked.price(self.privacy_model())?)
+    }
+
+    /// Checks a batch against the records without looking at them.
+    fn check_batch(&self, batch: Sampling) -> Result<(), Refused> {
+        let Sampling::WithoutReplacement { batch, records } = batch else { return Ok(()) };
+        if self.privacy_model().neighbours == Neighbours::AddRemove {
+            // Before the comparison below, which would reveal the number of records.
+            return Err(question(
+                "batch",
+                "all records or a Poisson sample where neighbours add or remove one",
+            ));
+        }
+        check_batch(batch, records)?;
+        if records != self.records() as u64 {
+            return Err(question("batch", "drawn from as many records as there are"));
+        }
+        Ok(())
+    }
+}
