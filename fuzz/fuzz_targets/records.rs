@@ -3,7 +3,7 @@
 #![no_main]
 
 use barkeep::curator::Table;
-use barkeep::data::{Column, CsvOptions, Schema, View};
+use barkeep::data::{Column, Count, CsvOptions, Schema, View};
 use libfuzzer_sys::fuzz_target;
 use std::io::Write;
 
@@ -16,5 +16,5 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let columns = [Column::real("x", -1.0, 1.0, 0.0), Column::boolean("b", false)];
     let Ok(schema) = columns.into_iter().collect::<Result<_, _>>().and_then(Schema::new) else { return };
-    let _ = Table::read(file.path(), &View::all(schema), 3, CsvOptions::default(), &mut |_| {});
+    let _ = Table::read(file.path(), &View::all(schema), Count::Exactly(3), CsvOptions::default(), &mut |_| {});
 });

@@ -5,7 +5,7 @@ use barkeep::Error;
 use barkeep_accounting::Sampling;
 use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Choose, Clip, Decide, Precondition, Sum, TableBuilder, Term};
-use barkeep_data::{Block, Schema};
+use barkeep_data::{Block, Count, Schema, View};
 use barkeep_model::{Likelihood, Scratch};
 use barkeep_num::log_sum_exp;
 
@@ -36,7 +36,8 @@ impl Pair {
     pub(crate) fn tables(&self) -> Result<[SharedTable; 2], Error> {
         let table = |record: Option<&Vec<f64>>| {
             let others = usize::try_from(self.others).unwrap_or(usize::MAX);
-            let mut builder = TableBuilder::new(self.schema.clone(), others + usize::from(record.is_some()))?;
+            let count = Count::About(others + 1);
+            let mut builder = TableBuilder::viewed(View::all(self.schema.clone()), count)?;
             if let Some(record) = record {
                 builder.push_row(record)?;
             }

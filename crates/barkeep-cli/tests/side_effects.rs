@@ -219,6 +219,43 @@ fn no_shape_of_a_file_distinguishes_a_missing_cell() {
     }
 }
 
+/// Where neighbours add or remove a record, files of any number of records are read whole, and nothing shows how many.
+#[test]
+fn no_number_of_records_shows_where_neighbours_add_or_remove_one() {
+    let declared = 20;
+    let head = |sampler: &str, records: &str| {
+        spec(sampler).replace("delta = 1e-6", &format!("delta = 1e-6\nneighbours = 'add-remove'\n{records}"))
+    };
+    // One refusal for every sampler that needs the number; the others run on any.
+    for sampler in [BITS[0], BITS[1], BITS[2], "name = 'barker-corrected'\nproposal_sd = 0.05\nclip = 0.1\nvariance = 1\nsteps = 5"] {
+        let folder = Folder::new();
+        let text = head(sampler, "");
+        let seen: Vec<Seen> = [declared, declared - 1, declared + 1, 0, 1, 10 * declared, 3000]
+            .iter()
+            .map(|&records| run_on(&folder, &text, few(records).as_bytes(), 5).0)
+            .collect();
+        assert_eq!(seen[0].code, Some(0), "{}", seen[0].stderr);
+        for other in &seen[1..] {
+            assert_only_numbers_differ(&seen[0], other, sampler);
+        }
+        // All records are used: two thousand more at one end pull the draws there.
+        assert!(seen.iter().any(|other| other.files["draws.csv"] != seen[0].files["draws.csv"]));
+    }
+    for sampler in SUMS {
+        let folder = Folder::new();
+        let codes = [0, 19, 20].map(|records| run_on(&folder, &head(sampler, ""), few(records).as_bytes(), 5).0);
+        assert_eq!(codes[0].code, Some(2));
+        assert!(codes[0].stderr.contains("add-remove"), "{}", codes[0].stderr);
+        assert_eq!((&codes[0], &codes[0]), (&codes[1], &codes[2]));
+    }
+}
+
+/// This many records of two columns.
+fn few(records: u32) -> String {
+    let rows = (0..records).map(|i| format!("{},{}\n", 0.1 * f64::from(i % 100), 1.0 - 0.05 * f64::from(i % 40)));
+    format!("x1,x2\n{}", rows.collect::<String>())
+}
+
 #[test]
 fn time_is_told_not_claimed() {
     let folder = Folder::new();

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use barkeep_data::{BLOCK, Column, CsvOptions, Schema, Sink, View, read};
+use barkeep_data::{BLOCK, Column, Count, CsvOptions, Schema, Sink, View, read};
 use divan::Bencher;
 use divan::counter::BytesCount;
 
@@ -49,5 +49,5 @@ fn ten_columns(bencher: Bencher) {
     let mut sink = Scratch(vec![0.0; 10 * BLOCK]);
     bencher
         .counter(BytesCount::new(text.len()))
-        .bench_local(|| read(&path, &view, RECORDS, CsvOptions::default(), &mut sink, &mut |_| {}).unwrap());
+        .bench_local(|| read(&path, &view, Count::Exactly(RECORDS), CsvOptions::default(), &mut sink, &mut |_| {}).unwrap());
 }

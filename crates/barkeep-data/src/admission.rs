@@ -1,6 +1,6 @@
 //! Admits records in the order they come, a block at a time, and hands what a model sees of them to a sink.
 
-use crate::{BLOCK, Block, Error, View};
+use crate::{BLOCK, Block, Count, Error, View};
 
 /// Takes admitted records, up to [`BLOCK`] at a time.
 ///
@@ -19,8 +19,7 @@ pub trait Sink {
 /// **Privacy.** Holds a block of records. There is no `Debug`, `Clone`, `Serialize` or `PartialEq`.
 pub struct Admission {
     view: View,
-    /// Records declared.
-    records: usize,
+    count: Count,
     /// Records handed on already.
     handed: usize,
     /// Admitted records in their own units, column-major, not handed on yet.
@@ -30,21 +29,22 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Prepares for exactly `records` records.
+    /// Prepares for as many records as are declared.
     ///
     /// # Errors
-    /// [`Error::Data`] if `records` is 0, [`Error::Memory`] if a block of them does not fit into memory.
-    pub fn new(view: View, records: usize) -> Result<Self, Error> {
+    /// [`Error::Data`] if the declared number is 0, [`Error::Memory`] if a block of them does not fit into memory.
+    pub fn new(view: View, count: Count) -> Result<Self, Error> {
+        let records = count.declared();
         if records == 0 {
             return Err(Error::Data { key: "records", requirement: "must be at least 1" });
         }
         let columns = view.source().width();
         let too_large = || Error::Memory { records, columns };
         let mut staged = Vec::new();
-        let needed = records.min(BLOCK).checked_mul(columns).ok_or_else(too_large)?;
+        let needed = count.left(0).min(BLOCK).checked_mul(columns).ok_or_else(too_large)?;
         staged.try_reserve_exact(needed).map_err(|_| too_large())?;
         staged.resize(needed, 0.0);
-        Ok(Self { view, records, handed: 0, staged, staged_records: 0, spare: Vec::new() })
+        Ok(Self { view, count, handed: 0, staged, staged_records: 0, spare: Vec::new() })
     }
 
     /// Admits one record.
@@ -99,12 +99,12 @@ impl Admission {
 
     /// How many records the next call may add at once; 0 when all declared ones are there.
     pub(crate) fn room(&self) -> usize {
-        (self.records - self.pushed()).min(BLOCK - self.staged_records)
+        self.count.left(self.pushed()).min(BLOCK - self.staged_records)
     }
 
     /// The distance between two staged columns.
     fn stride(&self) -> usize {
-        self.records.min(BLOCK)
+        self.count.left(0).min(BLOCK)
     }
 
     /// Lets `write` write `count` records at the staged end, and hands a full block on.
@@ -115,18 +115,27 @@ impl Admission {
         write: impl FnOnce(&mut Self),
     ) -> Result<(), Error> {
         if count > self.room() {
-            return Err(Error::Rows { declared: self.records });
+            return Err(self.wrong_count());
         }
         write(self);
         self.staged_records += count;
-        if self.staged_records == BLOCK || self.pushed() == self.records {
-            let staged = Block::over(&self.staged, self.records.min(BLOCK), self.staged_records);
-            let (view, spare) = (&self.view, &mut self.spare);
-            sink.take(self.staged_records, &mut |index, out| view.fill(index, staged, out, spare));
-            self.handed += self.staged_records;
-            self.staged_records = 0;
+        if self.staged_records == BLOCK {
+            self.hand_on(sink);
         }
         Ok(())
+    }
+
+    /// Hands the staged records on.
+    fn hand_on(&mut self, sink: &mut dyn Sink) {
+        let staged = Block::over(&self.staged, self.stride(), self.staged_records);
+        let (view, spare) = (&self.view, &mut self.spare);
+        sink.take(self.staged_records, &mut |index, out| view.fill(index, staged, out, spare));
+        self.handed += self.staged_records;
+        self.staged_records = 0;
+    }
+
+    fn wrong_count(&self) -> Error {
+        Error::Rows { declared: self.count.declared() }
     }
 
     /// The number of records admitted so far.
@@ -134,12 +143,18 @@ impl Admission {
         self.handed + self.staged_records
     }
 
-    /// Ends the admission.
+    /// Hands the last records on.
     ///
     /// # Errors
     /// [`Error::Rows`] if fewer records than declared were admitted.
-    pub fn finish(self) -> Result<(), Error> {
-        if self.pushed() == self.records { Ok(()) } else { Err(Error::Rows { declared: self.records }) }
+    pub fn finish(mut self, sink: &mut dyn Sink) -> Result<(), Error> {
+        if !self.count.admits(self.pushed()) {
+            return Err(self.wrong_count());
+        }
+        if self.staged_records > 0 {
+            self.hand_on(sink);
+        }
+        Ok(())
     }
 }
 
@@ -165,14 +180,14 @@ mod tests {
     fn every_record_reaches_the_sink_in_order() {
         for records in [1, 7, 1023, 1024, 1025, 3000] {
             let schema = Schema::unbounded(["a", "b"]).unwrap();
-            let mut admission = Admission::new(View::all(schema), records).unwrap();
+            let mut admission = Admission::new(View::all(schema), Count::Exactly(records)).unwrap();
             let mut sink = Columns(vec![Vec::new(); 2]);
             for i in 0..records {
                 assert_eq!(admission.pushed(), i);
                 admission.push_row(&[i as f64, -(i as f64)], &mut sink).unwrap();
             }
             assert_eq!(admission.push_row(&[0.0; 2], &mut sink), Err(Error::Rows { declared: records }));
-            admission.finish().unwrap();
+            admission.finish(&mut sink).unwrap();
             assert!(sink.0[0].iter().enumerate().all(|(i, value)| *value == i as f64));
             assert!(sink.0[1].iter().enumerate().all(|(i, value)| *value == -(i as f64)));
             assert_eq!((sink.0[0].len(), sink.0[1].len()), (records, records));
@@ -180,13 +195,27 @@ mod tests {
     }
 
     #[test]
+    fn any_number_of_records_is_taken_where_it_is_secret() {
+        for records in [0, 1, 7, 1023, 1024, 1025, 3000] {
+            let view = View::all(Schema::unbounded(["a"]).unwrap());
+            let mut admission = Admission::new(view, Count::About(7)).unwrap();
+            let mut sink = Columns(vec![Vec::new()]);
+            for i in 0..records {
+                admission.push_row(&[i as f64], &mut sink).unwrap();
+            }
+            admission.finish(&mut sink).unwrap();
+            assert!(sink.0[0].iter().copied().eq((0..records).map(|i| i as f64)));
+        }
+    }
+
+    #[test]
     fn refuses_wrong_counts_and_widths() {
         let view = View::all(Schema::unbounded(["a", "b"]).unwrap());
-        assert!(matches!(Admission::new(view.clone(), 0), Err(Error::Data { key: "records", .. })));
+        assert!(matches!(Admission::new(view.clone(), Count::Exactly(0)), Err(Error::Data { key: "records", .. })));
         let mut sink = Columns(vec![Vec::new(); 2]);
-        let mut admission = Admission::new(view, 2).unwrap();
+        let mut admission = Admission::new(view, Count::Exactly(2)).unwrap();
         assert_eq!(admission.push_row(&[1.0], &mut sink), Err(Error::Width { columns: 2 }));
         admission.push_row(&[1.0, 2.0], &mut sink).unwrap();
-        assert_eq!(admission.finish(), Err(Error::Rows { declared: 2 }));
+        assert_eq!(admission.finish(&mut sink), Err(Error::Rows { declared: 2 }));
     }
 }

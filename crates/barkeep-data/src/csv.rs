@@ -12,7 +12,7 @@ use flate2::read::MultiGzDecoder;
 use crate::header::{locate, looks_like_a_value};
 use crate::lines::Lines;
 use crate::schema::Cells;
-use crate::{Admission, BLOCK, Error, Sink, View};
+use crate::{Admission, BLOCK, Count, Error, Sink, View};
 
 /// How a CSV file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,33 +34,35 @@ impl Default for CsvOptions {
 pub(crate) fn read_csv(
     path: &Path,
     view: &View,
-    records: usize,
+    count: Count,
     options: CsvOptions,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
-    let mut admission = Admission::new(view.clone(), records)?;
+    let mut admission = Admission::new(view.clone(), count)?;
     let (mut reader, left) = open(path, options)?;
     let header = header(path, &mut reader)?;
     left.set(LONGEST_ROW);
     let positions = locate(path, view.source(), &header)?;
     let cells: Vec<Cells<'_>> = view.source().columns().iter().map(Cells::new).collect();
-    let count = || Error::Count { path: path.to_path_buf(), declared: records };
+    let wrong = |_| Error::Count { path: path.to_path_buf(), declared: count.declared() };
     let mut row = ByteRecord::new();
     while reader.read_byte_record(&mut row).map_err(|error| replace(path, &error))? {
         let cell = |index: usize| positions.get(index).and_then(|&position| row.get(position)).unwrap_or(b"");
-        admission.push_with(sink, |index| cells[index].parse(cell(index))).map_err(|_| count())?;
+        admission.push_with(sink, |index| cells[index].parse(cell(index))).map_err(wrong)?;
         left.set(LONGEST_ROW);
-        if admission.pushed().is_multiple_of(BLOCK) {
-            progress(admission.pushed());
+        let read = admission.pushed();
+        if read.is_multiple_of(BLOCK) {
+            count.shown(read).into_iter().for_each(&mut *progress);
         }
     }
     // Lines are ended by line breaks, or separated by them: a missing last cell then leaves nothing at all. Where one
-    // record is missing, the second is taken to be so, whatever the others say.
-    if reader.get_ref().may_hide_a_record() && admission.pushed() + 1 == records {
-        admission.push_with(sink, |index| cells[index].parse(b"")).map_err(|_| count())?;
+    // record is missing, the second is taken to be so, whatever the others say. Where any number will do, nothing is
+    // added: neighbouring files are still read as records that differ in one at most.
+    if reader.get_ref().may_hide_a_record() && count == Count::Exactly(admission.pushed() + 1) {
+        admission.push_with(sink, |index| cells[index].parse(b"")).map_err(wrong)?;
     }
-    admission.finish().map_err(|_| count())
+    admission.finish(sink).map_err(wrong)
 }
 
 /// The column names of a CSV file; see [`read_header`](crate::read_header).

@@ -35,6 +35,9 @@ pub enum Error {
         /// The number of columns declared.
         columns: usize,
     },
+    /// The records, whose number nobody declared, are more than the table can take.
+    #[error("data.path: the records do not fit into memory, or are more than 2^32")]
+    Room,
     /// A row handed over has not one value per column.
     #[error("a row must hold one value for each of the {columns} columns")]
     Width {

@@ -5,8 +5,8 @@
 //! what the model sees; a [`Sink`] takes it, in barkeep the curator's table; a [`Block`] is a view of up to [`BLOCK`]
 //! records that a model computes on. [`read`] leads a CSV or Parquet file through all of them.
 //!
-//! **Privacy.** What is refused depends on a file's structure and its number of records, never on what a cell says:
-//! a cell that is missing, unparsable or undeclared becomes its column's `invalid` value, and a number outside the
+//! **Privacy.** What is refused depends on a file's structure and, where it is public, its number of records, never on
+//! what a cell says: a cell that is missing, unparsable or undeclared becomes its column's `invalid` value, and a number outside the
 //! bounds is clamped. Errors name files, headers, columns and spec keys, never a row, a position or a cell.
 
 mod admission;
@@ -26,6 +26,6 @@ pub use block::{BLOCK, Block};
 pub use csv::CsvOptions;
 pub use error::Error;
 pub use read::{read, read_header};
-pub use records::Records;
+pub use records::{Count, Records};
 pub use schema::{Column, Kind, Scale, Schema};
 pub use view::{Factor, Feature, Shape, View};

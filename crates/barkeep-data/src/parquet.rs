@@ -13,13 +13,13 @@ use ::parquet::schema::types::ColumnDescriptor;
 
 use crate::header::locate;
 use crate::schema::Cells;
-use crate::{Admission, Error, Kind, Sink, View};
+use crate::{Admission, Count, Error, Kind, Sink, View};
 
 /// Reads a Parquet file; see [`read`](crate::read).
 pub(crate) fn read_parquet(
     path: &Path,
     view: &View,
-    records: usize,
+    count: Count,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
@@ -27,34 +27,35 @@ pub(crate) fn read_parquet(
         let file = open(path)?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let positions = locate(path, view.source(), &names(&file))?;
-        let mut admission = Admission::new(view.clone(), records)?;
+        let mut admission = Admission::new(view.clone(), count)?;
         let mut decoders = Vec::with_capacity(positions.len());
         for (&position, column) in positions.iter().zip(view.source().columns()) {
             let descriptor = columns.get(position).ok_or_else(|| unreadable(path))?;
             decoders.push(Decoder::new(path, Cells::new(column), position, descriptor)?);
         }
-        let count = || Error::Count { path: path.to_path_buf(), declared: records };
-        let held = file.metadata().row_groups().iter().map(|group| u64::try_from(group.num_rows()).ok());
-        if held.sum::<Option<u64>>() != u64::try_from(records).ok() {
-            return Err(count());
+        let wrong = || Error::Count { path: path.to_path_buf(), declared: count.declared() };
+        let held = file.metadata().row_groups().iter().map(|group| usize::try_from(group.num_rows()));
+        let held = held.sum::<Result<usize, _>>().map_err(|_| unreadable(path))?;
+        if !count.admits(held) {
+            return Err(wrong());
         }
         for group in 0..file.num_row_groups() {
             let group = file.get_row_group(group).map_err(|_| unreadable(path))?;
             for decoder in &mut decoders {
                 decoder.start(path, &*group)?;
             }
-            let mut left = usize::try_from(group.metadata().num_rows()).map_err(|_| count())?;
+            let mut left = usize::try_from(group.metadata().num_rows()).map_err(|_| unreadable(path))?;
             while left > 0 {
                 let chunk = admission.room().min(left);
                 if chunk == 0 {
-                    return Err(count());
+                    return Err(wrong());
                 }
                 admission.push_columns(chunk, sink, |index, out| decoders[index].fill(path, out))?;
                 left -= chunk;
-                progress(admission.pushed());
+                count.shown(admission.pushed()).into_iter().for_each(&mut *progress);
             }
         }
-        admission.finish().map_err(|_| count())
+        admission.finish(sink).map_err(|_| wrong())
     })
 }
 

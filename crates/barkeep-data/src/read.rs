@@ -4,13 +4,13 @@ use std::path::Path;
 
 use crate::csv::{csv_header, read_csv};
 use crate::parquet::{parquet_header, read_parquet};
-use crate::{CsvOptions, Error, Sink, View};
+use crate::{Count, CsvOptions, Error, Sink, View};
 
-/// Reads what `view` needs, found by name in the header, from a file of exactly `records` records.
+/// Reads what `view` needs, found by name in the header, from a file of as many records as `count` says.
 ///
 /// A file whose name ends in `.parquet` or `.pq` is Parquet, any other CSV, plain or gzipped (known by its first
-/// bytes); `options` are for CSV. `progress` hears now and then how many records were read, which is public.
-/// After an error the sink may hold part of the records.
+/// bytes); `options` are for CSV. `progress` hears now and then how many records were read, where
+/// that is public: never under [`Count::About`]. After an error the sink may hold part of the records.
 ///
 /// A cell that is missing, unparsable, not UTF-8 or undeclared becomes its column's `invalid` value; a number
 /// outside the bounds is clamped. Other columns are skipped unread. In CSV, blank lines are not records, unless the
@@ -26,20 +26,20 @@ use crate::{CsvOptions, Error, Sink, View};
 /// # Errors
 /// If the file is missing, unreadable, damaged or empty; if the header lacks a declared column or repeats a
 /// name, or a Parquet column holds dates, lists or the like; if a row has more or fewer cells than the header; if
-/// there are more or fewer records than `records`.
+/// there are more or fewer records than [`Count::Exactly`] says.
 pub fn read(
     path: impl AsRef<Path>,
     view: &View,
-    records: usize,
+    count: Count,
     options: CsvOptions,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
     let path = path.as_ref();
     if is_parquet(path) {
-        read_parquet(path, view, records, sink, progress)
+        read_parquet(path, view, count, sink, progress)
     } else {
-        read_csv(path, view, records, options, sink, progress)
+        read_csv(path, view, count, options, sink, progress)
     }
 }
 

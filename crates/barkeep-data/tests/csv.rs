@@ -7,7 +7,7 @@ mod collected;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use barkeep_data::{BLOCK, Column, CsvOptions, Error, Schema, View, read_header};
+use barkeep_data::{BLOCK, Column, Count, CsvOptions, Error, Schema, View, read_header};
 use collected::{Collected, read};
 use proptest::prelude::*;
 
@@ -36,7 +36,7 @@ fn read_csv_with(
     records: usize,
     options: CsvOptions,
 ) -> Result<Collected, Error> {
-    read(path, &View::all(schema.clone()), records, options, &mut |_| {})
+    read(path, &View::all(schema.clone()), Count::Exactly(records), options, &mut |_| {})
 }
 
 fn refused(path: &Path, records: usize) -> Error {
@@ -253,7 +253,7 @@ fn progress_tells_how_many_records_were_read() {
     let path = file(&folder, format!("income,age,city\n{}", "1,2,Oslo\n".repeat(3 * BLOCK)));
     let mut heard = Vec::new();
     let view = View::all(schema());
-    read(path, &view, 3 * BLOCK, CsvOptions::default(), &mut |read| heard.push(read)).unwrap();
+    read(path, &view, Count::Exactly(3 * BLOCK), CsvOptions::default(), &mut |read| heard.push(read)).unwrap();
     assert_eq!(heard, [BLOCK, 2 * BLOCK, 3 * BLOCK]);
 }
 

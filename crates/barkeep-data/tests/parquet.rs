@@ -6,7 +6,7 @@ mod collected;
 
 use std::path::{Path, PathBuf};
 
-use barkeep_data::{Column, CsvOptions, Error, Factor, Feature, Schema, Shape, View, read_header};
+use barkeep_data::{Column, Count, CsvOptions, Error, Factor, Feature, Schema, Shape, View, read_header};
 use collected::{Collected, read};
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn schema() -> Schema {
 }
 
 fn open(path: &Path, records: usize) -> Result<Collected, Error> {
-    read(path, &View::all(schema()), records, CsvOptions::default(), &mut |_| {})
+    read(path, &View::all(schema()), Count::Exactly(records), CsvOptions::default(), &mut |_| {})
 }
 
 fn refused(path: &Path, records: usize) -> Error {
@@ -73,7 +73,7 @@ fn numbers_may_be_levels() {
     .unwrap();
     for name in ["plain", "zstd", "text"] {
         let table =
-            read(bundled(name), &View::all(schema.clone()), RECORDS, CsvOptions::default(), &mut |_| {})
+            read(bundled(name), &View::all(schema.clone()), Count::Exactly(RECORDS), CsvOptions::default(), &mut |_| {})
                 .unwrap();
         let index = |i: usize| match (i % 7 == 3, i % 130) {
             (false, 7) => 0.0,
@@ -99,7 +99,7 @@ fn features_are_computed_as_records_come() {
     let view = View::new(schema(), features).unwrap();
     let mut heard = Vec::new();
     let table =
-        read(bundled("snappy"), &view, RECORDS, CsvOptions::default(), &mut |read| heard.push(read)).unwrap();
+        read(bundled("snappy"), &view, Count::Exactly(RECORDS), CsvOptions::default(), &mut |read| heard.push(read)).unwrap();
     assert_eq!(heard.last(), Some(&RECORDS));
     assert!(heard.is_sorted());
     let (income, rome) = (expected(0), expected(2));
@@ -135,7 +135,7 @@ fn headers_and_counts_are_checked() {
     }
     let schema = Schema::new(vec![Column::real("incom", 0.0, 1.0, 0.0).unwrap()]).unwrap();
     let error =
-        read(&path, &View::all(schema), RECORDS, CsvOptions::default(), &mut |_| {}).map(|_| ()).unwrap_err();
+        read(&path, &View::all(schema), Count::Exactly(RECORDS), CsvOptions::default(), &mut |_| {}).map(|_| ()).unwrap_err();
     assert_eq!(error, Error::UnknownColumn { path, column: "incom".into(), nearest: Some("income".into()) });
     let path = bundled("nowhere");
     assert_eq!(refused(&path, 1), Error::Missing { path });

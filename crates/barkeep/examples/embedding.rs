@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{steps} steps for epsilon at most {:.3}", plan.epsilon().map_or(f64::NAN, |upper| upper.get()));
 
     // The view says which columns are read, in which order: those of the spec that the formula uses.
-    let mut table = TableBuilder::viewed(plan.spec().data().view().clone(), 100_000)?;
+    let mut table = TableBuilder::viewed(plan.spec().data().view().clone(), plan.spec().count())?;
     let mut rng = PublicRng::new(1, 0);
     for _ in 0..100_000 {
         let (dose, treated) = (10.0 * rng.open_uniform(), rng.open_uniform() < 0.5);

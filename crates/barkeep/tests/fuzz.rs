@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::curator::Table;
-use barkeep::data::{Column, CsvOptions, Schema, View};
+use barkeep::data::{Column, Count, CsvOptions, Schema, View};
 use barkeep::formula::{Formula, Layout};
 use barkeep::{Certificate, Plan, Spec};
 use proptest::prelude::*;
@@ -128,7 +128,7 @@ fn read_bytes(bytes: &[u8], ending: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(format!("records.{ending}"));
     std::fs::write(&path, bytes).unwrap();
-    if let Err(error) = Table::read(&path, &View::all(schema()), 3, CsvOptions::default(), &mut |_| {}) {
+    if let Err(error) = Table::read(&path, &View::all(schema()), Count::Exactly(3), CsvOptions::default(), &mut |_| {}) {
         assert!(!error.to_string().is_empty());
     }
 }

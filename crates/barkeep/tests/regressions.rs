@@ -73,8 +73,7 @@ impl Seen {
     fn of(spec: &Spec) -> Self {
         let data = spec.data();
         let mut seen = Self { width: data.view().schema().width(), blocks: Vec::new() };
-        let (records, options) = (data.records().as_len(), CsvOptions::default());
-        read(data.path(), data.view(), records, options, &mut seen, &mut |_| {}).unwrap();
+        read(data.path(), data.view(), spec.count(), CsvOptions::default(), &mut seen, &mut |_| {}).unwrap();
         seen
     }
 

@@ -9,6 +9,7 @@ use crate::sums::terms::{Terms, tile};
 use crate::{
     Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Term,
 };
+use barkeep_accounting::Neighbours;
 use barkeep_model::Likelihood;
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ impl Curator {
     /// Takes charge of the records: whoever hands a [`Table`](crate::Table) over keeps nothing of it.
     ///
     /// # Errors
-    /// [`Refused::Question`] if there are no records or more than [`MOST_RECORDS`], if the model has no
-    /// parameter or more than 4096, or if it reads more columns than the table has.
+    /// [`Refused::Question`] if there are more than [`MOST_RECORDS`] records, or none although their number is public; if
+    /// the model has no parameter or more than 4096, or reads more columns than the table has.
     pub fn new(
         table: impl Into<SharedTable>,
         likelihood: Arc<dyn Likelihood>,
@@ -36,7 +37,12 @@ impl Curator {
         budget: Budget,
     ) -> Result<Self, Refused> {
         let table: SharedTable = table.into();
-        if !(1..=MOST_RECORDS).contains(&(table.records() as u64)) {
+        // Without the one record that a neighbour has there may be none at all.
+        let fewest = match privacy_model.neighbours {
+            Neighbours::Substitute => 1,
+            Neighbours::AddRemove => 0,
+        };
+        if !(fewest..=MOST_RECORDS).contains(&(table.records() as u64)) {
             return Err(question("records", "at least 1 and at most 2^32"));
         }
         if !(1..=MOST_DIMENSIONS).contains(&likelihood.dimension()) {

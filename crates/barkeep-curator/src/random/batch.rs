@@ -44,7 +44,7 @@ impl Batch {
         batch: u64,
         records: u64,
     ) -> Result<(), Refused> {
-        check_records(records)?;
+        check_records(records, 1)?;
         if !(1..=records).contains(&batch) {
             return Err(Refused::Question { name: "batch", requirement: "from 1 to the number of records" });
         }
@@ -63,24 +63,27 @@ impl Batch {
     /// Expected time in proportion to the batch, not to the records.
     ///
     /// **Privacy.** The work depends on the size of the batch, which under add/remove neighbours says something
-    /// about the number of records.
+    /// about the number of records. Of none, none is drawn: a refusal would tell the two apart.
     ///
     /// # Errors
-    /// [`Refused::Question`] unless 1 ≤ records ≤ 2³².
+    /// [`Refused::Question`] unless records ≤ 2³².
     pub(crate) fn draw_poisson(
         &mut self,
         rng: &mut NoiseRng,
         rate: Rate,
         records: u64,
     ) -> Result<(), Refused> {
-        check_records(records)?;
+        check_records(records, 0)?;
         self.draw_each(rng, rate, records);
         Ok(())
     }
 
     fn draw_each(&mut self, bits: &mut impl Bits, rate: Rate, records: u64) {
-        let skips = Skips::new(rate, records);
         self.members.clear();
+        if records == 0 {
+            return;
+        }
+        let skips = Skips::new(rate, records);
         let mut next = skips.draw(records, bits);
         while next < records {
             self.members.push(next as u32);
@@ -130,11 +133,11 @@ fn place(record: u32) -> (usize, u64) {
     ((record / u64::BITS) as usize, 1 << (record % u64::BITS))
 }
 
-fn check_records(records: u64) -> Result<(), Refused> {
-    if (1..=MOST_RECORDS).contains(&records) {
+fn check_records(records: u64, fewest: u64) -> Result<(), Refused> {
+    if (fewest..=MOST_RECORDS).contains(&records) {
         Ok(())
     } else {
-        Err(Refused::Question { name: "records", requirement: "from 1 to 2^32" })
+        Err(Refused::Question { name: "records", requirement: "at most 2^32, and one to draw" })
     }
 }
 

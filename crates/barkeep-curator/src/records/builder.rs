@@ -1,7 +1,7 @@
 //! Fills a table with admitted records, row by row or from a file.
 
 use crate::records::table::{Filling, Table};
-use barkeep_data::{Admission, CsvOptions, Error, Schema, View, read};
+use barkeep_data::{Admission, Count, CsvOptions, Error, Schema, View, read};
 use std::path::Path;
 
 /// Builds a [`Table`] row by row, in memory reserved once.
@@ -13,7 +13,7 @@ use std::path::Path;
 /// let mut builder = TableBuilder::new(schema, 2)?;
 /// builder.push_row(&[1.82])?;
 /// builder.push_row(&[f64::NAN])?; // admitted as 1.7
-/// assert_eq!(builder.finish()?.records(), 2);
+/// let table = builder.finish()?;
 /// # Ok::<(), barkeep_data::Error>(())
 /// ```
 pub struct TableBuilder {
@@ -27,16 +27,16 @@ impl TableBuilder {
     /// # Errors
     /// If `records` is 0 or above 2³², or there is not enough memory.
     pub fn new(schema: Schema, records: usize) -> Result<Self, Error> {
-        Self::viewed(View::all(schema), records)
+        Self::viewed(View::all(schema), Count::Exactly(records))
     }
 
-    /// Reserves the memory for exactly `records` rows, whose features are computed as they come.
+    /// Prepares for as many rows as `count` says, whose features are computed as they come.
     ///
     /// # Errors
     /// As [`TableBuilder::new`].
-    pub fn viewed(view: View, records: usize) -> Result<Self, Error> {
-        let filling = Filling::reserve(view.schema(), records)?;
-        Ok(Self { admission: Admission::new(view, records)?, filling })
+    pub fn viewed(view: View, count: Count) -> Result<Self, Error> {
+        let filling = Filling::reserve(view.schema(), count)?;
+        Ok(Self { admission: Admission::new(view, count)?, filling })
     }
 
     /// Adds one record; each value is admitted by its column (clamped, rounded, or replaced by `invalid`).
@@ -50,10 +50,10 @@ impl TableBuilder {
     /// The table.
     ///
     /// # Errors
-    /// If fewer rows than declared were added.
-    pub fn finish(self) -> Result<Table, Error> {
-        self.admission.finish()?;
-        Ok(self.filling.finish())
+    /// If fewer rows than declared were added, or rows whose number is secret found no memory.
+    pub fn finish(mut self) -> Result<Table, Error> {
+        self.admission.finish(&mut self.filling)?;
+        self.filling.finish()
     }
 }
 
@@ -65,12 +65,12 @@ impl Table {
     pub fn read(
         path: impl AsRef<Path>,
         view: &View,
-        records: usize,
+        count: Count,
         options: CsvOptions,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Self, Error> {
-        let mut filling = Filling::reserve(view.schema(), records)?;
-        read(path, view, records, options, &mut filling, progress)?;
-        Ok(filling.finish())
+        let mut filling = Filling::reserve(view.schema(), count)?;
+        read(path, view, count, options, &mut filling, progress)?;
+        filling.finish()
     }
 }

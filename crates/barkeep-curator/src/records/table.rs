@@ -1,7 +1,7 @@
 //! Holds records in one aligned allocation of column-major blocks that only this crate can open.
 
 use crate::MOST_RECORDS;
-use barkeep_data::{BLOCK, Block, Error, Schema, Sink};
+use barkeep_data::{BLOCK, Block, Count, Error, Schema, Sink};
 
 /// The number of f64 in a cache line and in the widest vector register.
 const LANES: usize = 8;
@@ -16,7 +16,7 @@ const PADDING: f64 = 0.0;
 /// The records, admitted by the schema: every value is finite and inside its column's range.
 ///
 /// Memory is n·d·8 bytes for d columns a model sees, 0.8 % of it more between columns, and at most seven values a
-/// column at the end.
+/// column at the end; up to twice that where the number of records is secret and above the public guess.
 ///
 /// **Privacy.** Only this crate reads the values, for questions that were paid for. There is no `Debug`, `Clone`,
 /// `Serialize` or `PartialEq`.
@@ -35,9 +35,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// The number of records, as it was declared.
-    #[must_use]
-    pub fn records(&self) -> usize {
+    /// The number of records; secret where neighbours add or remove one.
+    pub(crate) fn records(&self) -> usize {
         self.records
     }
 
@@ -86,14 +85,19 @@ fn stride(length: usize) -> usize {
 }
 
 /// A table that is not complete yet.
-pub(crate) struct Filling(Table);
+pub(crate) struct Filling {
+    table: Table,
+    /// Whether a record found no room; none is kept then.
+    overflowed: bool,
+}
 
 impl Filling {
-    /// Reserves the memory for exactly `records` records.
+    /// Reserves the memory for as many records as are declared.
     ///
     /// # Errors
-    /// [`Error::Data`] if `records` is 0 or above 2³², [`Error::Memory`] if there is not enough memory.
-    pub(crate) fn reserve(schema: &Schema, records: usize) -> Result<Self, Error> {
+    /// [`Error::Data`] if that is 0 or above 2³², [`Error::Memory`] if there is not enough memory.
+    pub(crate) fn reserve(schema: &Schema, count: Count) -> Result<Self, Error> {
+        let records = count.declared();
         if records == 0 {
             return Err(Error::Data { key: "records", requirement: "must be at least 1" });
         }
@@ -103,32 +107,70 @@ impl Filling {
         let columns = schema.width();
         let too_large = || Error::Memory { records, columns };
         let lines = (records / BLOCK).checked_mul(STRIDE).map(|full| full + stride(records % BLOCK));
-        let total =
-            lines.and_then(|lines| lines.checked_mul(columns)).and_then(|total| total.checked_add(LANES));
-        let mut values = Vec::new();
-        values.try_reserve_exact(total.ok_or_else(too_large)?).map_err(|_| too_large())?;
-        // The vector never grows beyond its reservation, so its address, and with it this offset, stay.
-        let pointer: *const f64 = values.as_ptr();
-        let offset = pointer.align_offset(LANES * size_of::<f64>()).min(LANES - 1);
-        values.resize(offset, PADDING);
-        Ok(Self(Table { schema: schema.clone(), records, values, offset }))
+        let total = lines.and_then(|lines| lines.checked_mul(columns));
+        let (values, offset) = total.and_then(aligned).ok_or_else(too_large)?;
+        let table = Table { schema: schema.clone(), records: 0, values, offset };
+        Ok(Self { table, overflowed: false })
     }
 
-    /// The table. The caller has seen to it that every record is there.
-    pub(crate) fn finish(self) -> Table {
-        self.0
+    /// The table. The caller has seen to it that every record was handed over.
+    ///
+    /// # Errors
+    /// [`Error::Room`] if the number of records was not declared, and they were too many.
+    pub(crate) fn finish(self) -> Result<Table, Error> {
+        if self.overflowed { Err(Error::Room) } else { Ok(self.table) }
+    }
+
+    /// Makes room for this many more values, by moving all to twice the memory where it is short.
+    fn grow(&mut self, more: usize) -> Option<()> {
+        let Table { values, offset, .. } = &mut self.table;
+        let needed = values.len().checked_add(more)?;
+        if needed > values.capacity() {
+            let (mut moved, start) = aligned(needed.checked_mul(2)?)?;
+            moved.extend_from_slice(values.get(*offset..)?);
+            (*values, *offset) = (moved, start);
+        }
+        Some(())
+    }
+
+    /// Takes records as [`Sink::take`] does, if there is room for them.
+    fn try_take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64])) -> Option<()> {
+        let stride = stride(records);
+        let more = stride.checked_mul(self.table.schema.width())?;
+        if (self.table.records + records) as u64 > MOST_RECORDS {
+            return None;
+        }
+        self.grow(more)?;
+        let start = self.table.values.len();
+        self.table.values.resize(start + more, PADDING);
+        let slots = self.table.values.get_mut(start..)?.chunks_exact_mut(stride);
+        for (index, slots) in slots.enumerate() {
+            write(index, &mut slots[..records]);
+        }
+        self.table.records += records;
+        Some(())
     }
 }
 
 impl Sink for Filling {
     fn take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64])) {
-        let (stride, start) = (stride(records), self.0.values.len());
-        self.0.values.resize(start + stride * self.0.schema.width(), PADDING);
-        let slots = self.0.values.get_mut(start..).unwrap_or_default().chunks_exact_mut(stride);
-        for (index, slots) in slots.enumerate() {
-            write(index, &mut slots[..records]);
+        if !self.overflowed && self.try_take(records, write).is_none() {
+            self.overflowed = true;
+            self.table.values = Vec::new();
         }
     }
+}
+
+/// An empty vector with room for `total` values from a cache line's start on, and what it skips to get there.
+///
+/// It must not grow beyond that room: its address would change.
+fn aligned(total: usize) -> Option<(Vec<f64>, usize)> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(total.checked_add(LANES)?).ok()?;
+    let pointer: *const f64 = values.as_ptr();
+    let offset = pointer.align_offset(LANES * size_of::<f64>()).min(LANES - 1);
+    values.resize(offset, PADDING);
+    Some((values, offset))
 }
 
 #[cfg(test)]

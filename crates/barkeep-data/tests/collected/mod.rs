@@ -1,6 +1,6 @@
 //! Reads files into plain columns, so that tests can look at every value.
 
-use barkeep_data::{CsvOptions, Error, Sink, View};
+use barkeep_data::{Count, CsvOptions, Error, Sink, View};
 use std::path::Path;
 
 /// What a reader handed on.
@@ -32,11 +32,11 @@ impl Sink for Collected {
 pub(crate) fn read(
     path: impl AsRef<Path>,
     view: &View,
-    records: usize,
+    count: Count,
     options: CsvOptions,
     progress: &mut dyn FnMut(usize),
 ) -> Result<Collected, Error> {
     let mut collected = Collected { columns: vec![Vec::new(); view.schema().width()] };
-    barkeep_data::read(path, view, records, options, &mut collected, progress)?;
+    barkeep_data::read(path, view, count, options, &mut collected, progress)?;
     Ok(collected)
 }

@@ -290,15 +290,14 @@ impl Plan {
     }
 
     /// Reads the records the spec describes; the first time a file of records is opened. `progress` is called now and
-    /// then with the number read so far.
+    /// then with the number read so far, where that is public.
     ///
     /// # Errors
     /// [`Error::Data`] if the file is missing, malformed, or not what the spec declares.
     pub fn read_records(&self, progress: &mut dyn FnMut(Records)) -> Result<Table, Error> {
         let data = self.spec.data();
         let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
-        let records = data.records().as_len();
-        Ok(Table::read(data.path(), data.view(), records, options, &mut |read| {
+        Ok(Table::read(data.path(), data.view(), self.spec.count(), options, &mut |read| {
             progress(Records(read as u64))
         })?)
     }

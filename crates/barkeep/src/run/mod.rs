@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 
 /// Watches a run from outside: it is called at every step and may stop the run. All it learns is public.
 pub trait Watch: Sync {
-    /// This many records were read of those declared.
+    /// This many records were read of those declared; not called where their number is secret.
     fn read(&self, _records: Records) {}
     /// A chain made a step.
     fn step(&self, chain: usize, outcome: Outcome);

@@ -7,7 +7,12 @@ use std::path::{Path, PathBuf};
 /// The keys of `[data]`.
 pub const DATA_KEYS: [Key; 5] = [
     key("path", "", "the CSV or Parquet file (by its ending .parquet or .pq), relative to the spec"),
-    key("records", "", "how many records it holds; public, and another count is refused"),
+    key(
+        "records",
+        "",
+        "how many records it holds; public, and another count is refused. With neighbours = \"add-remove\" a public \
+         scale instead: any number is accepted, all records are used, and nothing shows how many",
+    ),
     key("delimiter", "\",\"", "the one character between cells"),
     key(
         "columns",
@@ -127,7 +132,7 @@ impl Data {
         &self.path
     }
 
-    /// How many records it must hold.
+    /// How many records it must hold, or about how many where neighbours add or remove one: public.
     #[must_use]
     pub fn records(&self) -> Records {
         self.records

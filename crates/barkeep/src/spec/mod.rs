@@ -18,7 +18,7 @@ pub use section::{Key, SpecError};
 use crate::models::{self, Built};
 use barkeep_accounting::Neighbours;
 use barkeep_curator::Temper;
-use barkeep_data::Records;
+use barkeep_data::{Count, Records};
 use barkeep_model::{Likelihood, Model};
 use section::{Section, key};
 use std::path::Path;
@@ -95,6 +95,19 @@ impl Spec {
         }
         let model_name = entry.name.to_owned();
         Ok(Self { data, model_name, own: false, likelihood, model, temper, privacy, table, written: None })
+    }
+
+    /// How many records a table may hold: exactly the declared number, which is public, or any where neighbours add or
+    /// remove one, the declared number then being a public scale.
+    #[must_use]
+    pub fn count(&self) -> Count {
+        let records = self.data.records().as_len();
+        match self.privacy {
+            Privacy::Budget { neighbours: Neighbours::AddRemove, .. } => Count::About(records),
+            Privacy::Budget { neighbours: Neighbours::Substitute, .. } | Privacy::NotPrivate => {
+                Count::Exactly(records)
+            }
+        }
     }
 
     /// `[data]`.

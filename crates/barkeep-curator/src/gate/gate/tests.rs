@@ -5,11 +5,12 @@ use crate::gate::priced::Question;
 use crate::sums::lattice::{Moments, reach};
 use crate::test_support::echo::{EXTREMES, Echo, table};
 use crate::{
-    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, Temper, Term, decide_cost,
+    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, TableBuilder, Temper, Term, decide_cost,
     sum_cost,
 };
 use barkeep_accounting::mechanisms::{Gaussian, NoisyDecision};
 use barkeep_accounting::{Component, Contract, Correction, Cost, Neighbours, Rate, Rule, Steps};
+use barkeep_data::{Count, Schema, View};
 use proptest::prelude::*;
 
 /// A run on records with the given terms.
@@ -436,6 +437,42 @@ fn costs_follow_from_the_question() {
     let e: f64 = 1000.0 * 0.01 * 0.5 / 100.0;
     assert!((ratio(cost.clone()) / (3.0 / (2.0 * e + 2.0 * e * e * 0.99)) - 1.0).abs() < 1e-8);
     assert_eq!(cost.sampling(), sampling);
+}
+
+/// A table of any number of records is asked, and none at all is answered by noise.
+#[test]
+fn no_question_is_refused_for_the_number_of_records_where_it_is_secret() {
+    let permits = || {
+        let privacy_model = PrivacyModel { neighbours: Neighbours::AddRemove };
+        let Decide { temper, clip, batch, rule, level, .. } = decide(1, Sampling::Full, &Rule::Barker);
+        let bit = decide_cost(temper, clip, batch, rule, level, privacy_model).unwrap();
+        let noisy = |batch| sum_cost(temper, clip, batch, 1.0, privacy_model).unwrap();
+        bought(vec![(bit, 1), (noisy(Sampling::Full), 1), (noisy(poisson()), 1)])
+    };
+    for records in [0, 1, 2, 20] {
+        let schema = Schema::unbounded(["x0"]).unwrap();
+        let mut builder = TableBuilder::viewed(View::all(schema), Count::About(2)).unwrap();
+        (0..records).for_each(|_| builder.push_row(&[0.5]).unwrap());
+        let (table, model) = (builder.finish().unwrap(), Arc::new(Echo::new(1)));
+        let privacy_model = PrivacyModel { neighbours: Neighbours::AddRemove };
+        let curator = Arc::new(Curator::new(table, model, privacy_model, permits()).unwrap());
+        let mut gate = Gate::open(&curator, NoiseRng::from_os().unwrap());
+        gate.decide(&decide(1, Sampling::Full, &Rule::Barker)).unwrap();
+        for batch in [Sampling::Full, poisson()] {
+            let mut out = [f64::NAN];
+            gate.sum(&sum(1, batch, 1.0), &mut out).unwrap();
+            assert!(out[0].is_finite());
+        }
+        assert_eq!(gate.decide(&decide(1, Sampling::Full, &Rule::Barker)), Err(Refused::Exhausted));
+    }
+    let empty = TableBuilder::viewed(View::all(Schema::unbounded(["x0"]).unwrap()), Count::About(2)).unwrap();
+    let public = PrivacyModel { neighbours: Neighbours::Substitute };
+    let model = Arc::new(Echo::new(1));
+    assert!(Curator::new(empty.finish().unwrap(), model, public, Budget::not_private()).is_err());
+}
+
+fn poisson() -> Sampling {
+    Sampling::Poisson { rate: Rate::new(0.5).unwrap() }
 }
 
 #[test]

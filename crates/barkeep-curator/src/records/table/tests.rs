@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::TableBuilder;
+use barkeep_data::View;
 
 /// Value j of record i: distinct, exact in f64.
 fn value(i: usize, j: usize) -> f64 {
@@ -9,8 +10,12 @@ fn value(i: usize, j: usize) -> f64 {
 }
 
 fn table(records: usize, width: usize) -> Table {
+    counted(records, width, Count::Exactly(records))
+}
+
+fn counted(records: usize, width: usize, count: Count) -> Table {
     let schema = Schema::unbounded((0..width).map(|j| format!("c{j}"))).unwrap();
-    let mut builder = TableBuilder::new(schema, records).unwrap();
+    let mut builder = TableBuilder::viewed(View::all(schema), count).unwrap();
     for i in 0..records {
         builder.push_row(&(0..width).map(|j| value(i, j)).collect::<Vec<_>>()).unwrap();
     }
@@ -20,8 +25,10 @@ fn table(records: usize, width: usize) -> Table {
 #[test]
 fn every_value_is_found_again_aligned_and_in_order() {
     for records in [1, 7, 8, 9, 1023, 1024, 1025, 2048, 3000] {
-        for width in [1, 2, 5] {
-            let table = table(records, width);
+        let guesses = [1, 9, 2000, 10_000].map(Count::About);
+        let counts = guesses.into_iter().chain([Count::Exactly(records)]);
+        for (count, width) in counts.flat_map(|count| [1, 2, 5].map(|width| (count, width))) {
+            let table = counted(records, width, count);
             let blocks = table.blocks();
             assert_eq!(blocks.len(), records.div_ceil(BLOCK));
             assert_eq!((0..blocks.len()).map(|index| blocks.get(index).len()).sum::<usize>(), records);
@@ -39,6 +46,31 @@ fn every_value_is_found_again_aligned_and_in_order() {
             assert!(blocks.get(blocks.len()).column(0).is_empty());
         }
     }
+}
+
+#[test]
+fn a_table_without_records_has_no_block() {
+    let table = counted(0, 2, Count::About(5));
+    assert_eq!((table.records(), table.blocks().len()), (0, 0));
+}
+
+#[test]
+fn records_that_find_no_room_are_an_error_without_their_number() {
+    let schema = Schema::unbounded(["a"]).unwrap();
+    let mut filling = Filling::reserve(&schema, Count::About(1)).unwrap();
+    filling.table.records = MOST_RECORDS as usize - 1;
+    filling.take(1, &mut |_, out| out.fill(1.0));
+    assert!(!filling.overflowed);
+    filling.take(1, &mut |_, out| out.fill(1.0));
+    filling.take(1, &mut |_, out| out.fill(1.0));
+    let error = filling.finish().err().unwrap();
+    assert_eq!(error, Error::Room);
+    assert!(filling_says_no_number(&error.to_string()));
+}
+
+/// The limit itself is public.
+fn filling_says_no_number(message: &str) -> bool {
+    !message.replace("2^32", "").contains(|letter: char| letter.is_ascii_digit())
 }
 
 #[test]

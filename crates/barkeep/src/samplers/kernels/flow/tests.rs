@@ -59,8 +59,12 @@ impl Chain {
 
     /// Each parameter's series.
     fn run(&self, table: Table) -> Vec<Vec<f64>> {
+        self.run_on(table, RECORDS)
+    }
+
+    /// Each parameter's series, on another number of records.
+    fn run_on(&self, table: Table, records: usize) -> Vec<Vec<f64>> {
         let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
-        let records = table.records();
         let curator =
             Curator::new(table, Arc::clone(&self.likelihood), privacy_model, Budget::not_private()).unwrap();
         let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed));
@@ -247,7 +251,7 @@ fn scoring_has_a_gaussian_posterior_whatever_the_step_the_batch_and_the_noise() 
         chain.batch = Sampling::WithoutReplacement { batch, records: records as u64 };
         (chain.whitening, chain.inflation, chain.midpoints) = (whitening, inflation, false);
         chain.clip = 1.02 * bound;
-        let series = chain.run(corners(records));
+        let series = chain.run_on(corners(records), records);
         // While the covariance is being learnt a step is too long or too short.
         let learnt: Vec<Vec<f64>> = series.iter().map(|series| series[2000..].to_vec()).collect();
         assert_moments(&format!("sgfs, step {step}, batch {batch}"), &learnt, &mean, &covariance);
