@@ -55,7 +55,7 @@
 //! * **Nothing else comes out**: no sum, log-ratio, acceptance probability or clip fraction.
 //!
 //! Under `Neighbours::Substitute` the number of records is public and bounds use it; under `Neighbours::AddRemove`
-//! no cost or refusal to a question depends on it. Models are trusted code. Timing is no part of the guarantee.
+//! it is secret, may be 0, and no cost or refusal depends on it. Models are trusted code. Timing is no part of the guarantee.
 
 mod error;
 mod gate;

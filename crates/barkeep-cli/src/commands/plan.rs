@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, print, say};
 use barkeep::Plan;
+use barkeep::data::Count;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -30,12 +31,12 @@ impl PlanCommand {
 /// Describes the plan to a person.
 pub(super) fn describe(plan: &Plan) {
     let row = |name: &str, value: &str| say(&format!("  {name:<28} {value}"));
-    say(&format!(
-        "Plan: {} on {} records with sampler {}",
-        plan.spec().model_name(),
-        plan.spec().data().records(),
-        plan.sampler().name
-    ));
+    let records = match plan.spec().count() {
+        Count::Exactly(records) => format!("{records} records"),
+        Count::About(records) => format!("records, {records} declared, any number accepted,"),
+    };
+    let (model, sampler) = (plan.spec().model_name(), plan.sampler().name);
+    say(&format!("Plan: {model} on {records} with sampler {sampler}"));
     match plan.epsilon() {
         Some(epsilon) => row("epsilon of the plan", &format!("at most {:.6}", epsilon.get())),
         None => row("privacy", "NOT PRIVATE: a baseline that protects nothing"),
