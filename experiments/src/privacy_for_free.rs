@@ -37,7 +37,8 @@ struct Sums {
 /// Simulates the records for a plan.
 fn records(plan: &barkeep::Plan) -> Result<(SharedTable, Sums), String> {
     let fail = |error: barkeep::data::Error| error.to_string();
-    let mut builder = TableBuilder::viewed(plan.spec().data().view().clone(), plan.spec().count()).map_err(fail)?;
+    let mut builder =
+        TableBuilder::viewed(plan.spec().data().view().clone(), plan.spec().count()).map_err(fail)?;
     let (mut rng, mut sums) = (PublicRng::new(2015, 0), Sums::default());
     for _ in 0..RECORDS {
         let x = [0, 1].map(|_| 2.0 * rng.open_uniform() - 1.0);

@@ -16,5 +16,6 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let columns = [Column::real("x", -1.0, 1.0, 0.0), Column::boolean("b", false)];
     let Ok(schema) = columns.into_iter().collect::<Result<_, _>>().and_then(Schema::new) else { return };
-    let _ = Table::read(file.path(), &View::all(schema), Count::Exactly(3), CsvOptions::default(), &mut |_| {});
+    let _ =
+        Table::read(file.path(), &View::all(schema), Count::Exactly(3), CsvOptions::default(), &mut |_| {});
 });

@@ -47,7 +47,7 @@ fn ten_columns(bencher: Bencher) {
     columns.push(Column::category("city", cities, "Rome").unwrap());
     let view = View::all(Schema::new(columns).unwrap());
     let mut sink = Scratch(vec![0.0; 10 * BLOCK]);
-    bencher
-        .counter(BytesCount::new(text.len()))
-        .bench_local(|| read(&path, &view, Count::Exactly(RECORDS), CsvOptions::default(), &mut sink, &mut |_| {}).unwrap());
+    bencher.counter(BytesCount::new(text.len())).bench_local(|| {
+        read(&path, &view, Count::Exactly(RECORDS), CsvOptions::default(), &mut sink, &mut |_| {}).unwrap()
+    });
 }

@@ -211,7 +211,10 @@ mod tests {
     #[test]
     fn refuses_wrong_counts_and_widths() {
         let view = View::all(Schema::unbounded(["a", "b"]).unwrap());
-        assert!(matches!(Admission::new(view.clone(), Count::Exactly(0)), Err(Error::Data { key: "records", .. })));
+        assert!(matches!(
+            Admission::new(view.clone(), Count::Exactly(0)),
+            Err(Error::Data { key: "records", .. })
+        ));
         let mut sink = Columns(vec![Vec::new(); 2]);
         let mut admission = Admission::new(view, Count::Exactly(2)).unwrap();
         assert_eq!(admission.push_row(&[1.0], &mut sink), Err(Error::Width { columns: 2 }));

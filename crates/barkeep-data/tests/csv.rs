@@ -253,7 +253,8 @@ fn progress_tells_how_many_records_were_read() {
     let path = file(&folder, format!("income,age,city\n{}", "1,2,Oslo\n".repeat(3 * BLOCK)));
     let mut heard = Vec::new();
     let view = View::all(schema());
-    read(path, &view, Count::Exactly(3 * BLOCK), CsvOptions::default(), &mut |read| heard.push(read)).unwrap();
+    read(path, &view, Count::Exactly(3 * BLOCK), CsvOptions::default(), &mut |read| heard.push(read))
+        .unwrap();
     assert_eq!(heard, [BLOCK, 2 * BLOCK, 3 * BLOCK]);
 }
 

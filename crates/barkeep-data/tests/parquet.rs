@@ -72,9 +72,14 @@ fn numbers_may_be_levels() {
     ])
     .unwrap();
     for name in ["plain", "zstd", "text"] {
-        let table =
-            read(bundled(name), &View::all(schema.clone()), Count::Exactly(RECORDS), CsvOptions::default(), &mut |_| {})
-                .unwrap();
+        let table = read(
+            bundled(name),
+            &View::all(schema.clone()),
+            Count::Exactly(RECORDS),
+            CsvOptions::default(),
+            &mut |_| {},
+        )
+        .unwrap();
         let index = |i: usize| match (i % 7 == 3, i % 130) {
             (false, 7) => 0.0,
             (false, 3) => 1.0,
@@ -98,8 +103,10 @@ fn features_are_computed_as_records_come() {
     ];
     let view = View::new(schema(), features).unwrap();
     let mut heard = Vec::new();
-    let table =
-        read(bundled("snappy"), &view, Count::Exactly(RECORDS), CsvOptions::default(), &mut |read| heard.push(read)).unwrap();
+    let table = read(bundled("snappy"), &view, Count::Exactly(RECORDS), CsvOptions::default(), &mut |read| {
+        heard.push(read)
+    })
+    .unwrap();
     assert_eq!(heard.last(), Some(&RECORDS));
     assert!(heard.is_sorted());
     let (income, rome) = (expected(0), expected(2));
@@ -134,8 +141,9 @@ fn headers_and_counts_are_checked() {
         assert_eq!(refused(&path, declared), Error::Count { path: path.clone(), declared });
     }
     let schema = Schema::new(vec![Column::real("incom", 0.0, 1.0, 0.0).unwrap()]).unwrap();
-    let error =
-        read(&path, &View::all(schema), Count::Exactly(RECORDS), CsvOptions::default(), &mut |_| {}).map(|_| ()).unwrap_err();
+    let error = read(&path, &View::all(schema), Count::Exactly(RECORDS), CsvOptions::default(), &mut |_| {})
+        .map(|_| ())
+        .unwrap_err();
     assert_eq!(error, Error::UnknownColumn { path, column: "incom".into(), nearest: Some("income".into()) });
     let path = bundled("nowhere");
     assert_eq!(refused(&path, 1), Error::Missing { path });

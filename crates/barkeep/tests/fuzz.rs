@@ -128,7 +128,9 @@ fn read_bytes(bytes: &[u8], ending: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(format!("records.{ending}"));
     std::fs::write(&path, bytes).unwrap();
-    if let Err(error) = Table::read(&path, &View::all(schema()), Count::Exactly(3), CsvOptions::default(), &mut |_| {}) {
+    if let Err(error) =
+        Table::read(&path, &View::all(schema()), Count::Exactly(3), CsvOptions::default(), &mut |_| {})
+    {
         assert!(!error.to_string().is_empty());
     }
 }

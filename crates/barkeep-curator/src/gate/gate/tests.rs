@@ -5,8 +5,8 @@ use crate::gate::priced::Question;
 use crate::sums::lattice::{Moments, reach};
 use crate::test_support::echo::{EXTREMES, Echo, table};
 use crate::{
-    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, TableBuilder, Temper, Term, decide_cost,
-    sum_cost,
+    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, TableBuilder, Temper, Term,
+    decide_cost, sum_cost,
 };
 use barkeep_accounting::mechanisms::{Gaussian, NoisyDecision};
 use barkeep_accounting::{Component, Contract, Correction, Cost, Neighbours, Rate, Rule, Steps};
