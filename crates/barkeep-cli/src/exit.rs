@@ -1,12 +1,13 @@
 //! Distinguishes the ways a command can end, each with its exit code.
 
+use barkeep::diagnostics::{Grade, Verdict};
 use std::fmt;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 /// Why a command did not succeed.
 #[derive(Debug)]
 pub(crate) enum Exit {
-    /// A check failed: a certificate that does not verify.
+    /// A check failed: a certificate that does not verify, a posterior that is not to be trusted.
     Check(String),
     /// The user can fix it: a spec, a file, an argument.
     Input(String),
@@ -38,6 +39,18 @@ impl fmt::Display for Exit {
 /// Writes a line for people. A closed standard error is no reason to fail.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Writes a run's verdict, the first line of its results; red on a terminal where it is not to be trusted.
+///
+/// # Errors
+/// The standard output is closed or full.
+pub(crate) fn pronounce(verdict: &Verdict) -> Result<(), Exit> {
+    let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    match verdict.grade {
+        Grade::NotToBeTrusted if colours => print(&format!("\x1b[1;31m{verdict}\x1b[0m")),
+        Grade::Trustworthy | Grade::Wide | Grade::NotToBeTrusted => print(&verdict.to_string()),
+    }
 }
 
 /// Writes a line of results.

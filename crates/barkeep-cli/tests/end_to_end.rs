@@ -18,8 +18,7 @@ fn ready() -> Folder {
 #[test]
 fn a_sample_is_certified_and_verifies() {
     let folder = ready();
-    let shown = folder.barkeep(&["sample", "spec.toml", "--out", "out"]);
-    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let shown = folder.sample("spec.toml", "out");
     assert!(
         shown.stderr.contains("differentially private when one record is substituted"),
         "{}",
@@ -35,7 +34,7 @@ fn a_sample_is_certified_and_verifies() {
 
     let draws = folder.read("out/draws.csv");
     let mut lines = draws.lines();
-    assert!(lines.next().unwrap().starts_with("chain,draw,"));
+    assert!(lines.next().unwrap().starts_with("chain,draw,warmup,"));
     assert_eq!(lines.count() as u64, certificate["steps_per_chain"].as_u64().unwrap());
 
     let verified = folder.barkeep(&["verify", "out/certificate.json"]);
@@ -43,10 +42,58 @@ fn a_sample_is_certified_and_verifies() {
     assert!(verified.stdout.contains("verified"));
 }
 
+/// Means, by parameter, of the lines of draws.csv that are no warm-up.
+fn means(draws: &str) -> Vec<f64> {
+    let kept: Vec<Vec<f64>> = draws
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|cells| cells[2] == "false")
+        .map(|cells| cells[3..].iter().map(|cell| cell.parse().unwrap()).collect())
+        .collect();
+    (0..kept[0].len()).map(|j| kept.iter().map(|row| row[j]).sum::<f64>() / kept.len() as f64).collect()
+}
+
+#[test]
+fn draws_without_warm_up_have_the_means_of_the_summary() {
+    let folder = ready();
+    for (sampler, warm) in [
+        ("name = 'barker'\nproposal_sd = 0.05\nclip = 1\nstart = [0, 0]\nchains = 2", true),
+        ("name = 'langevin'\nclip = 4\nstart = [0, 0]", true),
+        ("name = 'statistics'\nsteps = 50", false),
+    ] {
+        let head = GOOD_SPEC.split("[sampler]").next().unwrap().replace("epsilon = 1.0", "epsilon = 8.0");
+        folder.write("spec.toml", &format!("{head}[sampler]\n{sampler}\n"));
+        let out = sampler.split('\'').nth(1).unwrap();
+        folder.sample("spec.toml", out);
+        let summary: serde_json::Value =
+            serde_json::from_str(&folder.read(&format!("{out}/summary.json"))).unwrap();
+        let draws = folder.read(&format!("{out}/draws.csv"));
+        assert_eq!(draws.contains(",true,"), warm, "{sampler}");
+        let all = draws.lines().count() as u64 - 1;
+        assert_eq!(all - draws.matches(",true,").count() as u64, summary["draws"].as_u64().unwrap());
+        for (found, row) in means(&draws).iter().zip(summary["parameters"].as_array().unwrap()) {
+            let stated = row["mean"].as_f64().unwrap();
+            assert!((found - stated).abs() <= 1e-12 * (1.0 + stated.abs()), "{sampler}: {found} {stated}");
+        }
+    }
+}
+
+#[test]
+fn one_draw_is_never_a_posterior() {
+    let folder = ready();
+    let head = GOOD_SPEC.split("[sampler]").next().unwrap();
+    folder.write("spec.toml", &format!("{head}[sampler]\nname = 'statistics'\nsteps = 1\n"));
+    let shown = folder.sample("spec.toml", "out");
+    assert_eq!(shown.code, 1);
+    assert!(shown.stdout.contains("One draw is not a posterior. Remedy:"), "{}", shown.stdout);
+    assert!(folder.exists("out/draws.csv"), "results are written all the same");
+}
+
 #[test]
 fn a_certificate_that_says_too_little_fails() {
     let folder = ready();
-    assert_eq!(folder.barkeep(&["sample", "spec.toml", "--out", "out"]).code, 0);
+    folder.sample("spec.toml", "out");
     let text = folder.read("out/certificate.json");
     let honest: serde_json::Value = serde_json::from_str(&text).unwrap();
 
@@ -77,8 +124,10 @@ fn an_insecure_seed_repeats_the_run_on_any_number_of_threads_and_says_so() {
             .env("RAYON_NUM_THREADS", threads)
             .output()
             .unwrap();
-        assert!(output.status.success());
-        assert!(String::from_utf8(output.stderr).unwrap().contains("NOT PRIVATE"));
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        assert!(stderr.contains("NOT PRIVATE"));
+        folder.assert_verdict(&out, output.status.code().unwrap(), &stdout, &stderr);
         let certificate = folder.read(&format!("{out}/certificate.json"));
         assert!(certificate.contains("NOT PRIVATE") && !certificate.contains("\"private\": true"));
         assert!(folder.read(&format!("{out}/summary.json")).contains("NOT PRIVATE"));
@@ -93,7 +142,7 @@ fn fresh_noise_differs_even_when_proposals_repeat() {
     let folder = ready();
     folder.write("spec.toml", &GOOD_SPEC.replace("start = [0, 0]", "start = [0, 0]\nseed = 5"));
     for out in ["a", "b"] {
-        assert_eq!(folder.barkeep(&["sample", "spec.toml", "--out", out]).code, 0);
+        folder.sample("spec.toml", out);
     }
     assert_ne!(folder.read("a/draws.csv"), folder.read("b/draws.csv"));
 }
@@ -142,8 +191,7 @@ fn a_baseline_says_what_it_is() {
         .replace("epsilon = 1.0\ndelta = 1e-6", "private = false")
         .replace("name = \"barker\"", "name = \"rwmh\"\nsteps = 50");
     folder.write("spec.toml", &spec);
-    let shown = folder.barkeep(&["sample", "spec.toml", "--out", "out"]);
-    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let shown = folder.sample("spec.toml", "out");
     assert!(shown.stderr.contains("NOT PRIVATE"));
     assert!(folder.read("out/certificate.json").contains("NOT PRIVATE"));
     assert_eq!(folder.barkeep(&["verify", "out/certificate.json"]).code, 1);
@@ -200,8 +248,7 @@ fn simulated_records_can_be_sampled() {
              [sampler]\nname = 'barker'\nproposal_sd = 0.1\nclip = 0.5\nstart = [{theta}]\n"
         ));
         folder.write("spec.toml", &spec);
-        let shown = folder.barkeep(&["sample", "spec.toml", "--out", &format!("out-{model}")]);
-        assert_eq!(shown.code, 0, "{model}: {}", shown.stderr);
+        folder.sample("spec.toml", &format!("out-{model}"));
     }
     assert_eq!(
         folder.barkeep(&["simulate", "banana", "--records", "5", "--theta", "1", "--out", "r.csv"]).code,

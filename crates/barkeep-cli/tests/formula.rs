@@ -52,18 +52,16 @@ fn ready() -> Folder {
 #[test]
 fn a_regression_is_sampled_and_certified() {
     let folder = ready();
-    let shown = folder.barkeep(&["sample", "spec.toml", "--out", "out"]);
-    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    folder.sample("spec.toml", "out");
     let header = folder.read("out/draws.csv").lines().next().unwrap().to_owned();
-    assert_eq!(header, "chain,draw,intercept,hour,origin[JFK],hour:origin[JFK]");
+    assert_eq!(header, "chain,draw,warmup,intercept,hour,origin[JFK],hour:origin[JFK]");
     assert_eq!(folder.barkeep(&["verify", "out/certificate.json"]).code, 0);
     let spec = SPEC
         .replace("epsilon = 2.0\ndelta = 1e-6", "private = false")
         .replace("barker", "rwmh")
         .replace("start =", "steps = 200\nstart =");
     folder.write("baseline.toml", &spec);
-    let shown = folder.barkeep(&["sample", "baseline.toml", "--out", "baseline"]);
-    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    folder.sample("baseline.toml", "baseline");
 }
 
 #[test]
@@ -80,8 +78,7 @@ fn a_regression_is_simulated_from_its_spec_or_its_formula() {
     assert_eq!(code, 0, "{stderr}");
     assert!(text.starts_with("hour,origin,late\n") && text.lines().count() == 401);
     assert!(text.contains(",EWR,") && text.contains(",JFK,") && text.contains(",true\n"));
-    let shown = folder.barkeep(&["sample", "spec.toml", "--out", "out"]);
-    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    folder.sample("spec.toml", "out");
     for (family, response) in [
         ("gaussian", "y"),
         ("student_t", "y"),

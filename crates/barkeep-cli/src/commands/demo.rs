@@ -3,7 +3,7 @@
 mod exact;
 mod sketch;
 
-use super::sample::report;
+use super::sample::{report, trusted};
 use super::watch::Progress;
 use crate::exit::{Exit, say};
 use barkeep::{Error, Folder, run::files::write_atomically};
@@ -78,7 +78,7 @@ impl Demo {
         progress.finish();
         let run = result?;
         let summary = run.summary();
-        report(&plan, &run, &out.join("results"));
+        report(&plan, &run, &out.join("results"))?;
         if progress.stopped() {
             return Err(Exit::Interrupted("stopped by request; what was drawn is valid".to_owned()));
         }
@@ -114,7 +114,7 @@ impl Demo {
             "\n5. Check the bill yourself: barkeep verify {}",
             out.join("results").join(barkeep::CERTIFICATE).display()
         ));
-        Ok(())
+        trusted(&run)
     }
 }
 

@@ -1,7 +1,8 @@
 //! `barkeep sample`: runs a spec and writes draws, summary and certificate.
 
 use super::watch::Progress;
-use crate::exit::{Exit, say};
+use crate::exit::{Exit, pronounce, say};
+use barkeep::diagnostics::Grade;
 use barkeep::insecure::Insecure;
 use barkeep::{Folder, Plan, Run};
 use clap::Args;
@@ -34,19 +35,38 @@ impl Sample {
         let result = folder.run(runner);
         progress.finish();
         let run = result?;
-        report(&plan, &run, &self.out);
+        report(&plan, &run, &self.out)?;
         if progress.stopped() {
             return Err(Exit::Interrupted(format!(
                 "stopped by request; what was drawn is valid and in {}, and costs what the certificate says",
                 self.out.display()
             )));
         }
-        Ok(())
+        trusted(&run)
     }
 }
 
-/// Shows the summary and the guarantee, and where everything is.
-pub(super) fn report(plan: &Plan, run: &Run, out: &Path) {
+/// Refuses, after everything is written, a posterior that is not to be trusted.
+///
+/// # Errors
+/// [`Exit::Check`] with the verdict's grade.
+pub(super) fn trusted(run: &Run) -> Result<(), Exit> {
+    match run.summary().verdict.grade {
+        Grade::Trustworthy | Grade::Wide => Ok(()),
+        Grade::NotToBeTrusted => Err(Exit::Check(
+            "the posterior is not to be trusted, for the reasons above; draws, summary and certificate are written"
+                .to_owned(),
+        )),
+    }
+}
+
+/// Shows the verdict, the summary and the guarantee, and where everything is.
+///
+/// # Errors
+/// The standard output, where the verdict goes, is closed or full.
+pub(super) fn report(plan: &Plan, run: &Run, out: &Path) -> Result<(), Exit> {
+    say("");
+    pronounce(&run.summary().verdict)?;
     say("");
     say(run.summary().to_string().trim_end());
     say("");
@@ -58,4 +78,5 @@ pub(super) fn report(plan: &Plan, run: &Run, out: &Path) {
         plan.steps().0
     ));
     say(&format!("Written to {}: draws.csv, draws.parquet, summary.json, certificate.json", out.display()));
+    Ok(())
 }

@@ -68,6 +68,25 @@ impl Folder {
         command
     }
 
+    /// Samples into `out`. The exit code must be what the verdict in the summary says, and the verdict the first line.
+    pub(crate) fn sample(&self, spec: &str, out: &str) -> Shown {
+        let shown = self.barkeep(&["sample", spec, "--out", out]);
+        self.assert_verdict(out, shown.code, &shown.stdout, &shown.stderr);
+        shown
+    }
+
+    /// Asserts that a run's exit code and first line are what its summary says.
+    pub(crate) fn assert_verdict(&self, out: &str, code: i32, stdout: &str, stderr: &str) {
+        assert!(self.exists(&format!("{out}/summary.json")), "{stderr}");
+        let summary = self.read(&format!("{out}/summary.json"));
+        assert!(summary.starts_with("{\n  \"verdict\": {\n    \"grade\": "), "{summary}");
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        let grade = summary["verdict"]["grade"].as_str().unwrap();
+        assert_eq!(code, i32::from(grade == "not to be trusted"), "{stderr}");
+        assert!(stdout.starts_with(&format!("Verdict: {grade}")), "{stdout}");
+        assert!(!stdout.contains('\x1b'), "colour where there is no terminal");
+    }
+
     pub(crate) fn barkeep(&self, arguments: &[&str]) -> Shown {
         let output = self.command(arguments).output().unwrap();
         Shown {

@@ -9,6 +9,8 @@ mod tests;
 pub const CHAIN_COLUMN: &str = "chain";
 /// The name of the column that numbers a chain's draws, from 1: draw k is the state after step k.
 pub const DRAW_COLUMN: &str = "draw";
+/// The name of the column that says whether a draw was left out of the summary.
+pub const WARMUP_COLUMN: &str = "warmup";
 /// The words that mark every output of a run whose randomness or sampler protects nobody.
 pub const NOT_PRIVATE: &str = "NOT PRIVATE";
 
@@ -20,7 +22,7 @@ pub enum ShapeError {
     NoParameters,
     /// A column of the output would be ambiguous.
     #[error(
-        "the parameter name {0:?} is empty, used twice, or one of the columns {CHAIN_COLUMN:?}, {DRAW_COLUMN:?}"
+        "the parameter name {0:?} is empty, used twice, or one of the columns {CHAIN_COLUMN:?}, {DRAW_COLUMN:?}, {WARMUP_COLUMN:?}"
     )]
     Name(String),
     /// A state has another number of coordinates than there are parameters.
@@ -158,6 +160,8 @@ pub struct Draws {
     parameters: Vec<String>,
     chains: Vec<Chain>,
     not_private: bool,
+    /// Draws of each chain that the summary leaves out.
+    warmup: usize,
 }
 
 impl Draws {
@@ -165,16 +169,16 @@ impl Draws {
     ///
     /// # Errors
     /// [`ShapeError::NoParameters`] without names; [`ShapeError::Name`] for a name that is empty,
-    /// comes twice, or is `chain` or `draw`.
+    /// comes twice, or is `chain`, `draw` or `warmup`.
     pub fn new(parameters: Vec<String>) -> Result<Self, ShapeError> {
         if parameters.is_empty() {
             return Err(ShapeError::NoParameters);
         }
-        let mut seen = std::collections::BTreeSet::from(["", CHAIN_COLUMN, DRAW_COLUMN]);
+        let mut seen = std::collections::BTreeSet::from(["", CHAIN_COLUMN, DRAW_COLUMN, WARMUP_COLUMN]);
         if let Some(name) = parameters.iter().find(|name| !seen.insert(name)) {
             return Err(ShapeError::Name(name.clone()));
         }
-        Ok(Self { parameters, chains: Vec::new(), not_private: false })
+        Ok(Self { parameters, chains: Vec::new(), not_private: false, warmup: 0 })
     }
 
     /// Marks the run, and with it the summary and the Parquet file, as [`NOT_PRIVATE`].
@@ -186,6 +190,17 @@ impl Draws {
     #[must_use]
     pub fn is_not_private(&self) -> bool {
         self.not_private
+    }
+
+    /// Flags the first `draws` of each chain as warm-up in both files.
+    pub fn mark_warmup(&mut self, draws: usize) {
+        self.warmup = draws;
+    }
+
+    /// Draws at the start of each chain that are flagged as warm-up.
+    #[must_use]
+    pub fn warmup(&self) -> usize {
+        self.warmup
     }
 
     /// An empty chain over these parameters, to be filled and then added.

@@ -56,8 +56,6 @@ pub struct Run {
     pub steps_used: Vec<u64>,
     /// Whether a person stopped it.
     pub interrupted: bool,
-    /// Draws of each chain that the summary leaves out.
-    burn_in: usize,
     /// What each chain's kernel says of it.
     reports: Vec<Report>,
     summary: OnceLock<Summary>,
@@ -67,7 +65,7 @@ impl Run {
     /// Where the posterior lies and how far the chains can be trusted.
     #[must_use]
     pub fn summary(&self) -> &Summary {
-        self.summary.get_or_init(|| Summary::of_run(&self.draws, self.burn_in, &self.reports))
+        self.summary.get_or_init(|| Summary::of_run(&self.draws, self.draws.warmup(), &self.reports))
     }
 
     /// Writes draws, summary and certificate into a new or empty folder.

@@ -127,13 +127,13 @@ impl<'a> Runner<'a> {
         let shortest = steps_used.iter().copied().min().unwrap_or(0);
         let wanted = reports.iter().filter_map(|report| report.warmup).max().unwrap_or(plan.burn_in().0);
         let burn_in = if wanted < shortest { wanted } else { shortest / 2 };
+        draws.mark_warmup(usize::try_from(burn_in).unwrap_or(usize::MAX));
         Ok(Run {
             draws,
             certificate,
             seed,
             steps_used,
             interrupted: self.watch.stop(),
-            burn_in: usize::try_from(burn_in).unwrap_or(usize::MAX),
             reports,
             summary: OnceLock::new(),
         })

@@ -24,7 +24,7 @@ fn draws(names: &[&str], chains: &[&[f64]]) -> Draws {
 fn refuses_names_that_would_make_ambiguous_columns() {
     let names = |names: &[&str]| Draws::new(names.iter().map(|name| (*name).to_owned()).collect());
     assert_eq!(names(&[]), Err(ShapeError::NoParameters));
-    for bad in [&["a", "a"][..], &["chain"], &["b", "draw"], &["b", ""]] {
+    for bad in [&["a", "a"][..], &["chain"], &["b", "draw"], &["warmup"], &["b", ""]] {
         let last = bad[bad.len() - 1].to_owned();
         assert_eq!(names(bad), Err(ShapeError::Name(last)));
     }
@@ -62,10 +62,11 @@ fn burn_in_drops_draws_and_outcomes_of_every_chain() {
 fn csv_has_the_promised_columns_and_lines() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("draws.csv");
-    let draws = draws(&["a", "x, \"y\""], &[&[0.1, -0.0, 1e300, f64::NAN], &[5e-324, f64::NEG_INFINITY]]);
+    let mut draws = draws(&["a", "x, \"y\""], &[&[0.1, -0.0, 1e300, f64::NAN], &[5e-324, f64::NEG_INFINITY]]);
+    draws.mark_warmup(1);
     draws.write_csv(&path).unwrap();
     let text = std::fs::read_to_string(path).unwrap();
-    let expected = "chain,draw,a,\"x, \"\"y\"\"\"\n1,1,0.1,-0.0\n1,2,1e300,NaN\n2,1,5e-324,-inf\n";
+    let expected = "chain,draw,warmup,a,\"x, \"\"y\"\"\"\n1,1,true,0.1,-0.0\n1,2,false,1e300,NaN\n2,1,true,5e-324,-inf\n";
     assert_eq!(text, expected);
 }
 
@@ -80,6 +81,7 @@ proptest! {
         let chains = [whole(&first), whole(&second)];
         let mut draws = draws(&["a", "b"], &[&chains[0], &chains[1]]);
         draws.mark_not_private();
+        draws.mark_warmup(3);
         let mut expected = Vec::new();
         for (number, chain) in (1_i64..).zip(&chains) {
             for (draw, row) in (1_i64..).zip(chain.chunks_exact(2)) {
@@ -93,12 +95,12 @@ proptest! {
         let path = folder.path().join("draws.csv");
         draws.write_csv(&path).unwrap();
         let mut reader = csv::Reader::from_path(path).unwrap();
-        let lines: Vec<(i64, i64, String, String)> = reader.deserialize().map(Result::unwrap).collect();
+        let lines: Vec<(i64, i64, bool, String, String)> = reader.deserialize().map(Result::unwrap).collect();
         prop_assert_eq!(lines.len(), expected.len());
         for (line, row) in lines.iter().zip(&expected) {
-            prop_assert_eq!((line.0, line.1), (row.0, row.1));
-            prop_assert_eq!(canonical(line.2.parse().unwrap()), canonical(row.2));
-            prop_assert_eq!(canonical(line.3.parse().unwrap()), canonical(row.3));
+            prop_assert_eq!((line.0, line.1, line.2), (row.0, row.1, row.1 <= 3));
+            prop_assert_eq!(canonical(line.3.parse().unwrap()), canonical(row.2));
+            prop_assert_eq!(canonical(line.4.parse().unwrap()), canonical(row.3));
         }
 
         let path = folder.path().join("draws.parquet");
@@ -108,13 +110,14 @@ proptest! {
         let mark = &metadata.key_value_metadata().unwrap()[0];
         prop_assert_eq!((mark.key.as_str(), mark.value.as_deref()), ("privacy", Some("NOT PRIVATE")));
         let names: Vec<&str> = metadata.schema().get_fields().iter().map(|field| field.name()).collect();
-        prop_assert_eq!(names, ["chain", "draw", "a", "b"]);
+        prop_assert_eq!(names, ["chain", "draw", "warmup", "a", "b"]);
         let rows: Vec<_> = reader.into_iter().map(Result::unwrap).collect();
         prop_assert_eq!(rows.len(), expected.len());
         for (row, line) in rows.iter().zip(&expected) {
             prop_assert_eq!((row.get_long(0).unwrap(), row.get_long(1).unwrap()), (line.0, line.1));
-            prop_assert_eq!(row.get_double(2).unwrap().to_bits(), line.2.to_bits());
-            prop_assert_eq!(row.get_double(3).unwrap().to_bits(), line.3.to_bits());
+            prop_assert_eq!(row.get_bool(2).unwrap(), line.1 <= 3);
+            prop_assert_eq!(row.get_double(3).unwrap().to_bits(), line.2.to_bits());
+            prop_assert_eq!(row.get_double(4).unwrap().to_bits(), line.3.to_bits());
         }
     }
 }

@@ -1,24 +1,24 @@
-//! Writes draws as CSV and as Parquet with the same columns: chain, draw, one per parameter.
+//! Writes draws as CSV and as Parquet with the same columns: chain, draw, warmup, one per parameter.
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Encoding, Repetition, Type as Physical};
-use parquet::data_type::{DoubleType, Int64Type};
+use parquet::data_type::{BoolType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use super::{CHAIN_COLUMN, DRAW_COLUMN, Draws, NOT_PRIVATE};
+use super::{CHAIN_COLUMN, DRAW_COLUMN, Draws, NOT_PRIVATE, WARMUP_COLUMN};
 use crate::run::files::{WriteError, write_atomically};
 
 impl Draws {
     /// Writes a CSV file: a header, then one line per draw, chain after chain.
     ///
-    /// Columns: `chain` and `draw`, both from 1, and one per parameter in the order of
+    /// Columns: `chain` and `draw`, both from 1; `warmup`, true for draws the summary leaves out; and one per parameter in the order of
     /// [`parameters`](Self::parameters).
     ///
     /// **Precision.** Numbers have the fewest digits that read back as the same f64, an exponent where plain
@@ -30,10 +30,10 @@ impl Draws {
         write_atomically(path, |file| {
             let mut writer = csv::Writer::from_writer(file);
             let names = self.parameters.iter().map(String::as_str);
-            writer.write_record([CHAIN_COLUMN, DRAW_COLUMN].into_iter().chain(names))?;
+            writer.write_record([CHAIN_COLUMN, DRAW_COLUMN, WARMUP_COLUMN].into_iter().chain(names))?;
             for (number, chain) in (1_u64..).zip(&self.chains) {
-                for (draw, row) in (1_u64..).zip(chain.rows(0)) {
-                    writer.serialize((number, draw, row))?;
+                for (draw, row) in chain.rows(0).enumerate() {
+                    writer.serialize((number, draw + 1, draw < self.warmup, row))?;
                 }
             }
             writer.flush()
@@ -41,7 +41,7 @@ impl Draws {
     }
 
     /// Writes a Parquet file with the columns of [`write_csv`](Self::write_csv), `chain` and `draw` as 64-bit
-    /// integers, parameters as doubles; no value is null, and each chain is a row group.
+    /// integers, `warmup` as a boolean, parameters as doubles; no value is null, and each chain is a row group.
     ///
     /// A run marked [`NOT_PRIVATE`] says so in the file's metadata under the key `privacy`.
     ///
@@ -63,7 +63,11 @@ impl Draws {
             let column = Type::primitive_type_builder(name, physical);
             column.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
         };
-        let mut columns = vec![column(CHAIN_COLUMN, Physical::INT64)?, column(DRAW_COLUMN, Physical::INT64)?];
+        let mut columns = vec![
+            column(CHAIN_COLUMN, Physical::INT64)?,
+            column(DRAW_COLUMN, Physical::INT64)?,
+            column(WARMUP_COLUMN, Physical::BOOLEAN)?,
+        ];
         for name in &self.parameters {
             columns.push(column(name, Physical::DOUBLE)?);
         }
@@ -89,8 +93,12 @@ impl Draws {
                         let draws: Vec<i64> = (1_i64..).take(chain.len()).collect();
                         column.typed::<Int64Type>().write_batch(&draws, None, None)?
                     }
+                    2 => {
+                        let flags: Vec<bool> = (0..chain.len()).map(|draw| draw < self.warmup).collect();
+                        column.typed::<BoolType>().write_batch(&flags, None, None)?
+                    }
                     _ => {
-                        let series = chain.series(position - 2, 0);
+                        let series = chain.series(position - 3, 0);
                         column.typed::<DoubleType>().write_batch(&series, None, None)?
                     }
                 };
