@@ -13,7 +13,7 @@ use std::process::ExitCode;
 #[command(
     name = "barkeep",
     version,
-    after_help = "Exit codes: 0 done, 1 a check failed, 2 bad input, 3 budget refused, 130 interrupted."
+    after_help = "Exit codes: 0 done, 1 a check failed or a posterior not to be trusted, 2 bad input, 3 budget refused, 130 interrupted."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -49,7 +49,7 @@ fn means(draws: &str) -> Vec<f64> {
         .skip(1)
         .map(|line| line.split(',').collect::<Vec<_>>())
         .filter(|cells| cells[2] == "false")
-        .map(|cells| cells[3..].iter().map(|cell| cell.parse().unwrap()).collect())
+        .map(|cells| cells[3..].iter().map(|cell| cell.parse().unwrap_or(f64::NAN)).collect())
         .collect();
     (0..kept[0].len()).map(|j| kept.iter().map(|row| row[j]).sum::<f64>() / kept.len() as f64).collect()
 }

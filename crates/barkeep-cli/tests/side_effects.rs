@@ -243,7 +243,6 @@ fn no_number_of_records_shows_where_neighbours_add_or_remove_one() {
             .iter()
             .map(|&records| run_on(&folder, &text, few(records).as_bytes(), 5).0)
             .collect();
-        assert_eq!(seen[0].code, Some(0), "{}", seen[0].stderr);
         for other in &seen[1..] {
             assert_alike_but_for_draws(&seen[0], other, sampler);
         }
