@@ -68,7 +68,7 @@ pub(crate) fn runs(
         if let Some(observer) = &observer {
             insecure = insecure.observed_by(Arc::clone(observer));
         }
-        let run = plan.runner().insecure(insecure).run(table.clone());
+        let run = plan.runner().run_shared(table, insecure);
         let run = run.map_err(|error| error.to_string())?;
         all.push(run.draws);
     }

@@ -38,7 +38,7 @@ pub(crate) fn game<'a>(plan: &'a Plan, source: Source) -> Result<Staged<'a>, Err
     let pair = worst_pair(plan, spec.data().schema(), source.public_seed())?;
     let rehearsal = Arc::new(Rehearsal::of(plan));
     let bought = Arc::clone(&rehearsal);
-    let buy = Box::new(move || bought.budgets());
+    let buy = Box::new(move || Ok((bought.budget()?, bought.chains())));
     let perform = Box::new(move |index: usize, ask: &mut dyn Ask, rng: &mut PublicRng| {
         rehearsal.perform(index, ask, rng)
     });

@@ -248,7 +248,7 @@ impl Terms {
         };
         let bought = contract.clone();
         let steps = self.steps;
-        let buy = Box::new(move || Ok(vec![Budget::permits(&bought)]));
+        let buy = Box::new(move || Ok((Budget::permits(&bought), 1)));
         let perform = Box::new(move |_: usize, gate: &mut dyn Ask, _: &mut PublicRng| {
             (0..steps).try_for_each(|_| ask(gate)).map_err(Error::from)
         });

@@ -6,13 +6,13 @@ use crate::probe::{Aim, Probe, Steered};
 use barkeep::Error;
 use barkeep::PublicRng;
 use barkeep_curator::insecure::SharedTable;
-use barkeep_curator::{Ask, Budget, Curator, Gate, PrivacyModel};
+use barkeep_curator::{Ask, Budget, Gate, PrivacyModel};
 use barkeep_model::Likelihood;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Buys a run's budget anew, one for each chain.
-type Buy<'a> = Box<dyn Fn() -> Result<Vec<Budget>, Error> + Sync + 'a>;
+/// Buys a run's budget anew, for this many chains.
+type Buy<'a> = Box<dyn Fn() -> Result<(Budget, usize), Error> + Sync + 'a>;
 
 /// Asks what one chain asks, by its position.
 type Perform<'a> = Box<dyn Fn(usize, &mut dyn Ask, &mut PublicRng) -> Result<(), Error> + Sync + 'a>;
@@ -46,12 +46,12 @@ impl<'a> Staged<'a> {
     fn trial(&self, world: World, trial: u64, source: Source, steered: &mut Steered) -> Result<f64, Error> {
         let mut public = source.public(world, trial);
         let mut score = 0.0;
-        let budgets = (self.buy)()?;
+        let (budget, chains) = (self.buy)()?;
+        let curator = self.tables[world.index()].curator(&self.likelihood, self.premises, budget)?;
+        let curator = Arc::new(curator);
         let noise = source.noise(world, trial)?.into_streams();
-        for ((chain, budget), noise) in budgets.into_iter().enumerate().zip(noise) {
-            let table = self.tables[world.index()].clone();
-            let curator = Curator::new(table, Arc::clone(&self.likelihood), self.premises, budget)?;
-            let mut gate = Gate::open(&Arc::new(curator), noise);
+        for (chain, noise) in (0..chains).zip(noise) {
+            let mut gate = Gate::for_chain(&curator, chain, noise)?;
             let mut probe = Probe::new(&mut gate, &*self.likelihood, &self.pair, self.aim, steered);
             (self.perform)(chain, &mut probe, &mut public)?;
             score += probe.score;

@@ -8,14 +8,14 @@
 use barkeep::accounting::{Contract, Delta, Neighbours, Query, Ratio, Sampling, Steps};
 use barkeep::curator::insecure::SharedTable;
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Gate, LatticeSigma, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder,
+    Ask, Budget, Clip, Gate, LatticeSigma, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder,
     Temper, Term, discrete_gaussian, rounded_normal, sum_cost,
 };
 use barkeep::data::{Column, Schema};
-use barkeep::model::GaussianMean;
+use barkeep::model::{GaussianMean, Likelihood};
 use barkeep_audit::{ALPHA, Claim, Each, Effort, Game, Source, World, attack};
 use std::f64::consts::TAU;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// ε at δ = 10⁻³ of noise as large as the sensitivity.
 fn price() -> f64 {
@@ -112,15 +112,18 @@ fn reachable_pairs_of_textbook_gaussians_tell_the_secret() {
     assert!(proved(&broken, 20_000) > price());
 }
 
+/// The only one, so that it is checked once.
+static MODEL: LazyLock<Arc<dyn Likelihood>> =
+    LazyLock::new(|| Arc::new(GaussianMean::independent(&[1.0], 1.0).unwrap()));
+
 /// A noisy sum as the curator answers it: one record at either end of the clip, so that 0 and 1 are the secrets' places.
 fn answer(tables: &[SharedTable; 2], world: World, rng: NoiseRng, count: u64) -> Vec<f64> {
     let premises = PrivacyModel { neighbours: Neighbours::Substitute };
     let (clip, sigma, batch) = (Clip::new(0.5).unwrap(), 1.0, Sampling::Full);
     let cost = sum_cost(Temper::NONE, clip, batch, sigma, premises).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(count))]).unwrap());
-    let model = Arc::new(GaussianMean::independent(&[1.0], 1.0).unwrap());
-    let table = tables[world.index()].clone();
-    let mut gate = Gate::open(&Arc::new(Curator::new(table, model, premises, budget).unwrap()), rng);
+    let curator = tables[world.index()].curator(&MODEL, premises, budget).unwrap();
+    let mut gate = Gate::open(&Arc::new(curator), rng).unwrap();
     let term = Term::Gradient { theta: &[0.0], precondition: Precondition::Identity };
     let mut out = [0.0];
     (0..count)

@@ -40,7 +40,7 @@ fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Gate) {
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let model = Arc::new(model(dimension));
     let curator = Curator::new(builder.finish().unwrap(), model, privacy_model, Budget::not_private());
-    (columns, Gate::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(1)))
+    (columns, Gate::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(1)).unwrap())
 }
 
 /// Records in blocks as the curator reads them, column by column.

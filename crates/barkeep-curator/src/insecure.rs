@@ -1,16 +1,20 @@
 //! Gathers the doors that give up privacy, each with what it gives up; nothing outside this module opens one.
 //!
 //! * [`Budget::not_private`]: answers are not paid for, whether or not they have a known cost. For baselines.
-//! * [`NoiseRng::insecure_seed`]: noise and coins can be repeated, hence subtracted. For tests and papers.
+//! * [`Budget::marked_not_private`]: answers are paid for, in a run that gives up privacy otherwise. For what follows.
+//! * [`NoiseRng::insecure_seed`]: noise and coins can be repeated, hence subtracted. A private budget refuses it: mark it
+//!   first. For tests and papers.
 //! * [`Gate::seeded_position`]: how many words of seeded noise were drawn. For continuing such a run to the bit.
 //! * A [`Sum`](crate::Sum) with σ = 0: no noise at all. It has no price, so a private budget refuses it.
-//! * [`SharedTable`]: several curators on the same records, each with a budget of its own. For repeated experiments.
+//! * [`SharedTable`]: several curators on the same records, each with a budget of its own, marked. For repeated
+//!   experiments.
 //!
-//! What passes one of the first three must be marked NOT PRIVATE: [`Gate::is_private`](crate::Gate::is_private) says so.
+//! What passes one of them must be marked NOT PRIVATE: [`Gate::is_private`](crate::Gate::is_private) says so.
 
-use crate::{Budget, Gate, LatticeSigma, NoiseRng, Refused, Table};
-use std::ops::Deref;
-use std::sync::Arc;
+use crate::gate::curator::check_model;
+use crate::{Budget, Curator, Gate, LatticeSigma, NoiseRng, PrivacyModel, Refused, Table};
+use barkeep_model::Likelihood;
+use std::sync::{Arc, Mutex, PoisonError};
 
 impl Budget {
     /// Buys nothing and answers everything, for baselines.
@@ -19,6 +23,14 @@ impl Budget {
     #[must_use]
     pub fn not_private() -> Self {
         Self::unpaid()
+    }
+
+    /// The same budget, charged as ever, for a run that is marked NOT PRIVATE: it admits seeded noise.
+    ///
+    /// **Privacy.** None: [`Budget::is_private`] is false from here on, and so is that of every gate it pays for.
+    #[must_use]
+    pub fn marked_not_private(self) -> Self {
+        self.marked()
     }
 }
 
@@ -65,21 +77,42 @@ pub(crate) fn allow_no_noise(
 
 /// Records that several curators answer about.
 ///
-/// **Privacy.** Each curator knows its own budget only. What they answer together costs what all the budgets cost
-/// together, and nothing here adds that up. A table that is handed to one curator by value has no such twin.
+/// **Privacy.** None is promised: each curator knows its own budget only. What they answer together costs what all the
+/// budgets cost together, and nothing here adds that up. So every budget is marked NOT PRIVATE. A table that is handed
+/// to one curator by value has no such twin.
 #[derive(Clone)]
-pub struct SharedTable(Arc<Table>);
+pub struct SharedTable {
+    table: Arc<Table>,
+    /// The likelihoods that were checked on its schema, so that none is checked twice.
+    checked: Arc<Mutex<Vec<Arc<dyn Likelihood>>>>,
+}
 
 impl From<Table> for SharedTable {
     fn from(table: Table) -> Self {
-        Self(Arc::new(table))
+        Self { table: Arc::new(table), checked: Arc::default() }
     }
 }
 
-impl Deref for SharedTable {
-    type Target = Table;
-
-    fn deref(&self) -> &Table {
-        &self.0
+impl SharedTable {
+    /// A curator on these records, one of several.
+    ///
+    /// **Privacy.** None: its budget is marked.
+    ///
+    /// # Errors
+    /// As [`Curator::new`].
+    pub fn curator(
+        &self,
+        likelihood: &Arc<dyn Likelihood>,
+        privacy_model: PrivacyModel,
+        budget: Budget,
+    ) -> Result<Curator, Refused> {
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        if !checked.iter().any(|known| Arc::ptr_eq(known, likelihood)) {
+            check_model(&**likelihood, self.table.schema())?;
+            checked.push(Arc::clone(likelihood));
+        }
+        drop(checked);
+        let budget = budget.marked_not_private();
+        Curator::over(Arc::clone(&self.table), Arc::clone(likelihood), privacy_model, budget)
     }
 }

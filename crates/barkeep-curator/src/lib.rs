@@ -29,7 +29,7 @@
 //! let curator = Arc::new(Curator::new(records.finish()?, model, privacy_model, budget)?);
 //!
 //! // A chain opens a gate and asks; a sampler gets `&mut dyn Ask`.
-//! let ask: &mut dyn Ask = &mut Gate::open(&curator, NoiseRng::from_os()?);
+//! let ask: &mut dyn Ask = &mut Gate::open(&curator, NoiseRng::from_os()?)?;
 //! let question = Decide {
 //!     from: &[1.7], to: &[1.71], offset: 0.0, temper: Temper::NONE, clip, batch: Sampling::Full, rule: &rule,
 //!     level: Level::Release,
@@ -42,7 +42,8 @@
 //!
 //! # What is guaranteed, and where it is proved
 //!
-//! * **A record's share is bounded whatever it is**, in exact integers: [`decide_sensitivity`], [`sum_sensitivity`].
+//! * **A record's share is bounded whatever it is**, in exact integers: [`decide_sensitivity`], [`sum_sensitivity`]. A
+//!   neighbouring change moves one share and no other, since a record's term is its own: [`Curator::new`] tries that.
 //!   Sums of integers are the same for any order of records, any number of threads or machines.
 //! * **The cost follows from the question**, by the pure functions [`decide_cost`], [`sum_cost`] and [`choose_cost`], which
 //!   the planner calls too; a sampler cannot state its own price. The same call fixes the constants of the answer.

@@ -227,7 +227,7 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
     let lipschitz = stochastic.spec().model().lipschitz(stochastic.spec().data().schema()).unwrap();
     let curator =
         Curator::new(builder.finish().unwrap(), likelihood, privacy_model, Budget::not_private()).unwrap();
-    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1)).unwrap();
     let mut sum = |theta: &[f64], clip: f64| {
         let mut out = [0.0; 2];
         let term = Term::Gradient { theta, precondition: Precondition::Identity };

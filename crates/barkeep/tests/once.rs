@@ -124,7 +124,7 @@ fn a_regression_without_noise_is_the_textbook_one() {
         privacy_model,
         Budget::not_private(),
     );
-    let mut gate = Gate::open(&Arc::new(gate.unwrap()), NoiseRng::insecure_seed(1));
+    let mut gate = Gate::open(&Arc::new(gate.unwrap()), NoiseRng::insecure_seed(1)).unwrap();
     let mut sum = vec![0.0; statistics.width()];
     let clip = Clip::new(statistics.bound()).unwrap();
     let question =

@@ -4,7 +4,7 @@ use crate::setting::Setting;
 use barkeep::accounting::{Neighbours, Rule, Sampling};
 use barkeep::curator::insecure::SharedTable;
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
+    Ask, Budget, Clip, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ impl Asker {
     pub(crate) fn new(setting: &Setting, table: &SharedTable) -> Self {
         let premises = PrivacyModel { neighbours: Neighbours::Substitute };
         let likelihood = Arc::clone(setting.parsed().likelihood());
-        let curator = Curator::new(table.clone(), likelihood, premises, Budget::not_private()).unwrap();
-        let gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1));
+        let curator = table.curator(&likelihood, premises, Budget::not_private()).unwrap();
+        let gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1)).unwrap();
         Self { gate, theta: setting.theta.clone(), records: setting.records as u64 }
     }
 

@@ -142,6 +142,6 @@ impl Setting {
 
 /// Runs a plan once over these records.
 pub(crate) fn run(plan: &Plan, table: &SharedTable) {
-    let run = plan.runner().insecure(Insecure::seed(1)).run(table.clone()).unwrap();
+    let run = plan.runner().run_shared(table, Insecure::seed(1)).unwrap();
     assert_eq!(run.steps_used, [plan.steps().0], "every step timed was made");
 }

@@ -3,6 +3,7 @@
 use crate::Refused;
 use crate::gate::priced::{Priced, Question};
 use barkeep_accounting::{CoinError, Contract, Cost, GdpFilter, Mu, Rho, Steps, ZcdpFilter};
+use barkeep_num::down;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A privacy budget, shared by all its clones and by every chain that charges it.
@@ -17,15 +18,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// A charge is one critical section: concurrent ones happen in some order, and none sees a permit another took.
 /// A refused charge changes nothing. A budget can only shrink; nothing puts a permit back.
+///
+/// A budget moves into a [`Curator`](crate::Curator) together with the table, and nothing gives either a second one.
 #[derive(Clone)]
-pub struct Budget(Arc<Mutex<Account>>);
+pub struct Budget {
+    account: Arc<Mutex<Account>>,
+    /// Whether the run it pays for is marked NOT PRIVATE.
+    marked: bool,
+}
 
 /// What is left.
 enum Account {
     Permits(Vec<Line>),
-    Zcdp { filter: ZcdpFilter, flips: Flips },
+    /// One share for all chains, or one for each.
+    Zcdp(Vec<Share>),
     Gdp(GdpFilter),
     NotPrivate,
+}
+
+/// What one chain, or all, may spend of a zCDP budget.
+struct Share {
+    filter: ZcdpFilter,
+    flips: Flips,
 }
 
 /// The coins a filter's questions may still flip, and how far from ideal each of them may be.
@@ -68,8 +82,8 @@ impl<Q: Question> Charged<Q> {
 pub enum Spent {
     /// How often each line of the contract was charged.
     Permits(Vec<(Cost, Steps)>),
-    /// The sum of the questions' ρ.
-    Zcdp(Rho),
+    /// The sum of the questions' ρ, share by share.
+    Zcdp(Vec<Rho>),
     /// The root of the sum of the questions' μ².
     Gdp(Mu),
     /// Nothing is charged.
@@ -91,7 +105,20 @@ impl Budget {
     /// **Privacy.** What [`ZcdpFilter::epsilon`] says of the filter with `flips` such coins.
     #[must_use]
     pub fn zcdp(filter: ZcdpFilter, coin: CoinError, flips: Steps) -> Self {
-        Self::of(Account::Zcdp { filter, flips: Flips { coin, left: flips.0 } })
+        Self::of(Account::Zcdp(vec![Share { filter, flips: Flips { coin, left: flips.0 } }]))
+    }
+
+    /// As [`Budget::zcdp`], in equal shares, one for each chain: how far one gets does not depend on another's speed.
+    ///
+    /// **Privacy.** Shares are rounded down, so that together they spend no more than ρ and flip no more coins.
+    ///
+    /// # Errors
+    /// [`Refused::Accounting`] if a share is no ρ.
+    pub fn zcdp_in_shares(rho: Rho, coin: CoinError, flips: Steps, shares: u64) -> Result<Self, Refused> {
+        let shares = shares.max(1);
+        let rho = Rho::new(down(rho.get() / shares as f64).max(0.0))?;
+        let share = |_| Share { filter: ZcdpFilter::new(rho), flips: Flips { coin, left: flips.0 / shares } };
+        Ok(Self::of(Account::Zcdp((0..shares).map(share).collect())))
     }
 
     /// Buys questions to be chosen as the run goes, each with a [μ of its own](Cost::mu), while their μ² add up to the
@@ -110,36 +137,46 @@ impl Budget {
     }
 
     fn of(account: Account) -> Self {
-        Self(Arc::new(Mutex::new(account)))
+        Self { account: Arc::new(Mutex::new(account)), marked: false }
+    }
+
+    /// The same budget for a run that is marked: only [`insecure`](crate::insecure) calls this.
+    pub(crate) fn marked(self) -> Self {
+        Self { marked: true, ..self }
+    }
+
+    /// Whether answers are private: paid for, and not those of a run marked NOT PRIVATE.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        !self.marked && self.is_paid()
     }
 
     /// Whether answers are paid for at all.
-    #[must_use]
-    pub fn is_private(&self) -> bool {
+    fn is_paid(&self) -> bool {
         !matches!(*self.account(), Account::NotPrivate)
     }
 
-    /// Pays for one question, and makes it answerable.
+    /// Pays for one question of a chain, and makes it answerable.
     ///
     /// # Errors
     /// As [`Budget::pay`], and the refusal a question without a known cost is priced at.
-    pub(crate) fn charge<Q: Question>(&self, priced: Priced<Q>) -> Result<Charged<Q>, Refused> {
+    pub(crate) fn charge<Q: Question>(&self, chain: usize, priced: Priced<Q>) -> Result<Charged<Q>, Refused> {
         let Priced { question, constants, cost } = priced;
-        // One that is not private answers what has no known cost, too.
-        if self.is_private() {
-            self.pay(&cost?)?;
+        // One that is not paid answers what has no known cost, too.
+        if self.is_paid() {
+            self.pay(chain, &cost?)?;
         }
         Ok(Charged { question, constants })
     }
 
-    /// Pays a cost.
+    /// Pays a cost, from the chain's own share where there are shares.
     ///
     /// A permit bought for exactly this cost is taken before one that merely covers it.
     ///
     /// # Errors
     /// [`Refused::Exhausted`] if what is left does not cover it, [`Refused::Accounting`] if it has no ρ or μ
     /// that a filter could charge. Nothing has changed then.
-    fn pay(&self, cost: &Cost) -> Result<(), Refused> {
+    fn pay(&self, chain: usize, cost: &Cost) -> Result<(), Refused> {
         match &mut *self.account() {
             Account::Permits(lines) => {
                 let free = |line: &Line| line.left > 0;
@@ -150,7 +187,9 @@ impl Budget {
                 lines[index].left -= 1;
                 Ok(())
             }
-            Account::Zcdp { filter, flips } => {
+            Account::Zcdp(shares) => {
+                let own = chain % shares.len().max(1);
+                let Share { filter, flips } = shares.get_mut(own).ok_or(Refused::Exhausted)?;
                 let rho = cost.rho()?;
                 flips.charge_with(cost, || filter.charge(rho).is_ok())
             }
@@ -173,7 +212,7 @@ impl Budget {
             Account::Permits(lines) => Spent::Permits(
                 lines.iter().map(|line| (line.cost.clone(), Steps(line.bought - line.left))).collect(),
             ),
-            Account::Zcdp { filter, .. } => Spent::Zcdp(filter.spent()),
+            Account::Zcdp(shares) => Spent::Zcdp(shares.iter().map(|share| share.filter.spent()).collect()),
             Account::Gdp(filter) => Spent::Gdp(filter.spent()),
             Account::NotPrivate => Spent::NotPrivate,
         }
@@ -181,7 +220,7 @@ impl Budget {
 
     fn account(&self) -> MutexGuard<'_, Account> {
         // A panic elsewhere cannot have left a charge half done: each is a single subtraction.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

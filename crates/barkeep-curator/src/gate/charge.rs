@@ -14,7 +14,11 @@ impl Curator {
     ///
     /// # Errors
     /// The refusal; nothing was charged then.
-    pub(crate) fn charge_decide<'q>(&self, asked: &Decide<'q>) -> Result<Charged<Decide<'q>>, Refused> {
+    pub(crate) fn charge_decide<'q>(
+        &self,
+        chain: usize,
+        asked: &Decide<'q>,
+    ) -> Result<Charged<Decide<'q>>, Refused> {
         for (name, state) in [("from", asked.from), ("to", asked.to)] {
             check_state(name, state, self.dimension())?;
         }
@@ -23,7 +27,7 @@ impl Curator {
         }
         let priced = asked.price(self.privacy_model())?;
         self.check_batch(asked.batch)?;
-        self.budget().charge(priced)
+        self.budget().charge(chain, priced)
     }
 
     /// Checks and charges a sum whose answer has `room`, if the room is known.
@@ -32,6 +36,7 @@ impl Curator {
     /// The refusal; nothing was charged then.
     pub(crate) fn charge_sum<'q>(
         &'q self,
+        chain: usize,
         asked: &Sum<'q>,
         room: Option<usize>,
     ) -> Result<(Terms<'q>, Charged<Sum<'q>>), Refused> {
@@ -43,7 +48,7 @@ impl Curator {
             ));
         }
         self.check_batch(asked.batch)?;
-        let charged = self.budget().charge(asked.price(self.privacy_model())?)?;
+        let charged = self.budget().charge(chain, asked.price(self.privacy_model())?)?;
         Ok((terms, charged))
     }
 
@@ -51,7 +56,11 @@ impl Curator {
     ///
     /// # Errors
     /// The refusal; nothing was charged then.
-    pub(crate) fn charge_choose<'q>(&self, asked: &Choose<'q>) -> Result<Charged<Choose<'q>>, Refused> {
+    pub(crate) fn charge_choose<'q>(
+        &self,
+        chain: usize,
+        asked: &Choose<'q>,
+    ) -> Result<Charged<Choose<'q>>, Refused> {
         let dimension = self.dimension();
         check_state("reference", asked.reference, dimension)?;
         let count = asked.offsets.len();
@@ -60,7 +69,7 @@ impl Curator {
         }
         check_state("candidates", asked.candidates, count * dimension)?;
         check_state("offsets", asked.offsets, count)?;
-        self.budget().charge(asked.price(self.privacy_model())?)
+        self.budget().charge(chain, asked.price(self.privacy_model())?)
     }
 
     /// Checks a batch against the records without looking at them.

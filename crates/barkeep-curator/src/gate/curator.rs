@@ -2,14 +2,15 @@
 
 use crate::error::question;
 use crate::gate::budget::Charged;
-use crate::insecure::SharedTable;
 use crate::sums::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
+use crate::sums::own_terms::check_own_terms;
 use crate::sums::passes::{Asked, Worker, sweep};
 use crate::sums::terms::{Terms, tile};
 use crate::{
-    Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Term,
+    Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Table, Term,
 };
 use barkeep_accounting::Neighbours;
+use barkeep_data::Schema;
 use barkeep_model::Likelihood;
 use std::sync::Arc;
 
@@ -18,25 +19,43 @@ use std::sync::Arc;
 /// **Privacy.** Records enter and only answers come out, through the [`Gate`](crate::Gate)s opened on it. It has no
 /// `Debug`, `Clone` or `Serialize`, and no method gives back the table.
 pub struct Curator {
-    table: SharedTable,
+    table: Arc<Table>,
     likelihood: Arc<dyn Likelihood>,
     privacy_model: PrivacyModel,
     budget: Budget,
 }
 
 impl Curator {
-    /// Takes charge of the records: whoever hands a [`Table`](crate::Table) over keeps nothing of it.
+    /// Takes charge of the records: whoever hands a table over keeps nothing of it, so that no second budget is ever
+    /// spent on it.
+    ///
+    /// The likelihood is tried on records made up from the schema: a record's term must be its own, wherever the record
+    /// stands and whatever stands beside it. Every sensitivity rests on that.
     ///
     /// # Errors
     /// [`Refused::Question`] if there are more than [`MOST_RECORDS`] records, or none although their number is public; if
-    /// the model has no parameter or more than 4096, or reads more columns than the table has.
+    /// the model has no parameter or more than 4096, reads more columns than the table has, or writes terms that are
+    /// not each record's own.
     pub fn new(
-        table: impl Into<SharedTable>,
+        table: Table,
         likelihood: Arc<dyn Likelihood>,
         privacy_model: PrivacyModel,
         budget: Budget,
     ) -> Result<Self, Refused> {
-        let table: SharedTable = table.into();
+        check_model(&*likelihood, table.schema())?;
+        Self::over(Arc::new(table), likelihood, privacy_model, budget)
+    }
+
+    /// Takes charge of records whose likelihood was checked, for [`insecure`](crate::insecure) and [`Curator::new`] alone.
+    ///
+    /// # Errors
+    /// As [`Curator::new`], for the number of records.
+    pub(crate) fn over(
+        table: Arc<Table>,
+        likelihood: Arc<dyn Likelihood>,
+        privacy_model: PrivacyModel,
+        budget: Budget,
+    ) -> Result<Self, Refused> {
         // Without the one record that a neighbour has there may be none at all.
         let fewest = match privacy_model.neighbours {
             Neighbours::Substitute => 1,
@@ -45,31 +64,7 @@ impl Curator {
         if !(fewest..=MOST_RECORDS).contains(&(table.records() as u64)) {
             return Err(question("records", "at least 1 and at most 2^32"));
         }
-        if !(1..=MOST_DIMENSIONS).contains(&likelihood.dimension()) {
-            return Err(question("model", "one with at least 1 and at most 4096 parameters"));
-        }
-        if likelihood.columns() > table.schema().width() {
-            return Err(question("data.columns", "at least as many as the model reads"));
-        }
         Ok(Self { table, likelihood, privacy_model, budget })
-    }
-
-    /// Takes charge of the records for chains that have a budget each, in this order.
-    ///
-    /// **Privacy.** What the run costs is what all the budgets cost together; the caller, who has them all, answers for
-    /// that.
-    ///
-    /// # Errors
-    /// As [`Curator::new`].
-    pub fn for_chains(
-        table: impl Into<SharedTable>,
-        likelihood: &Arc<dyn Likelihood>,
-        privacy_model: PrivacyModel,
-        budgets: impl IntoIterator<Item = Budget>,
-    ) -> Result<Vec<Arc<Self>>, Refused> {
-        let table: SharedTable = table.into();
-        let curator = |budget| Self::new(table.clone(), Arc::clone(likelihood), privacy_model, budget);
-        budgets.into_iter().map(|budget| curator(budget).map(Arc::new)).collect()
     }
 
     /// What questions are accounted under.
@@ -186,6 +181,17 @@ impl Curator {
         });
         total_sums(workers)
     }
+}
+
+/// Refuses a model that does not fit the columns, or whose terms are not each record's own.
+pub(crate) fn check_model(likelihood: &dyn Likelihood, schema: &Schema) -> Result<(), Refused> {
+    if !(1..=MOST_DIMENSIONS).contains(&likelihood.dimension()) {
+        return Err(question("model", "one with at least 1 and at most 4096 parameters"));
+    }
+    if likelihood.columns() > schema.width() {
+        return Err(question("data.columns", "at least as many as the model reads"));
+    }
+    check_own_terms(likelihood, schema)
 }
 
 /// Makes room for `width` sums in every worker, all zero.

@@ -1,5 +1,6 @@
 //! Answers a chain's questions: checks, charges, and only then touches records.
 
+use crate::error::question;
 use crate::gate::curator::Curator;
 use crate::gate::priced::{Decision, Drawn, NoisySum};
 use crate::random::batch::Batch;
@@ -46,22 +47,38 @@ pub trait Ask {
 /// on integers. No refusal, retry or early end depends on what records say. There is no `Debug`, `Clone` or `Serialize`.
 pub struct Gate {
     curator: Arc<Curator>,
+    chain: usize,
     rng: NoiseRng,
     workers: Vec<Worker>,
     batch: Batch,
 }
 
 impl Gate {
-    /// Opens a gate for one chain.
-    #[must_use]
-    pub fn open(curator: &Arc<Curator>, rng: NoiseRng) -> Self {
-        Self { curator: Arc::clone(curator), rng, workers: workers(curator.records()), batch: Batch::new() }
+    /// Opens a gate for the only chain, or for the first.
+    ///
+    /// # Errors
+    /// As [`Gate::for_chain`].
+    pub fn open(curator: &Arc<Curator>, rng: NoiseRng) -> Result<Self, Refused> {
+        Self::for_chain(curator, 0, rng)
+    }
+
+    /// Opens a gate for the chain of this position, which pays from its own share where the budget has shares.
+    ///
+    /// # Errors
+    /// [`Refused::Question`] for seeded noise under a private budget: whoever knows the seed subtracts the noise. Only a
+    /// run that is marked NOT PRIVATE may use it.
+    pub fn for_chain(curator: &Arc<Curator>, chain: usize, rng: NoiseRng) -> Result<Self, Refused> {
+        if rng.is_insecure() && curator.budget().is_private() {
+            return Err(question("noise", "from the operating system, or the run marked NOT PRIVATE"));
+        }
+        let (curator, workers) = (Arc::clone(curator), workers(curator.records()));
+        Ok(Self { curator, chain, rng, workers, batch: Batch::new() })
     }
 
     /// Whether answers are private: paid for, and protected by randomness nobody can repeat.
     #[must_use]
     pub fn is_private(&self) -> bool {
-        self.curator.budget().is_private() && !self.rng.is_insecure()
+        self.curator.budget().is_private()
     }
 
     /// Charges a question that an earlier part of the same run got answered, without touching a record.
@@ -73,9 +90,9 @@ impl Gate {
     /// As [`Ask::decide`].
     pub fn charge(&self, question: &AnyQuestion<'_>) -> Result<(), Refused> {
         match question {
-            AnyQuestion::Decide(asked) => self.curator.charge_decide(asked).map(drop),
-            AnyQuestion::Sum(asked) => self.curator.charge_sum(asked, None).map(drop),
-            AnyQuestion::Choose(asked) => self.curator.charge_choose(asked).map(drop),
+            AnyQuestion::Decide(asked) => self.curator.charge_decide(self.chain, asked).map(drop),
+            AnyQuestion::Sum(asked) => self.curator.charge_sum(self.chain, asked, None).map(drop),
+            AnyQuestion::Choose(asked) => self.curator.charge_choose(self.chain, asked).map(drop),
         }
     }
 
@@ -88,7 +105,7 @@ impl Gate {
 impl Ask for Gate {
     fn decide(&mut self, asked: &Decide<'_>) -> Result<bool, Refused> {
         let curator = &*self.curator;
-        let charged = curator.charge_decide(asked)?;
+        let charged = curator.charge_decide(self.chain, asked)?;
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
         let moments = curator.moments(&charged, positions, &mut self.workers);
         let Decision { unit, variance, noise } = *charged.constants();
@@ -109,7 +126,7 @@ impl Ask for Gate {
 
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         let curator = &*self.curator;
-        let (terms, charged) = curator.charge_sum(asked, Some(out.len()))?;
+        let (terms, charged) = curator.charge_sum(self.chain, asked, Some(out.len()))?;
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
         let sums = curator.vector(&charged, &terms, positions, &mut self.workers).open();
         let NoisySum { unit, noise } = *charged.constants();
@@ -122,7 +139,7 @@ impl Ask for Gate {
 
     fn choose(&mut self, asked: &Choose<'_>) -> Result<usize, Refused> {
         let curator = &*self.curator;
-        let charged = curator.charge_choose(asked)?;
+        let charged = curator.charge_choose(self.chain, asked)?;
         let sums = curator.candidates(&charged, &mut self.workers).open();
         Ok(draw_candidate(&mut self.rng, sums, asked.offsets, charged.constants().worth))
     }

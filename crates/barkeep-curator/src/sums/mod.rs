@@ -1,6 +1,7 @@
 //! Adds records' terms up as integers: exact, the same on any number of threads, with each record's share bounded.
 
 pub(crate) mod lattice;
+pub(crate) mod own_terms;
 pub(crate) mod passes;
 pub(crate) mod preconditions;
 pub(crate) mod scores;

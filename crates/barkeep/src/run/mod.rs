@@ -17,10 +17,9 @@ use crate::public_rng::PublicRng;
 use crate::run::draws::{Chain, Draws, Outcome};
 use crate::run::folder::Folder;
 use crate::samplers::Report;
-use barkeep_accounting::{CoinError, Rho, Steps, ZcdpFilter};
+use barkeep_accounting::CoinError;
 use barkeep_curator::{Ask, Budget, Refused};
 use barkeep_data::Records;
-use barkeep_num::down;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -79,17 +78,14 @@ impl Run {
     }
 }
 
-/// Each chain's budget: the same for all where steps have one price, equal shares of a filter where they do not,
-/// so that how far a chain gets does not depend on the speed of another.
-fn budgets(plan: &Plan) -> Result<Vec<Budget>, Error> {
-    let chains = usize::try_from(plan.chains()).unwrap_or(usize::MAX);
+/// The budget of all chains: one account where steps have one price, equal shares of a filter where they do not, so that
+/// how far a chain gets does not depend on the speed of another.
+fn budget(plan: &Plan) -> Result<Budget, Error> {
     match plan.bill() {
-        None => Ok(vec![Budget::not_private(); chains]),
-        Some(Bill::Contract(contract) | Bill::Once(contract)) => Ok(vec![Budget::permits(contract); chains]),
+        None => Ok(Budget::not_private()),
+        Some(Bill::Contract(contract) | Bill::Once(contract)) => Ok(Budget::permits(contract)),
         Some(Bill::Filter { rho, coins, decision }) => {
-            let share = Rho::new(down(rho.get() / chains as f64))?;
-            let (coin, flips) = (CoinError::of(decision), Steps(coins.0 / chains as u64));
-            Ok((0..chains).map(|_| Budget::zcdp(ZcdpFilter::new(share), coin, flips)).collect())
+            Ok(Budget::zcdp_in_shares(*rho, CoinError::of(decision), *coins, plan.chains())?)
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::plan::start::PlannedStart;
 use crate::public_rng::PublicRng;
 use crate::run::draws::Chain;
-use crate::run::{Unwatched, budgets, steps};
+use crate::run::{Unwatched, budget, steps};
 use barkeep_curator::{Ask, Budget};
 
 /// A plan whose chains can be made to ask, again and again.
@@ -21,16 +21,21 @@ impl<'p> Rehearsal<'p> {
         Self(plan)
     }
 
-    /// The budget each rehearsed chain would run under. A run fits its start once: of such a plan one chain is rehearsed.
+    /// The budget the rehearsed chains would run under.
     ///
     /// # Errors
     /// [`Error`] when the bill cannot be split among the chains.
-    pub fn budgets(&self) -> Result<Vec<Budget>, Error> {
-        let mut budgets = budgets(self.0)?;
-        if matches!(self.0.start(), PlannedStart::Fit(_)) {
-            budgets.truncate(1);
+    pub fn budget(&self) -> Result<Budget, Error> {
+        budget(self.0)
+    }
+
+    /// The number of chains to rehearse. A run fits its start once: of such a plan it is one.
+    #[must_use]
+    pub fn chains(&self) -> usize {
+        match self.0.start() {
+            PlannedStart::Fit(_) => 1,
+            _ => usize::try_from(self.0.chains()).unwrap_or(usize::MAX),
         }
-        Ok(budgets)
     }
 
     /// Lets the chain of this position ask all its questions, after those of a fitted start.

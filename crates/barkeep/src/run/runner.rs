@@ -1,6 +1,6 @@
 //! Sets up a run: who watches it, and whether it gives up privacy to be repeatable.
 
-use super::{Run, Unwatched, Watch, budgets, steps};
+use super::{Run, Unwatched, Watch, budget, steps};
 use crate::Error;
 use crate::insecure::Insecure;
 use crate::plan::Plan;
@@ -9,7 +9,8 @@ use crate::public_rng::PublicRng;
 use crate::run::draws::{Chain, Draws};
 use crate::samplers::Report;
 use barkeep_curator::insecure::SharedTable;
-use barkeep_curator::{Curator, Gate, NoiseRng};
+use barkeep_curator::{Budget, Curator, Gate, NoiseRng, PrivacyModel, Refused, Table};
+use barkeep_model::Likelihood;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::sync::{Arc, OnceLock};
 
@@ -32,7 +33,7 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Runner::run`].
-    pub fn run(&self, table: impl Into<SharedTable>) -> Result<Run, Error> {
+    pub fn run(&self, table: Table) -> Result<Run, Error> {
         self.runner().run(table)
     }
 }
@@ -71,9 +72,30 @@ impl<'a> Runner<'a> {
     /// Runs every chain over the records.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the curator refuses a question although the budget is not spent, which only a defective plan
-    /// can bring about; [`Error::Read`] if the operating system gives no randomness.
-    pub fn run(self, table: impl Into<SharedTable>) -> Result<Run, Error> {
+    /// [`Error::Refused`] if the model's terms are not each record's own, or if the curator refuses a question although
+    /// the budget is not spent, which only a defective plan can bring about; [`Error::Read`] if the operating system
+    /// gives no randomness.
+    pub fn run(self, table: Table) -> Result<Run, Error> {
+        self.run_with(|likelihood, privacy_model, budget| {
+            Curator::new(table, Arc::clone(likelihood), privacy_model, budget)
+        })
+    }
+
+    /// Runs every chain over records that other runs use too, each with a budget of its own.
+    ///
+    /// **Privacy.** None, whatever `insecure` says: nothing adds the budgets up.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub fn run_shared(self, table: &SharedTable, insecure: Insecure) -> Result<Run, Error> {
+        self.insecure(insecure)
+            .run_with(|likelihood, privacy_model, budget| table.curator(likelihood, privacy_model, budget))
+    }
+
+    fn run_with(
+        self,
+        curator: impl FnOnce(&Arc<dyn Likelihood>, PrivacyModel, Budget) -> Result<Curator, Refused>,
+    ) -> Result<Run, Error> {
         let plan = self.plan;
         let mut certificate = self.certificate();
         let (insecure_seed, observed) = match self.insecure {
@@ -91,21 +113,25 @@ impl<'a> Runner<'a> {
         };
         let model = plan.spec().model();
         let likelihood = observed.unwrap_or_else(|| Arc::clone(plan.spec().likelihood()));
-        let curators = Curator::for_chains(table, &likelihood, plan.privacy_model(), budgets(plan)?)?;
+        let budget = budget(plan)?;
+        let budget = if insecure_seed.is_some() { budget.marked_not_private() } else { budget };
+        let curator = Arc::new(curator(&likelihood, plan.privacy_model(), budget)?);
         let mut draws = Draws::new(model.parameter_names().to_vec())?;
         if !certificate.private {
             draws.mark_not_private();
         }
         // Chains have the first streams of noise, the start the next.
         let mut streams = noise.into_streams();
-        let gates: Vec<Gate> =
-            curators.iter().zip(&mut streams).map(|(curator, noise)| Gate::open(curator, noise)).collect();
-        let starts = match (curators.first(), streams.next()) {
-            (Some(curator), Some(noise)) => {
-                let (gate, rng) = (&mut Gate::open(curator, noise), &mut PublicRng::new(seed, u64::MAX));
+        let chains = usize::try_from(plan.chains()).unwrap_or(usize::MAX);
+        let gates =
+            (0..chains).zip(&mut streams).map(|(chain, noise)| Gate::for_chain(&curator, chain, noise));
+        let gates = gates.collect::<Result<Vec<Gate>, Refused>>()?;
+        let starts = match streams.next() {
+            Some(noise) => {
+                let (gate, rng) = (&mut Gate::open(&curator, noise)?, &mut PublicRng::new(seed, u64::MAX));
                 plan.start().resolve(&**model, plan.chains(), gate, rng)?
             }
-            _ => Vec::new(),
+            None => Vec::new(),
         };
         let (chains, reports): (Vec<Chain>, Vec<Report>) = gates
             .into_par_iter()

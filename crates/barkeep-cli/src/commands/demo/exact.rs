@@ -22,7 +22,7 @@ pub(crate) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
     let premises = PrivacyModel { neighbours: Neighbours::Substitute };
     let curator = Curator::new(table, Arc::clone(plan.spec().likelihood()), premises, Budget::not_private())
         .map_err(Error::from)?;
-    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0));
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0)).map_err(Error::from)?;
     let bound = model.lipschitz(plan.spec().data().schema()).unwrap_or(f64::NAN);
     let clip = Clip::new(bound).map_err(Error::from)?;
     let temper = Temper::new(1.0).map_err(Error::from)?;

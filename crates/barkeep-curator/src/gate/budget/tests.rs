@@ -49,7 +49,7 @@ proptest! {
         let asked: Vec<(u32, bool)> = std::thread::scope(|scope| {
             let ask = |ratios: &[u32]| {
                 start.wait();
-                ratios.iter().map(|&ratio| (ratio, budget.pay(&cost(ratio)).is_ok())).collect::<Vec<_>>()
+                ratios.iter().map(|&ratio| (ratio, budget.pay(0, &cost(ratio)).is_ok())).collect::<Vec<_>>()
             };
             let threads: Vec<_> = asked.iter().map(|ratios| scope.spawn(move || ask(ratios))).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
@@ -66,7 +66,7 @@ proptest! {
         }
         // A budget only shrinks: who was refused is refused again.
         for (ratio, _) in asked.iter().filter(|(_, paid)| !paid) {
-            prop_assert_eq!(budget.pay(&cost(*ratio)), Err(Refused::Exhausted));
+            prop_assert_eq!(budget.pay(0, &cost(*ratio)), Err(Refused::Exhausted));
         }
     }
 
@@ -80,7 +80,7 @@ proptest! {
         let price = |power: i32| 0.5 / 4_f64.powi(power);
         for (budget, flipped, coins) in [(budget, true, coins), (gaussian, false, u64::MAX)] {
             let cost = if flipped { decision } else { noisy };
-            let pay = |power: i32| (power, budget.pay(&cost(2_f64.powi(power))).is_ok());
+            let pay = |power: i32| (power, budget.pay(0, &cost(2_f64.powi(power))).is_ok());
             let asked: Vec<(i32, bool)> = std::thread::scope(|scope| {
                 let ask = |powers: &[i32]| powers.iter().map(|&power| pay(power)).collect::<Vec<_>>();
                 let threads: Vec<_> = asked.iter().map(|powers| scope.spawn(move || ask(powers))).collect();
@@ -94,7 +94,7 @@ proptest! {
                 prop_assert!(answered == coins || spent + price(*power) > rho * (1.0 - 1e-12));
             }
             let reported = match budget.spent() {
-                Spent::Zcdp(rho) => rho.get(),
+                Spent::Zcdp(shares) => shares.iter().map(|rho| rho.get()).sum(),
                 Spent::Gdp(mu) => 0.5 * mu.get() * mu.get(),
                 other => panic!("{other:?}"),
             };
@@ -107,23 +107,23 @@ proptest! {
         let budget = permits(&lines);
         for ratio in asked {
             let before = budget.spent();
-            if budget.pay(&cost(ratio)) == Err(Refused::Exhausted) {
+            if budget.pay(0, &cost(ratio)) == Err(Refused::Exhausted) {
                 prop_assert_eq!(before, budget.spent());
             } else {
                 prop_assert_ne!(before, budget.spent());
             }
         }
-        prop_assert_eq!(budget.pay(&cost(1)), Err(Refused::Exhausted));
+        prop_assert_eq!(budget.pay(0, &cost(1)), Err(Refused::Exhausted));
     }
 }
 
 #[test]
 fn an_exact_permit_is_taken_before_a_dearer_one() {
     let budget = permits(&[(1, 1), (4, 1)]);
-    assert_eq!(budget.pay(&cost(4)), Ok(()));
+    assert_eq!(budget.pay(0, &cost(4)), Ok(()));
     assert_eq!(budget.spent(), Spent::Permits(vec![(cost(1), Steps(0)), (cost(4), Steps(1))]));
-    assert_eq!(budget.pay(&cost(5)), Ok(()));
-    assert_eq!(budget.pay(&cost(5)), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(0, &cost(5)), Ok(()));
+    assert_eq!(budget.pay(0, &cost(5)), Err(Refused::Exhausted));
 }
 
 #[test]
@@ -132,10 +132,10 @@ fn another_kind_of_question_is_not_covered() {
     let neighbours = Neighbours::AddRemove;
     let mechanism = Mechanism::Gaussian(Gaussian { ratio: Ratio::new(9.0).unwrap() });
     let other = Cost::new(mechanism, Sampling::Full, neighbours).unwrap();
-    assert_eq!(budget.pay(&other), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(0, &other), Err(Refused::Exhausted));
     let laplace = Mechanism::Laplace(Laplace { ratio: Ratio::new(9.0).unwrap() });
     let other = Cost::new(laplace, Sampling::Full, Neighbours::Substitute).unwrap();
-    assert_eq!(budget.pay(&other), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(0, &other), Err(Refused::Exhausted));
     assert_eq!(charged(&budget), [0]);
 }
 
@@ -143,7 +143,7 @@ fn another_kind_of_question_is_not_covered() {
 fn what_is_not_private_answers_everything_and_says_so() {
     let budget = Budget::not_private();
     assert!(!budget.is_private() && permits(&[]).is_private());
-    assert_eq!(budget.pay(&cost(1)), Ok(()));
+    assert_eq!(budget.pay(0, &cost(1)), Ok(()));
     assert_eq!(budget.spent(), Spent::NotPrivate);
 }
 
@@ -154,15 +154,34 @@ fn a_filter_refuses_what_it_cannot_price_and_forgets_the_refused() {
     let mechanism = Mechanism::Gaussian(Gaussian { ratio: Ratio::new(9.0).unwrap() });
     let sampled = Cost::new(mechanism, batch, Neighbours::Substitute).unwrap();
     let budget = Budget::zcdp(filter, CoinError::of(&decision(1.0)), Steps(1));
-    assert!(matches!(budget.pay(&sampled), Err(Refused::Accounting(_))));
-    assert_eq!(budget.pay(&decision(0.5)), Err(Refused::Exhausted));
-    assert_eq!(budget.spent(), Spent::Zcdp(Rho::new(0.0).unwrap()));
+    assert!(matches!(budget.pay(0, &sampled), Err(Refused::Accounting(_))));
+    assert_eq!(budget.pay(0, &decision(0.5)), Err(Refused::Exhausted));
+    assert_eq!(budget.spent(), Spent::Zcdp(vec![Rho::new(0.0).unwrap()]));
     // The refused decision took no coin: there is one for the next.
-    assert_eq!(budget.pay(&decision(4.0)), Ok(()));
-    assert_eq!(budget.pay(&decision(4.0)), Err(Refused::Exhausted));
-    assert_eq!(budget.pay(&cost(4)), Ok(()));
+    assert_eq!(budget.pay(0, &decision(4.0)), Ok(()));
+    assert_eq!(budget.pay(0, &decision(4.0)), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(0, &cost(4)), Ok(()));
     // No coin was bought that is as rounded as this one.
     let budget = Budget::zcdp(filter, CoinError::NONE, Steps(1));
-    assert_eq!(budget.pay(&decision(4.0)), Err(Refused::Exhausted));
-    assert_eq!(budget.pay(&cost(4)), Ok(()));
+    assert_eq!(budget.pay(0, &decision(4.0)), Err(Refused::Exhausted));
+    assert_eq!(budget.pay(0, &cost(4)), Ok(()));
+}
+
+/// Each chain spends its own share, and all of them together no more than there was.
+#[test]
+fn shares_are_equal_and_no_more_than_the_whole() {
+    let coin = CoinError::of(&decision(1.0));
+    let rho = decision(1.0).rho().unwrap().get();
+    for (shares, flips) in [(1, 7), (3, 100), (4, 9)] {
+        let whole = Rho::new(5.5 * shares as f64 * rho).unwrap();
+        let budget = Budget::zcdp_in_shares(whole, coin, Steps(flips), shares).unwrap();
+        let paid =
+            |chain: usize| (0..100).filter(|_| budget.pay(chain, &decision(1.0)).is_ok()).count() as u64;
+        for chain in 0..shares as usize {
+            assert_eq!(paid(chain), 5.min(flips / shares), "{shares} {chain}");
+        }
+        let Spent::Zcdp(spent) = budget.spent() else { panic!("a filter") };
+        assert_eq!(spent.len() as u64, shares);
+        assert!(spent.iter().map(|rho| rho.get()).sum::<f64>() <= whole.get());
+    }
 }

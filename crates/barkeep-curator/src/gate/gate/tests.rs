@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::gate::priced::Question;
+use crate::insecure::SharedTable;
 use crate::sums::lattice::{Moments, reach};
 use crate::test_support::echo::{EXTREMES, Echo, table};
 use crate::{
@@ -11,6 +12,7 @@ use crate::{
 use barkeep_accounting::mechanisms::{Gaussian, NoisyDecision};
 use barkeep_accounting::{Component, Contract, Correction, Cost, Neighbours, Rate, Rule, Steps};
 use barkeep_data::{Count, Schema, View};
+use barkeep_model::Likelihood;
 use proptest::prelude::*;
 
 /// A run on records with the given terms.
@@ -21,7 +23,7 @@ fn curator(rows: &[Vec<f64>], neighbours: Neighbours, budget: Budget) -> Arc<Cur
 
 fn open(rows: &[Vec<f64>]) -> Gate {
     let curator = curator(rows, Neighbours::Substitute, Budget::not_private());
-    Gate::open(&curator, NoiseRng::insecure_seed(5))
+    Gate::open(&curator, NoiseRng::insecure_seed(5)).unwrap()
 }
 
 fn decide<'a>(dimension: usize, batch: Sampling, rule: &'a Rule) -> Decide<'a> {
@@ -59,10 +61,10 @@ fn score<'a>(dimension: usize, sigma: f64) -> Sum<'a> {
 fn secrets(gate: &mut Gate, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, [Vec<i64>; 2]) {
     let curator = &*gate.curator;
     let paid = |question: Sum<'static>| {
-        curator.budget().charge(question.price(curator.privacy_model()).unwrap()).unwrap()
+        curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap()
     };
     let question = decide(dimension, Sampling::Full, &Rule::Barker);
-    let charged = curator.budget().charge(question.price(curator.privacy_model()).unwrap()).unwrap();
+    let charged = curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap();
     let moments: Moments = curator.moments(&charged, positions, &mut gate.workers).open();
     let vectors = [sum(dimension, Sampling::Full, 1.0), score(dimension, 1.0)].map(|question| {
         let terms = curator.terms(question.term).unwrap();
@@ -167,7 +169,7 @@ fn decisions_come_up_as_often_as_the_rule_says() {
 fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
     let rows = [vec![0.5], vec![0.25], vec![-7.0]];
     let curator = curator(&rows, Neighbours::Substitute, Budget::not_private());
-    let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(6));
+    let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(6)).unwrap();
     let atom = |weight, mean| Component { weight, mean, sd: 0.0 };
     let correction = Correction::new(vec![atom(0.75, 0.0), atom(0.125, 3.0), atom(0.125, -3.0)]).unwrap();
     let lazy = Rule::Lazy { keep: 0.7, rule: Box::new(Rule::Penalty { sigma: 0.5 }) };
@@ -304,9 +306,9 @@ fn a_chain_gets_exactly_what_was_bought_and_a_refusal_leaves_no_trace() {
             .unwrap();
     let sums = sum_cost(Temper::NONE, clip, Sampling::Full, 5.0, privacy_model).unwrap();
     let run = |interruptions: bool| {
-        let budget = bought(vec![(moves.clone(), 20), (sums.clone(), 10)]);
+        let budget = bought(vec![(moves.clone(), 20), (sums.clone(), 10)]).marked_not_private();
         let curator = curator(&rows, privacy_model.neighbours, budget);
-        let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(9));
+        let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(9)).unwrap();
         let (mut answers, mut out) = (Vec::new(), [0.0; 2]);
         let mut asked = 0;
         while let Ok(accepted) = gate.decide(&decide(2, Sampling::Full, &Rule::Barker)) {
@@ -351,9 +353,9 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
             .unwrap();
     let gaussian = sum_cost(Temper::NONE, clip, Sampling::Full, 1e-3, privacy_model).unwrap();
     let unspent = Spent::Permits(vec![(barker.clone(), Steps(0)), (gaussian.clone(), Steps(0))]);
-    let budget = bought(vec![(barker, 5), (gaussian, 5)]);
+    let budget = bought(vec![(barker, 5), (gaussian, 5)]).marked_not_private();
     let curator = curator(&rows, privacy_model.neighbours, budget);
-    let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(1));
+    let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(1)).unwrap();
     let mut refused = |change: &dyn Fn(&mut Decide<'_>)| {
         let mut question = decide(2, Sampling::Full, &Rule::Barker);
         change(&mut question);
@@ -456,7 +458,7 @@ fn no_question_is_refused_for_the_number_of_records_where_it_is_secret() {
         let (table, model) = (builder.finish().unwrap(), Arc::new(Echo::new(1)));
         let privacy_model = PrivacyModel { neighbours: Neighbours::AddRemove };
         let curator = Arc::new(Curator::new(table, model, privacy_model, permits()).unwrap());
-        let mut gate = Gate::open(&curator, NoiseRng::from_os().unwrap());
+        let mut gate = Gate::open(&curator, NoiseRng::from_os().unwrap()).unwrap();
         gate.decide(&decide(1, Sampling::Full, &Rule::Barker)).unwrap();
         for batch in [Sampling::Full, poisson()] {
             let mut out = [f64::NAN];
@@ -480,9 +482,22 @@ fn only_a_paid_tab_with_secret_randomness_calls_itself_private() {
     let rows = [vec![0.5]];
     let private = curator(&rows, Neighbours::Substitute, bought(Vec::new()));
     let open = curator(&rows, Neighbours::Substitute, Budget::not_private());
-    assert!(Gate::open(&private, NoiseRng::from_os().unwrap()).is_private());
-    assert!(!Gate::open(&private, NoiseRng::insecure_seed(1)).is_private());
-    assert!(!Gate::open(&open, NoiseRng::from_os().unwrap()).is_private());
+    assert!(Gate::open(&private, NoiseRng::from_os().unwrap()).unwrap().is_private());
+    // Seeded noise protects nobody: only a run that is marked may use it.
+    let seeded = Gate::open(&private, NoiseRng::insecure_seed(1));
+    assert!(matches!(seeded, Err(Refused::Question { name: "noise", .. })));
+    let marked = curator(&rows, Neighbours::Substitute, bought(Vec::new()).marked_not_private());
+    assert!(!Gate::open(&marked, NoiseRng::insecure_seed(1)).unwrap().is_private());
+    assert!(!Gate::open(&marked, NoiseRng::from_os().unwrap()).unwrap().is_private());
+    // So is a table that others use too, and what it is asked is paid for nonetheless.
+    let shared = SharedTable::from(table(&rows));
+    let likelihood: Arc<dyn Likelihood> = Arc::new(Echo::new(1));
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
+    let twin = Arc::new(shared.curator(&likelihood, privacy_model, bought(Vec::new())).unwrap());
+    let mut gate = Gate::open(&twin, NoiseRng::from_os().unwrap()).unwrap();
+    assert!(!gate.is_private());
+    assert_eq!(gate.decide(&decide(1, Sampling::Full, &Rule::Barker)), Err(Refused::Exhausted));
+    assert!(!Gate::open(&open, NoiseRng::from_os().unwrap()).unwrap().is_private());
 }
 
 #[test]
@@ -494,8 +509,8 @@ fn what_a_journal_answers_is_charged_and_moves_no_randomness() {
     let sums = sum_cost(Temper::NONE, Clip::new(1.0).unwrap(), Sampling::Full, 3.0, model).unwrap();
     let contract = Contract::new(vec![(cost, Steps(5)), (sums, Steps(2))]).unwrap();
     let new = || {
-        let curator = curator(&rows, Neighbours::Substitute, Budget::permits(&contract));
-        Gate::open(&curator, NoiseRng::insecure_seed(5))
+        let budget = Budget::permits(&contract).marked_not_private();
+        Gate::open(&curator(&rows, Neighbours::Substitute, budget), NoiseRng::insecure_seed(5)).unwrap()
     };
     let mut gate = new();
     let summed = sum(1, Sampling::Full, 3.0);

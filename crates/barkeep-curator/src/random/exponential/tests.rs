@@ -93,7 +93,7 @@ fn a_choice_follows_the_tempered_posterior_on_its_candidates() {
     let rows = [vec![0.5], vec![-0.25], vec![7.0]];
     let curator =
         Curator::new(table(&rows), Arc::new(Echo::new(1)), PRIVACY_MODEL, Budget::not_private()).unwrap();
-    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4)).unwrap();
     let weights = [0.1, 0.4, 0.2, 0.3];
     let offsets = weights.map(f64::ln);
     let question = Choose {
@@ -142,7 +142,7 @@ fn malformed_choices_are_refused_before_anything_is_spent() {
     let cost = choose_cost((-1.0, 1.0), 0.5, PRIVACY_MODEL).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(1))]).unwrap());
     let curator = Curator::new(table(&[vec![0.5]]), Arc::new(Echo::new(1)), PRIVACY_MODEL, budget).unwrap();
-    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4));
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::from_os().unwrap()).unwrap();
     let good = Choose {
         reference: &[0.0],
         candidates: &[0.0, 1.0],

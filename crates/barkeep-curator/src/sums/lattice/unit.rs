@@ -61,6 +61,9 @@ impl Clip {
     /// The largest bound: one lattice step is then worth 2^10.
     pub const LARGEST: Self = Self(LARGEST);
 
+    /// 1.
+    pub(crate) const UNIT: Self = Self(1.0);
+
     /// Checks the range.
     ///
     /// # Errors
@@ -87,7 +90,8 @@ impl Clip {
 
 /// How far one neighbouring change moves a sum of contributions, in lattice steps.
 ///
-/// A record lies within 2^30 of zero. Replacing it moves the sum by at most 2·2^30; adding or removing it, by
+/// A record's contribution is its own ([`own_terms`](crate::sums::own_terms)): the change moves no other. A record lies
+/// within 2^30 of zero. Replacing it moves the sum by at most 2·2^30; adding or removing it, by
 /// at most 2^30. Both are powers of two, so products with them are exact.
 pub(crate) fn reach(neighbours: Neighbours) -> f64 {
     match neighbours {

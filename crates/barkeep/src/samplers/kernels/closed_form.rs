@@ -46,7 +46,7 @@ pub(crate) fn follow(
     let curator =
         Curator::new(table, Arc::clone(&model) as Arc<dyn Likelihood>, privacy_model, Budget::not_private())
             .unwrap();
-    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(seed));
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(seed)).unwrap();
     let mut rng = PublicRng::new(seed, 0);
     let mut kernel = kernel(&mut rng);
     let mut state = State { theta: start.to_vec(), log_prior: model.log_prior(start) };

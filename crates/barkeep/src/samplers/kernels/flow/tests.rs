@@ -67,7 +67,7 @@ impl Chain {
         let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
         let curator =
             Curator::new(table, Arc::clone(&self.likelihood), privacy_model, Budget::not_private()).unwrap();
-        let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed));
+        let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed)).unwrap();
         let asking = Asking {
             temper: Temper::new(self.temper).unwrap(),
             clip: Clip::new(self.clip).unwrap(),

@@ -1,0 +1,193 @@
+//! Checks that a record's term is its own, the lemma under every sensitivity proof, on made-up records.
+//!
+//! **Lemma (a record's term is its own).** What a likelihood writes for record i is a function of record i, of θ and of
+//! public numbers alone: the same bits wherever the record stands, and whatever stands beside it.
+//!
+//! Every sensitivity proof uses it. A neighbouring change then moves one term of a sum and no other, and a bound on one
+//! term, [`reach`](super::lattice::reach), bounds the move of the sum. A model that centred records by the mean of their
+//! block would let one record move a thousand terms.
+//!
+//! Built-in models have the property by construction: they read and write column by column, record by record. No type can
+//! hold a model of one's own to it, so each is tried: records made up from the public schema are evaluated as a whole
+//! block, in reverse, one by one, and among other records. Where a bit differs the model is refused. That finds a mistake;
+//! it does not prove the lemma, and does not withstand malice: a model is trusted code.
+
+use crate::error::question;
+use crate::sums::lattice::{CHUNK, Columns, add_clipped, total};
+use crate::sums::passes::Worker;
+use crate::sums::scores::score_width;
+use crate::sums::terms::Terms;
+use crate::{Clip, Precondition, Refused, Term};
+use barkeep_data::{Block, Column, Kind, Scale, Schema};
+use barkeep_model::{Affine, Likelihood};
+
+/// How many records are evaluated in each arrangement: two chunks and a few more, fewer where terms are wide.
+const MOST: usize = 2 * CHUNK + 3;
+const FEWEST: usize = 11;
+/// About as many numbers are written for an arrangement.
+const WORK: usize = 1 << 16;
+
+/// Refuses a likelihood whose terms depend on where a record stands or on what stands beside it.
+///
+/// # Errors
+/// [`Refused::Question`] if a bit differs.
+pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> Result<(), Refused> {
+    let dimension = likelihood.dimension();
+    let thetas = [0.5, 1.0 / 1024.0].map(|size| made_up_theta(dimension, size));
+    let count = (WORK / score_width(dimension).max(1)).clamp(FEWEST, MOST);
+    let records = MadeUp::new(schema, likelihood.columns(), count);
+    let mut worker = Worker::default();
+    let [from, to] = &thetas;
+    let log_ratio = |block: Block<'_>, worker: &mut Worker| {
+        likelihood.log_ratio(block, from, to, worker.terms.sized(block.len()), &mut worker.scratch);
+    };
+    let mut own = records.agree(1, &mut worker, &log_ratio);
+    for theta in &thetas {
+        for term in every_term(theta) {
+            // What a model does not have nobody can ask for.
+            let Ok(terms) = Terms::new(term, likelihood, schema) else { continue };
+            let write = |block: Block<'_>, worker: &mut Worker| terms.write(block, worker);
+            own &= records.agree(terms.width(), &mut worker, &write);
+            let mut affine = Affine::default();
+            own &= !terms.affine(&mut affine) || records.sums_agree(&affine, &mut worker);
+        }
+    }
+    if own {
+        Ok(())
+    } else {
+        Err(question(
+            "model",
+            "one whose term of a record depends on that record alone; among other records, or elsewhere in a block, this \
+             model's differ",
+        ))
+    }
+}
+
+/// One term of each kind a sum can ask for, at θ: the list of what is tried. The match below names every kind, so that a
+/// new one is brought here.
+fn every_term(theta: &[f64]) -> [Term<'_>; 3] {
+    let every = [
+        Term::Gradient { theta, precondition: Precondition::Identity },
+        Term::Score { theta, precondition: Precondition::Identity, weight: 0.125 },
+        Term::Statistics,
+    ];
+    for term in &every {
+        match term {
+            Term::Gradient { .. } | Term::Score { .. } | Term::Statistics => {}
+        }
+    }
+    every
+}
+
+/// Records from nowhere, column by column: twice as many as are compared.
+struct MadeUp {
+    columns: Vec<Vec<f64>>,
+    count: usize,
+}
+
+impl MadeUp {
+    fn new(schema: &Schema, columns: usize, count: usize) -> Self {
+        let columns = schema.columns().iter().take(columns).enumerate();
+        let values = |(j, column): (usize, &Column)| {
+            (0..2 * count).map(|i| made_up_value(column, i, j)).collect::<Vec<f64>>()
+        };
+        Self { columns: columns.map(values).collect(), count }
+    }
+
+    /// The records at these positions, in this order, and the distance between two columns.
+    fn arranged(&self, positions: impl Iterator<Item = usize> + Clone) -> Vec<f64> {
+        self.columns.iter().flat_map(|column| positions.clone().map(|i| column[i])).collect()
+    }
+
+    /// The arrangements, beside the records as they are: each with the place of record i, if it is in it.
+    fn arrangements(&self) -> [(Vec<f64>, Place); 2] {
+        let count = self.count;
+        [
+            (self.arranged((0..count).rev()), |i, count| Some(count - 1 - i)),
+            (self.arranged((0..count).map(|i| if i % 2 == 0 { i } else { count + i })), |i, _| {
+                (i % 2 == 0).then_some(i)
+            }),
+        ]
+    }
+
+    /// Whether every record has the same term, `width` numbers of it, in every arrangement.
+    fn agree(&self, width: usize, worker: &mut Worker, write: &dyn Fn(Block<'_>, &mut Worker)) -> bool {
+        let count = self.count;
+        let values = self.arranged(0..count);
+        let whole = Block::over(&values, count, count);
+        write(whole, worker);
+        let expected = worker.terms.to_vec();
+        // What is not a number counts as 0, whatever its bits.
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        let arranged = self.arrangements().into_iter().all(|(values, place)| {
+            write(Block::over(&values, count, count), worker);
+            (0..count).filter_map(|i| place(i, count).map(|at| (i, at))).all(|(i, at)| {
+                (0..width).all(|j| same(expected[j * count + i], worker.terms[j * count + at]))
+            })
+        });
+        arranged
+            && whole.tiles(1).enumerate().all(|(i, one)| {
+                write(one, worker);
+                (0..width).all(|j| same(expected[j * count + i], worker.terms[j]))
+            })
+    }
+
+    /// Whether the integer sums of gradients that are computed as they are added are those of the single records.
+    fn sums_agree(&self, affine: &Affine, worker: &mut Worker) -> bool {
+        let (count, room) = (self.count, affine.weights.len() * CHUNK);
+        let mut sum = |block: Block<'_>| {
+            let mut sums = vec![0; affine.weights.len()];
+            worker.partials.sized(room).fill(0);
+            let gradients = Columns::new(block, affine);
+            add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), Clip::UNIT);
+            total(&worker.partials, &mut sums);
+            sums
+        };
+        let values = self.arranged(0..count);
+        let whole = Block::over(&values, count, count);
+        let mut singles = vec![0; affine.weights.len()];
+        for one in whole.tiles(1) {
+            singles.iter_mut().zip(sum(one)).for_each(|(total, share)| *total += share);
+        }
+        let reversed = self.arranged((0..count).rev());
+        sum(whole) == singles && sum(Block::over(&reversed, count, count)) == singles
+    }
+}
+
+/// Where record i of a number of records stands.
+type Place = fn(usize, usize) -> Option<usize>;
+
+/// A value that the column admits, by its record and its column: the ends of the range first, then any.
+fn made_up_value(column: &Column, record: usize, place: usize) -> f64 {
+    // Columns without a bound worth the name get ordinary numbers.
+    const ORDINARY: f64 = 1e6;
+    let (low, high) = column.range();
+    let wide = high - low > ORDINARY;
+    let (low, length) = if wide { ((-4.0_f64).clamp(low, high - 8.0), 8.0) } else { (low, high - low) };
+    let share = match (record + place) % 16 {
+        0 => 0.0,
+        1 => 1.0,
+        _ => scattered(record as u64, place as u64),
+    };
+    let value = low + share * length;
+    match (column.kind(), column.scale()) {
+        (Kind::Real { .. }, _) | (Kind::Integer { .. }, Scale::Bounds) => value,
+        (Kind::Integer { .. }, Scale::None) | (Kind::Bool | Kind::Category { .. }, _) => value.round(),
+    }
+}
+
+/// A state with coordinates within ±`size`.
+fn made_up_theta(dimension: usize, size: f64) -> Vec<f64> {
+    (0..dimension as u64).map(|j| size * (2.0 * scattered(j, u64::MAX) - 1.0)).collect()
+}
+
+/// A number in [0, 1) for each pair: the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+fn scattered(a: u64, b: u64) -> f64 {
+    let mut z = a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.wrapping_mul(0xd1b5_4a32_d192_ed03);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests;
