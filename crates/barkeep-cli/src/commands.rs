@@ -5,6 +5,7 @@ mod audit;
 mod catalogue;
 mod demo;
 mod plan;
+mod resume;
 mod sample;
 mod schema;
 mod simulate;
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     Demo(demo::Demo),
     /// Runs a spec: draws, summary and certificate.
     Sample(sample::Sample),
+    /// Continues a run that was killed or interrupted, and spends only what was planned.
+    Resume(resume::Resume),
     /// Says what a spec would cost and buy, without opening the records.
     Plan(plan::PlanCommand),
     /// Computes the epsilon of a certificate again.
@@ -51,6 +54,7 @@ impl Command {
         match self {
             Self::Demo(command) => command.run(),
             Self::Sample(command) => command.run(),
+            Self::Resume(command) => command.run(),
             Self::Plan(command) => command.run(),
             Self::Verify(command) => command.run(),
             Self::Account(command) => command.run(),

@@ -50,7 +50,11 @@ fn run_on(folder: &Folder, spec: &str, records: &[u8], seed: u32) -> (Seen, f64)
         for entry in entries {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            files.insert(name, std::fs::read(&path).unwrap());
+            let content = std::fs::read(&path).unwrap();
+            // A seeded run's journal says how many words of noise each answer took, and with several chains in which order
+            // they were answered: time. Of a journal only its length must not distinguish records.
+            let shown = if name == "journal.bin" { content.len().to_le_bytes().to_vec() } else { content };
+            files.insert(name, shown);
         }
         std::fs::remove_dir_all(&out).unwrap();
     }
@@ -206,7 +210,7 @@ impl Shape {
 
     /// A spec that reads such files.
     fn spec(self) -> String {
-        let spec = spec(SUMS[0]);
+        let spec = spec(SUMS[0]).replace("steps = 100", "steps = 20");
         if !self.one_column {
             return spec;
         }

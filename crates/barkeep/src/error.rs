@@ -2,6 +2,7 @@
 
 use crate::run::files::WriteError;
 use crate::spec::SpecError;
+use std::path::PathBuf;
 
 /// Why there is no result.
 ///
@@ -35,6 +36,14 @@ pub enum Error {
     Read {
         /// The file.
         path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A journal cannot be continued; nothing was asked.
+    #[error("{}: {reason}", path.display())]
+    Journal {
+        /// The journal.
+        path: PathBuf,
         /// Why.
         reason: String,
     },

@@ -4,7 +4,7 @@ use super::watch::Progress;
 use crate::exit::{Exit, pronounce, say};
 use barkeep::diagnostics::Grade;
 use barkeep::insecure::Insecure;
-use barkeep::{Folder, Plan, Run};
+use barkeep::{Error, Folder, JOURNAL, Plan, Run};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +19,10 @@ pub(crate) struct Sample {
     /// Seeds the protecting randomness too, for tests and papers. The result is marked NOT PRIVATE.
     #[arg(long, value_name = "SEED")]
     insecure_seed: Option<u64>,
+    /// Keeps no journal. Steps need not wait for the disk, but a killed run is lost with all it paid for: it cannot be
+    /// resumed.
+    #[arg(long)]
+    no_journal: bool,
 }
 
 impl Sample {
@@ -26,24 +30,42 @@ impl Sample {
     pub(crate) fn run(self) -> Result<(), Exit> {
         let plan = super::plan(&self.spec)?;
         super::plan::describe(&plan);
-        let folder = Folder::claim(&self.out)?;
+        let mut folder = Folder::claim(&self.out)?;
+        if self.no_journal {
+            folder = folder.without_journal();
+        }
         let progress = Progress::new(&plan)?;
         let mut runner = plan.runner().watch(&progress);
         if let Some(seed) = self.insecure_seed {
             runner = runner.insecure(Insecure::seed(seed));
         }
-        let result = folder.run(runner);
-        progress.finish();
-        let run = result?;
-        report(&plan, &run, &self.out)?;
-        if progress.stopped() {
-            return Err(Exit::Interrupted(format!(
-                "stopped by request; what was drawn is valid and in {}, and costs what the certificate says",
-                self.out.display()
-            )));
-        }
-        trusted(&run)
+        finish(&plan, &progress, folder.run(runner), &self.out)
     }
+}
+
+/// Reports how a run ended.
+///
+/// # Errors
+/// Why there is no run, that it was interrupted, or that its posterior is not to be trusted.
+pub(super) fn finish(
+    plan: &Plan,
+    progress: &Progress,
+    result: Result<Run, Error>,
+    out: &Path,
+) -> Result<(), Exit> {
+    progress.finish();
+    let run = result?;
+    report(plan, &run, out)?;
+    if progress.stopped() {
+        let kept = out.join(JOURNAL).exists();
+        let next =
+            if kept { format!("\nbarkeep resume {} continues it", out.display()) } else { String::new() };
+        return Err(Exit::Interrupted(format!(
+            "stopped by request; what was drawn is valid and in {}, and costs what the certificate says{next}",
+            out.display()
+        )));
+    }
+    trusted(&run)
 }
 
 /// Refuses, after everything is written, a posterior that is not to be trusted.

@@ -7,6 +7,7 @@ use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours};
 use barkeep_data::Records;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt;
 use std::path::Path;
 
 /// What a run guarantees and under which premises. Written before the first answer; steps actually used are
@@ -66,6 +67,12 @@ pub struct Program {
     pub target: String,
     /// `release`, or `debug` when built with debug assertions.
     pub build: String,
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} ({}, {})", self.version, self.target, self.build)
+    }
 }
 
 impl Program {
@@ -133,6 +140,11 @@ impl Certificate {
             program: Program::this(),
             spec: plan.spec().text(),
         }
+    }
+
+    /// The certificate as it stood before the first answer.
+    pub(crate) fn before_answers(&self) -> Self {
+        Self { steps_used: None, ..self.clone() }
     }
 
     /// Reads a certificate.

@@ -98,13 +98,14 @@ impl Drop for Partial {
     }
 }
 
+/// Makes the names in a folder survive a power cut.
 #[cfg(unix)]
-fn synchronise_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn synchronise_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 #[cfg(not(unix))]
-fn synchronise_folder(_folder: &Path) -> io::Result<()> {
+pub(super) fn synchronise_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -1,9 +1,14 @@
-//! Keeps a run's folder: the certificate before the first answer, draws and summary after the last.
+//! Keeps a run's folder: certificate and journal before the first answer, draws and summary after the last.
 
 use crate::Error;
+use crate::insecure::Insecure;
+use crate::plan::Plan;
 use crate::plan::certificate::Certificate;
 use crate::run::files::{WriteError, write_atomically, write_json};
+use crate::run::journal::{JOURNAL, Journal};
+use crate::run::runner::Ready;
 use crate::run::{Run, Runner};
+use crate::spec::Spec;
 use barkeep_curator::Table;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -15,7 +20,20 @@ pub const CERTIFICATE: &str = "certificate.json";
 const CLAIM: &str = ".barkeep-run";
 
 /// A folder claimed for one run.
-pub struct Folder(PathBuf);
+pub struct Folder {
+    path: PathBuf,
+    keeping: Keeping,
+}
+
+/// What happens to answers.
+enum Keeping {
+    /// They go into a new journal.
+    New,
+    /// They are lost if the run is killed.
+    Nowhere,
+    /// They go into the journal of the run that is continued.
+    Continued(Box<Journal>),
+}
 
 impl Folder {
     /// Creates the folder, or takes an empty one.
@@ -30,7 +48,8 @@ impl Folder {
         let claim = path.join(CLAIM);
         OpenOptions::new().write(true).create_new(true).open(&claim).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => occupied(
-                "the folder is not empty: another run is using it, or was killed in it; name a new one",
+                "the folder is not empty: another run is using it, or was killed in it; continue that one by \
+                 `barkeep resume`, or name a new folder",
             ),
             _ => fail(error),
         })?;
@@ -43,32 +62,98 @@ impl Folder {
                 ));
             }
         }
-        Ok(Self(path.to_owned()))
+        Ok(Self { path: path.to_owned(), keeping: Keeping::New })
+    }
+
+    /// Opens the folder of a run that was killed or interrupted, and plans that run again; `records` says where the
+    /// records are, if no longer where they were.
+    ///
+    /// [`Folder::run`] then continues it: with the plan's [`Runner`], watched or not, and privacy given up as before.
+    ///
+    /// # Errors
+    /// [`Error::Journal`] if no run can be continued here: there is none, it has ended, another process has it, or its
+    /// journal is damaged. Nothing was changed then.
+    pub fn resume(path: &Path, records: Option<&Path>) -> Result<(Self, Plan), Error> {
+        let journal = Journal::open(path)?;
+        let refuse = |reason: &str| Error::Journal { path: path.join(JOURNAL), reason: reason.to_owned() };
+        let place = path.join(CERTIFICATE);
+        // A run killed between journal and certificate has none: nothing was answered.
+        if place.exists() {
+            let certificate = Certificate::read(&place)?;
+            if certificate.before_answers() != journal.header().certificate {
+                return Err(refuse("it belongs to another run than the certificate beside it"));
+            }
+            if journal.had_ended() && certificate.steps_used.is_some() {
+                // Killed between its last file and the end of its claim.
+                let _ = fs::remove_file(path.join(CLAIM));
+                return Err(refuse("the run has ended, and all is written: there is nothing to continue"));
+            }
+        }
+        let spec = Spec::parse(&journal.header().certificate.spec, Path::new(""))?;
+        let plan = Plan::new(spec.with_records_at(records.unwrap_or(journal.place())))?;
+        Ok((Self { path: path.to_owned(), keeping: Keeping::Continued(Box::new(journal)) }, plan))
+    }
+
+    /// Keeps no journal: a killed run is lost with all it paid for, and cannot be continued.
+    #[must_use]
+    pub fn without_journal(self) -> Self {
+        Self { keeping: Keeping::Nowhere, ..self }
     }
 
     /// The folder.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
+    }
+
+    /// Answers the run already has; 0 for a new one.
+    #[must_use]
+    pub fn kept_answers(&self) -> u64 {
+        match &self.keeping {
+            Keeping::New | Keeping::Nowhere => 0,
+            Keeping::Continued(journal) => journal.kept_answers(),
+        }
+    }
+
+    /// Opens the journal.
+    fn ready<'a>(&mut self, runner: Runner<'a>) -> Result<Ready<'a>, Error> {
+        match std::mem::replace(&mut self.keeping, Keeping::Nowhere) {
+            Keeping::Nowhere => runner.ready(),
+            Keeping::New => runner.journal(&self.path).ready(),
+            Keeping::Continued(journal) => {
+                let insecure_seed = journal.header().insecure_seed;
+                let runner = match insecure_seed {
+                    Some(seed) => runner.insecure(Insecure::seed(seed)),
+                    None => runner,
+                };
+                runner.continued(*journal)
+            }
+        }
     }
 
     /// Gives an unused folder back: nothing was answered, so nothing need be kept.
     fn release(&self) {
         // Failing to tidy up changes nothing that was promised.
-        let _ = fs::remove_file(self.0.join(CLAIM));
-        let _ = fs::remove_dir(&self.0);
+        let _ = fs::remove_file(self.path.join(CLAIM));
+        let _ = fs::remove_dir(&self.path);
     }
 
     /// Reads the plan's records, certifies, runs and writes everything.
     ///
     /// # Errors
-    /// As [`Folder::run_on`], and bad records: the folder is then given back, since nothing was answered.
-    pub fn run(self, runner: Runner<'_>) -> Result<Run, Error> {
-        let watch = runner.watcher();
-        match runner.plan().read_records(&mut |records| watch.read(records)) {
-            Ok(table) => self.run_on(runner, table),
+    /// As [`Folder::run_on`], and bad records: a new folder is then given back, since nothing was answered.
+    pub fn run(mut self, runner: Runner<'_>) -> Result<Run, Error> {
+        let new = matches!(self.keeping, Keeping::New | Keeping::Nowhere);
+        // The journal first: a run killed while it reads can be continued, too.
+        let ready = self.ready(runner)?;
+        let watch = ready.runner.watcher();
+        match ready.runner.plan().read_records(&mut |records| watch.read(records)) {
+            Ok(table) => self.certify_and_run(ready, table),
             Err(error) => {
-                self.release();
+                if new {
+                    ready.give_up();
+                    self.release();
+                }
                 Err(error)
             }
         }
@@ -80,10 +165,15 @@ impl Folder {
     /// certificate that charges at least what was answered.
     ///
     /// # Errors
-    /// A refused question, or a file that cannot be written.
-    pub fn run_on(self, runner: Runner<'_>, table: Table) -> Result<Run, Error> {
-        self.announce(&runner.certificate())?;
-        let run = runner.run(table)?;
+    /// A refused question, a journal that cannot be continued, or a file that cannot be written.
+    pub fn run_on(mut self, runner: Runner<'_>, table: Table) -> Result<Run, Error> {
+        let ready = self.ready(runner)?;
+        self.certify_and_run(ready, table)
+    }
+
+    fn certify_and_run(self, ready: Ready<'_>, table: Table) -> Result<Run, Error> {
+        self.announce(&ready.runner.certificate())?;
+        let run = ready.run(table)?;
         self.keep(&run)?;
         Ok(run)
     }
@@ -92,21 +182,21 @@ impl Folder {
     pub(super) fn announce(&self, certificate: &Certificate) -> Result<(), Error> {
         if !certificate.private {
             // A CSV file has no place for a mark; its folder has.
-            write_atomically(&self.0.join("NOT-PRIVATE.txt"), |file| {
+            write_atomically(&self.path.join("NOT-PRIVATE.txt"), |file| {
                 writeln!(file, "{}", certificate.statement)
             })?;
         }
-        Ok(write_json(&self.0.join(CERTIFICATE), certificate)?)
+        Ok(write_json(&self.path.join(CERTIFICATE), certificate)?)
     }
 
     /// Writes what a run yielded, and ends the claim.
     pub(super) fn keep(self, run: &Run) -> Result<(), Error> {
-        run.draws.write_csv(&self.0.join("draws.csv"))?;
-        run.draws.write_parquet(&self.0.join("draws.parquet"))?;
-        write_json(&self.0.join("summary.json"), run.summary())?;
-        write_json(&self.0.join(CERTIFICATE), &run.certificate)?;
+        run.draws.write_csv(&self.path.join("draws.csv"))?;
+        run.draws.write_parquet(&self.path.join("draws.parquet"))?;
+        write_json(&self.path.join("summary.json"), run.summary())?;
+        write_json(&self.path.join(CERTIFICATE), &run.certificate)?;
         // Failing to tidy up changes nothing that was promised.
-        let _ = fs::remove_file(self.0.join(CLAIM));
+        let _ = fs::remove_file(self.path.join(CLAIM));
         Ok(())
     }
 }

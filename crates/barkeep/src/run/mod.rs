@@ -3,6 +3,7 @@
 pub mod draws;
 pub mod files;
 pub(crate) mod folder;
+pub(crate) mod journal;
 pub mod rehearse;
 mod runner;
 

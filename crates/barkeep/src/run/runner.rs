@@ -1,4 +1,4 @@
-//! Sets up a run: who watches it, and whether it gives up privacy to be repeatable.
+//! Sets up a run: who watches it, where its answers are kept, and whether it gives up privacy to be repeatable.
 
 use super::{Run, Unwatched, Watch, budget, steps};
 use crate::Error;
@@ -7,11 +7,13 @@ use crate::plan::Plan;
 use crate::plan::certificate::Certificate;
 use crate::public_rng::PublicRng;
 use crate::run::draws::{Chain, Draws};
+use crate::run::journal::{Header, Journal};
 use crate::samplers::Report;
 use barkeep_curator::insecure::SharedTable;
-use barkeep_curator::{Budget, Curator, Gate, NoiseRng, PrivacyModel, Refused, Table};
+use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Refused, Table};
 use barkeep_model::Likelihood;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// A plan about to run, made by [`Plan::runner`].
@@ -20,13 +22,25 @@ pub struct Runner<'a> {
     plan: &'a Plan,
     watch: &'a dyn Watch,
     insecure: Option<Insecure>,
+    keeping: Keeping,
+}
+
+/// Where answers are kept.
+#[derive(Clone)]
+enum Keeping {
+    /// Nowhere: a killed run is lost.
+    Nowhere,
+    /// In a new journal in this folder.
+    New(PathBuf),
+    /// In the journal in this folder, after those it holds.
+    Continued(PathBuf),
 }
 
 impl Plan {
     /// Prepares a run that is watched or repeatable; [`Plan::run`] is the plain one.
     #[must_use]
     pub fn runner(&self) -> Runner<'_> {
-        Runner { plan: self, watch: &Unwatched, insecure: None }
+        Runner { plan: self, watch: &Unwatched, insecure: None, keeping: Keeping::Nowhere }
     }
 
     /// Runs every chain over the records, with fresh protecting randomness.
@@ -53,6 +67,24 @@ impl<'a> Runner<'a> {
         self
     }
 
+    /// Keeps every answer in a new journal in this folder before the next question is asked: a killed run loses nothing
+    /// that was paid for.
+    #[must_use]
+    pub fn journal(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.keeping = Keeping::New(folder.into());
+        self
+    }
+
+    /// Continues the run whose journal is in this folder: what it holds is replayed, and only what is missing is asked.
+    ///
+    /// **Privacy.** The whole run costs what its certificate says, however often it is continued. The records must be the
+    /// same; only their number is checked.
+    #[must_use]
+    pub fn resume(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.keeping = Keeping::Continued(folder.into());
+        self
+    }
+
     /// The plan.
     #[must_use]
     pub fn plan(&self) -> &'a Plan {
@@ -74,11 +106,10 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`Error::Refused`] if the model's terms are not each record's own, or if the curator refuses a question although
     /// the budget is not spent, which only a defective plan can bring about; [`Error::Read`] if the operating system
-    /// gives no randomness.
+    /// gives no randomness; [`Error::Journal`] if a journal cannot be continued, [`Error::Write`] if it cannot be
+    /// written.
     pub fn run(self, table: Table) -> Result<Run, Error> {
-        self.run_with(|likelihood, privacy_model, budget| {
-            Curator::new(table, Arc::clone(likelihood), privacy_model, budget)
-        })
+        self.ready()?.run(table)
     }
 
     /// Runs every chain over records that other runs use too, each with a budget of its own.
@@ -89,23 +120,112 @@ impl<'a> Runner<'a> {
     /// As [`Runner::run`].
     pub fn run_shared(self, table: &SharedTable, insecure: Insecure) -> Result<Run, Error> {
         self.insecure(insecure)
+            .ready()?
             .run_with(|likelihood, privacy_model, budget| table.curator(likelihood, privacy_model, budget))
+    }
+
+    /// Opens the journal, if there is to be one.
+    ///
+    /// # Errors
+    /// As [`Runner::run`]; nothing was asked.
+    pub(super) fn ready(self) -> Result<Ready<'a>, Error> {
+        match self.keeping.clone() {
+            Keeping::Continued(folder) => self.continued(Journal::open(&folder)?),
+            Keeping::Nowhere => Ok(Ready { seed: self.seed()?, runner: self, journal: None }),
+            Keeping::New(folder) => {
+                let header = Header {
+                    seed: self.seed()?,
+                    insecure_seed: self.insecure_seed(),
+                    certificate: self.certificate(),
+                };
+                let seed = header.seed;
+                let journal = Journal::create(&folder, header, self.plan)?;
+                Ok(Ready { seed, runner: self, journal: Some(journal) })
+            }
+        }
+    }
+
+    /// Prepares to continue a run whose journal is open.
+    ///
+    /// # Errors
+    /// [`Error::Journal`] if the journal is another run's.
+    pub(super) fn continued(self, journal: Journal) -> Result<Ready<'a>, Error> {
+        let journal = journal.belongs_to(self.plan, self.insecure_seed())?;
+        Ok(Ready { seed: journal.header().seed, runner: self, journal: Some(journal) })
+    }
+
+    fn insecure_seed(&self) -> Option<u64> {
+        self.insecure.as_ref().map(|insecure| insecure.seed)
+    }
+
+    /// Seed of the proposals.
+    fn seed(&self) -> Result<u64, Error> {
+        match self.plan.seed().or(self.insecure_seed()) {
+            Some(seed) => Ok(seed),
+            None => PublicRng::fresh_seed()
+                .map_err(|error| Error::Read { path: "randomness".to_owned(), reason: error.to_string() }),
+        }
+    }
+}
+
+/// A run whose journal is open and whose records are not.
+pub(super) struct Ready<'a> {
+    pub(super) runner: Runner<'a>,
+    seed: u64,
+    journal: Option<Journal>,
+}
+
+impl Ready<'_> {
+    /// Gives a new journal up: nothing was asked.
+    pub(super) fn give_up(self) {
+        if let Some(journal) = self.journal {
+            journal.discard();
+        }
+    }
+
+    /// Runs every chain over the records.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub(super) fn run(self, table: Table) -> Result<Run, Error> {
+        self.run_with(|likelihood, privacy_model, budget| {
+            Curator::new(table, Arc::clone(likelihood), privacy_model, budget)
+        })
     }
 
     fn run_with(
         self,
         curator: impl FnOnce(&Arc<dyn Likelihood>, PrivacyModel, Budget) -> Result<Curator, Refused>,
     ) -> Result<Run, Error> {
+        let Self { runner, seed, journal } = self;
+        match runner.draw(curator, seed, journal.as_ref()) {
+            Ok(run) => {
+                if let Some(journal) = journal {
+                    journal.close(!run.interrupted)?;
+                }
+                Ok(run)
+            }
+            Err(error) => Err(match journal {
+                Some(journal) => journal.explain(error),
+                None => error,
+            }),
+        }
+    }
+}
+
+impl Runner<'_> {
+    /// Lets every chain ask, through the journal if there is one.
+    fn draw(
+        self,
+        curator: impl FnOnce(&Arc<dyn Likelihood>, PrivacyModel, Budget) -> Result<Curator, Refused>,
+        seed: u64,
+        journal: Option<&Journal>,
+    ) -> Result<Run, Error> {
         let plan = self.plan;
         let mut certificate = self.certificate();
         let (insecure_seed, observed) = match self.insecure {
             Some(Insecure { seed, likelihood }) => (Some(seed), likelihood),
             None => (None, None),
-        };
-        let seed = match plan.seed().or(insecure_seed) {
-            Some(seed) => seed,
-            None => PublicRng::fresh_seed()
-                .map_err(|error| Error::Read { path: "randomness".to_owned(), reason: error.to_string() })?,
         };
         let noise = match insecure_seed {
             Some(seed) => NoiseRng::insecure_seed(seed),
@@ -122,14 +242,21 @@ impl<'a> Runner<'a> {
         }
         // Chains have the first streams of noise, the start the next.
         let mut streams = noise.into_streams();
+        let kept = |chain: usize, gate: Gate| -> Result<Box<dyn Ask + Send + '_>, Error> {
+            match journal {
+                Some(journal) => journal.keep(chain, gate),
+                None => Ok(Box::new(gate)),
+            }
+        };
         let chains = usize::try_from(plan.chains()).unwrap_or(usize::MAX);
         let gates =
             (0..chains).zip(&mut streams).map(|(chain, noise)| Gate::for_chain(&curator, chain, noise));
         let gates = gates.collect::<Result<Vec<Gate>, Refused>>()?;
         let starts = match streams.next() {
             Some(noise) => {
-                let (gate, rng) = (&mut Gate::open(&curator, noise)?, &mut PublicRng::new(seed, u64::MAX));
-                plan.start().resolve(&**model, plan.chains(), gate, rng)?
+                let mut gate = kept(chains, Gate::open(&curator, noise)?)?;
+                let rng = &mut PublicRng::new(seed, u64::MAX);
+                plan.start().resolve(&**model, plan.chains(), &mut *gate, rng)?
             }
             None => Vec::new(),
         };
@@ -137,9 +264,9 @@ impl<'a> Runner<'a> {
             .into_par_iter()
             .zip(starts)
             .enumerate()
-            .map(|(index, (mut gate, start))| {
+            .map(|(index, (gate, start))| {
                 let rng = &mut PublicRng::new(seed, index as u64);
-                steps(plan, &start, index, &mut gate, draws.chain(), rng, self.watch)
+                steps(plan, &start, index, &mut *kept(index, gate)?, draws.chain(), rng, self.watch)
             })
             .collect::<Result<Vec<_>, Error>>()?
             .into_iter()

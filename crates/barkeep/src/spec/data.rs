@@ -39,7 +39,7 @@ pub const COLUMN_KEYS: [Key; 6] = [
 /// Where the records are and what is publicly known of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     records: Records,
     delimiter: u8,
     pub(super) view: View,

@@ -21,7 +21,7 @@ use barkeep_curator::Temper;
 use barkeep_data::{Count, Records};
 use barkeep_model::{Likelihood, Model};
 use section::{Section, key};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The sections of a spec.
@@ -151,6 +151,13 @@ impl Spec {
     #[must_use]
     pub fn text(&self) -> String {
         self.written.clone().unwrap_or_else(|| self.table.to_string())
+    }
+
+    /// The same spec with its records in another place. Its text stays: where records lie is no part of what is certified.
+    #[must_use]
+    pub fn with_records_at(mut self, path: impl Into<PathBuf>) -> Self {
+        self.data.path = path.into();
+        self
     }
 
     /// Whether the model is code outside barkeep, which nobody else can plan.

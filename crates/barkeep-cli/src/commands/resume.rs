@@ -1,0 +1,34 @@
+//! `barkeep resume`: continues a run from its journal.
+
+use super::sample::finish;
+use super::watch::Progress;
+use crate::exit::{Exit, say};
+use barkeep::Folder;
+use clap::Args;
+use std::path::PathBuf;
+
+/// The command.
+#[derive(Args)]
+pub(crate) struct Resume {
+    /// The folder of the run, as `--out` named it.
+    folder: PathBuf,
+    /// Where the records are, if no longer where they were. They must be the same records.
+    #[arg(long, value_name = "FILE")]
+    records: Option<PathBuf>,
+}
+
+impl Resume {
+    /// Runs it.
+    pub(crate) fn run(self) -> Result<(), Exit> {
+        let (folder, plan) = Folder::resume(&self.folder, self.records.as_deref())?;
+        super::plan::describe(&plan);
+        say(&format!(
+            "Continuing {}: {} answers are replayed, the rest is asked. That these are the same records is your promise.",
+            self.folder.display(),
+            folder.kept_answers()
+        ));
+        let progress = Progress::new(&plan)?;
+        let result = folder.run(plan.runner().watch(&progress));
+        finish(&plan, &progress, result, &self.folder)
+    }
+}
