@@ -79,7 +79,7 @@ pub use random::exponential::{LARGEST_CHOICE, MOST_CANDIDATES};
 pub use random::normal::rounded_normal;
 pub use random::rng::NoiseRng;
 pub use random::sigma::LatticeSigma;
-pub use records::builder::TableBuilder;
+pub use records::builder::{PersonsBuilder, TableBuilder};
 pub use records::table::Table;
 pub(crate) use sums::lattice::MOST_DIMENSIONS;
 pub use sums::lattice::{

@@ -43,11 +43,17 @@ impl<'a> Block<'a> {
 
     /// Its records in tiles of at most `size`, in order.
     pub fn tiles(self, size: usize) -> impl Iterator<Item = Self> {
-        (0..self.length).step_by(size.max(1)).map(move |start| Self {
+        (0..self.length).step_by(size.max(1)).map(move |start| self.part(start, size))
+    }
+
+    /// Its records from `start` on, at most `length` of them.
+    pub fn part(self, start: usize, length: usize) -> Self {
+        let start = start.min(self.length);
+        Self {
             values: self.values.get(start..).unwrap_or(&[]),
             stride: self.stride,
-            length: size.min(self.length - start),
-        })
+            length: length.min(self.length - start),
+        }
     }
 
     /// Column `index`, one value per record; empty if there is no such column.

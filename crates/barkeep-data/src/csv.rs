@@ -9,8 +9,9 @@ use std::rc::Rc;
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use flate2::read::MultiGzDecoder;
 
-use crate::header::{locate, looks_like_a_value};
+use crate::header::{locate, locate_person, looks_like_a_value};
 use crate::lines::Lines;
+use crate::read::Naming;
 use crate::schema::Cells;
 use crate::{Admission, BLOCK, Count, Error, Sink, View};
 
@@ -35,6 +36,7 @@ pub(crate) fn read_csv(
     path: &Path,
     view: &View,
     count: Count,
+    mut naming: Option<&mut Naming<'_>>,
     options: CsvOptions,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
@@ -44,10 +46,19 @@ pub(crate) fn read_csv(
     let header = header(path, &mut reader)?;
     left.set(LONGEST_ROW);
     let positions = locate(path, view.source(), &header)?;
+    let person = match &naming {
+        Some(naming) => Some(locate_person(path, naming.column, &header)?),
+        None => None,
+    };
     let cells: Vec<Cells<'_>> = view.source().columns().iter().map(Cells::new).collect();
     let wrong = |_| Error::Count { path: path.to_path_buf(), declared: count.declared() };
     let mut row = ByteRecord::new();
     while reader.read_byte_record(&mut row).map_err(|error| replace(path, &error))? {
+        if let (Some(naming), Some(person)) = (&mut naming, person)
+            && !naming.roster.push(row.get(person).unwrap_or(b""))
+        {
+            return Err(naming.wrong_count(path));
+        }
         let cell = |index: usize| positions.get(index).and_then(|&position| row.get(position)).unwrap_or(b"");
         admission.push_with(sink, |index| cells[index].parse(cell(index))).map_err(wrong)?;
         left.set(LONGEST_ROW);

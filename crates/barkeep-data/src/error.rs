@@ -146,6 +146,36 @@ pub enum Error {
         /// The file as the spec names it.
         path: PathBuf,
     },
+    /// The header does not hold the column that says whose row it is.
+    #[error(
+        "data.person = \"{column}\": the header of {} has no such column{}",
+        path.display(),
+        suggestion(nearest.as_deref())
+    )]
+    UnknownPerson {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The column as the spec names it.
+        column: String,
+        /// The header's most similar name, if one is similar.
+        nearest: Option<String>,
+    },
+    /// The rows belong to another number of persons than declared.
+    #[error("data.persons = {declared}: column {column} of {} names another number of persons", path.display())]
+    Persons {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The column that names persons.
+        column: String,
+        /// The number of persons declared.
+        declared: usize,
+    },
+    /// Rows handed over belong to another number of persons than declared.
+    #[error("the rows must belong to the declared number of persons, {declared}")]
+    People {
+        /// The number of persons declared.
+        declared: usize,
+    },
     /// The file's number of records is not the declared one.
     #[error("data.records = {declared}: {} holds another number of records", path.display())]
     Count {

@@ -28,6 +28,15 @@ pub(crate) fn locate(path: &Path, schema: &Schema, header: &[String]) -> Result<
     }
 }
 
+/// Where in the header the column stands that says whose row it is; asked after [`locate`], which found a header.
+pub(crate) fn locate_person(path: &Path, column: &str, header: &[String]) -> Result<usize, Error> {
+    header.iter().position(|name| name == column).ok_or_else(|| Error::UnknownPerson {
+        path: path.to_path_buf(),
+        column: column.to_owned(),
+        nearest: nearest(column, header),
+    })
+}
+
 fn absent(path: &Path, column: &str, header: &[String]) -> Error {
     let (path, name) = (path.to_path_buf(), column.to_owned());
     // A first row with numbers is a record, not a header: none of it may be shown.

@@ -5,7 +5,7 @@
 //! what the model sees; a [`Sink`] takes it, in barkeep the curator's table; a [`Block`] is a view of up to [`BLOCK`]
 //! records that a model computes on. [`read`] leads a CSV or Parquet file through all of them.
 //!
-//! **Privacy.** What is refused depends on a file's structure and, where it is public, its number of records, never on
+//! **Privacy.** What is refused depends on a file's structure and, where it is public, its number of records or persons, never on
 //! what a cell says: a cell that is missing, unparsable or undeclared becomes its column's `invalid` value, and a number outside the
 //! bounds is clamped. Errors name files, headers, columns and spec keys, never a row, a position or a cell.
 
@@ -18,6 +18,7 @@ mod lines;
 mod parquet;
 mod read;
 mod records;
+mod roster;
 mod schema;
 mod view;
 
@@ -25,7 +26,8 @@ pub use admission::{Admission, Sink};
 pub use block::{BLOCK, Block};
 pub use csv::CsvOptions;
 pub use error::Error;
-pub use read::{read, read_header};
+pub use read::{read, read_header, read_persons};
 pub use records::{Count, Records};
+pub use roster::{Roster, Unit};
 pub use schema::{Column, Kind, Scale, Schema};
 pub use view::{Factor, Feature, Shape, View};

@@ -11,28 +11,40 @@ use ::parquet::data_type::DataType;
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 
-use crate::header::locate;
+use crate::header::{locate, locate_person};
+use crate::read::Naming;
 use crate::schema::Cells;
-use crate::{Admission, Count, Error, Kind, Sink, View};
+use crate::{Admission, Count, Error, Kind, Roster, Sink, View};
 
 /// Reads a Parquet file; see [`read`](crate::read).
 pub(crate) fn read_parquet(
     path: &Path,
     view: &View,
     count: Count,
+    mut naming: Option<&mut Naming<'_>>,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
     contained(path, || {
         let file = open(path)?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
-        let positions = locate(path, view.source(), &names(&file))?;
+        let header = names(&file);
+        let positions = locate(path, view.source(), &header)?;
         let mut admission = Admission::new(view.clone(), count)?;
         let mut decoders = Vec::with_capacity(positions.len());
         for (&position, column) in positions.iter().zip(view.source().columns()) {
             let descriptor = columns.get(position).ok_or_else(|| unreadable(path))?;
-            decoders.push(Decoder::new(path, Cells::new(column), position, descriptor)?);
+            let leaf = Leaf::new(path, column.name(), position, descriptor)?;
+            decoders.push(Decoder { cells: Cells::new(column), leaf });
         }
+        let mut named = match &naming {
+            None => None,
+            Some(naming) => {
+                let position = locate_person(path, naming.column, &header)?;
+                let descriptor = columns.get(position).ok_or_else(|| unreadable(path))?;
+                Some(Leaf::new(path, naming.column, position, descriptor)?)
+            }
+        };
         let wrong = || Error::Count { path: path.to_path_buf(), declared: count.declared() };
         let held = file.metadata().row_groups().iter().map(|group| usize::try_from(group.num_rows()));
         let held = held.sum::<Result<usize, _>>().map_err(|_| unreadable(path))?;
@@ -42,7 +54,10 @@ pub(crate) fn read_parquet(
         for group in 0..file.num_row_groups() {
             let group = file.get_row_group(group).map_err(|_| unreadable(path))?;
             for decoder in &mut decoders {
-                decoder.start(path, &*group)?;
+                decoder.leaf.start(path, &*group)?;
+            }
+            if let Some(leaf) = &mut named {
+                leaf.start(path, &*group)?;
             }
             let mut left = usize::try_from(group.metadata().num_rows()).map_err(|_| unreadable(path))?;
             while left > 0 {
@@ -51,6 +66,11 @@ pub(crate) fn read_parquet(
                     return Err(wrong());
                 }
                 admission.push_columns(chunk, sink, |index, out| decoders[index].fill(path, out))?;
+                if let (Some(leaf), Some(naming)) = (&mut named, &mut naming)
+                    && !leaf.name_rows(path, chunk, &mut naming.roster)?
+                {
+                    return Err(naming.wrong_count(path));
+                }
                 left -= chunk;
                 count.shown(admission.pushed()).into_iter().for_each(&mut *progress);
             }
@@ -90,6 +110,11 @@ fn names(file: &SerializedFileReader<File>) -> Vec<String> {
 /// Reads one column of all row groups as its schema admits it.
 struct Decoder<'a> {
     cells: Cells<'a>,
+    leaf: Leaf,
+}
+
+/// One column of the file, as it is stored.
+struct Leaf {
     position: usize,
     unsigned: bool,
     /// What an integer counts: 1, or 10^−s of a decimal number.
@@ -121,12 +146,12 @@ impl<T: DataType> Pages<T> {
     }
 
     /// Reads `out.len()` records: `admit` of a value, or of nothing where it is missing.
-    fn fill(
+    fn fill<Admitted>(
         &mut self,
         path: &Path,
         present: i16,
-        out: &mut [f64],
-        mut admit: impl FnMut(Option<&T::T>) -> f64,
+        out: &mut [Admitted],
+        mut admit: impl FnMut(Option<&T::T>) -> Admitted,
     ) -> Result<(), Error> {
         self.values.clear();
         self.levels.clear();
@@ -150,20 +175,11 @@ impl<T: DataType> Pages<T> {
     }
 }
 
-impl<'a> Decoder<'a> {
+impl Leaf {
     /// # Errors
     /// If the column holds something else than numbers, booleans or text.
-    fn new(
-        path: &Path,
-        cells: Cells<'a>,
-        position: usize,
-        descriptor: &ColumnDescriptor,
-    ) -> Result<Self, Error> {
-        let refuse = |holds| Error::Holds {
-            path: path.to_path_buf(),
-            column: cells.column().name().to_owned(),
-            holds,
-        };
+    fn new(path: &Path, name: &str, position: usize, descriptor: &ColumnDescriptor) -> Result<Self, Error> {
+        let refuse = |holds| Error::Holds { path: path.to_path_buf(), column: name.to_owned(), holds };
         if descriptor.max_rep_level() > 0 || descriptor.path().parts().len() > 1 {
             return Err(refuse("lists or records"));
         }
@@ -201,7 +217,7 @@ impl<'a> Decoder<'a> {
             _ => {}
         }
         let present = descriptor.max_def_level();
-        Ok(Self { cells, position, unsigned, unit, present, reader: None })
+        Ok(Self { position, unsigned, unit, present, reader: None })
     }
 
     /// Turns to a row group.
@@ -219,9 +235,49 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
+    /// Adds the next `count` rows to a roster, a number by what it looks like when written; false if that is a person too
+    /// many.
+    fn name_rows(&mut self, path: &Path, count: usize, roster: &mut Roster) -> Result<bool, Error> {
+        let Self { unsigned, present, reader, .. } = self;
+        let (unsigned, present) = (*unsigned, *present);
+        let fits = &mut vec![false; count][..];
+        let mut push = |value: Option<&dyn std::fmt::Display>| match value {
+            None => roster.push(b""),
+            Some(value) => with_digits(value, |digits| roster.push(digits)),
+        };
+        match reader {
+            None => return Err(unreadable(path)),
+            Some(Typed::Bool(pages)) => {
+                pages.fill(path, present, fits, |value| push(value.map(|v| v as _)))?
+            }
+            Some(Typed::Int32(pages)) => pages.fill(path, present, fits, |value| match value {
+                Some(value) if unsigned => push(Some(&value.cast_unsigned())),
+                value => push(value.map(|value| value as _)),
+            })?,
+            Some(Typed::Int64(pages)) => pages.fill(path, present, fits, |value| match value {
+                Some(value) if unsigned => push(Some(&value.cast_unsigned())),
+                value => push(value.map(|value| value as _)),
+            })?,
+            Some(Typed::Float(pages)) => pages.fill(path, present, fits, |value| {
+                push(value.filter(|value| !value.is_nan()).map(|value| value as _))
+            })?,
+            Some(Typed::Double(pages)) => pages.fill(path, present, fits, |value| {
+                push(value.filter(|value| !value.is_nan()).map(|value| value as _))
+            })?,
+            Some(Typed::Text(pages)) => {
+                pages.fill(path, present, fits, |value| {
+                    roster.push(value.map_or(b"", |value| value.data()))
+                })?;
+            }
+        }
+        Ok(fits.iter().all(|fits| *fits))
+    }
+}
+
+impl Decoder<'_> {
     /// The next `out.len()` records, in the column's own unit.
     fn fill(&mut self, path: &Path, out: &mut [f64]) -> Result<(), Error> {
-        let Self { cells, unsigned, unit, present, reader, .. } = self;
+        let Self { cells, leaf: Leaf { unsigned, unit, present, reader, .. } } = self;
         let (cells, unsigned, unit, present) = (&*cells, *unsigned, *unit, *present);
         let missing = f64::NAN;
         match reader {
@@ -274,10 +330,15 @@ fn named(cells: &Cells<'_>, number: f64, written: &impl std::fmt::Display) -> f6
     if !matches!(cells.column().kind(), Kind::Category { .. }) {
         return cells.column().admit(number);
     }
+    with_digits(written, |digits| cells.parse(digits))
+}
+
+/// Shows what a number looks like when written.
+fn with_digits<T>(written: &(impl std::fmt::Display + ?Sized), look: impl FnOnce(&[u8]) -> T) -> T {
     // The longest f64 in plain digits has 327 characters; a longer one is no level anyone declared.
     let mut digits = [0_u8; 336];
     let mut rest = &mut digits[..];
     let _ = write!(rest, "{written}");
     let length = 336 - rest.len();
-    cells.parse(digits.get(..length).unwrap_or_default())
+    look(digits.get(..length).unwrap_or_default())
 }

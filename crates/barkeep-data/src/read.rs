@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::csv::{csv_header, read_csv};
 use crate::parquet::{parquet_header, read_parquet};
-use crate::{Count, CsvOptions, Error, Sink, View};
+use crate::{Count, CsvOptions, Error, Roster, Sink, View};
 
 /// Reads what `view` needs, found by name in the header, from a file of as many records as `count` says.
 ///
@@ -35,11 +35,62 @@ pub fn read(
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
+    read_rows(path.as_ref(), view, count, None, options, sink, progress)
+}
+
+/// Reads a file of rows that belong to as many persons as `count` says, as [`read`] does: `person` is the column that says
+/// whose row it is, text or a number, which no view sees. Rows of a person may stand anywhere in the file.
+///
+/// **Privacy.** Any number of rows is read and none shown. Identifiers decide which rows are one person's, and whether the
+/// number of persons is the declared one; a file with another number is refused, and that is seen. Data sets are neighbours
+/// where they hold the same number of persons and differ in the rows of one.
+///
+/// # Errors
+/// Those of [`read`], with the number of persons for that of records; if the header lacks the column.
+pub fn read_persons(
+    path: impl AsRef<Path>,
+    view: &View,
+    person: &str,
+    count: Count,
+    options: CsvOptions,
+    sink: &mut dyn Sink,
+) -> Result<Roster, Error> {
     let path = path.as_ref();
+    let mut naming = Naming { column: person, roster: Roster::new(count) };
+    let rows = Count::About(count.declared());
+    read_rows(path, view, rows, Some(&mut naming), options, sink, &mut |_| {})?;
+    if naming.roster.is_complete() { Ok(naming.roster) } else { Err(naming.wrong_count(path)) }
+}
+
+/// Whose rows are read.
+pub(crate) struct Naming<'a> {
+    /// The column that says.
+    pub(crate) column: &'a str,
+    /// What it says.
+    pub(crate) roster: Roster,
+}
+
+impl Naming<'_> {
+    /// Says that a file names another number of persons than declared.
+    pub(crate) fn wrong_count(&self, path: &Path) -> Error {
+        let (path, column) = (path.to_path_buf(), self.column.to_owned());
+        Error::Persons { path, column, declared: self.roster.count().declared() }
+    }
+}
+
+fn read_rows(
+    path: &Path,
+    view: &View,
+    count: Count,
+    naming: Option<&mut Naming<'_>>,
+    options: CsvOptions,
+    sink: &mut dyn Sink,
+    progress: &mut dyn FnMut(usize),
+) -> Result<(), Error> {
     if is_parquet(path) {
-        read_parquet(path, view, count, sink, progress)
+        read_parquet(path, view, count, naming, sink, progress)
     } else {
-        read_csv(path, view, count, options, sink, progress)
+        read_csv(path, view, count, naming, options, sink, progress)
     }
 }
 

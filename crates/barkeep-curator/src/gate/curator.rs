@@ -82,18 +82,20 @@ impl Curator {
         self.likelihood.dimension()
     }
 
-    /// The number of records; secret where neighbours add or remove one.
+    /// The number of records, or of persons; secret where neighbours add or remove one.
     pub(crate) fn records(&self) -> usize {
         self.table.records()
     }
 
-    /// All records, or those at `positions`.
+    /// The number of rows; secret where a person may have several.
+    pub(crate) fn rows(&self) -> usize {
+        self.table.rows()
+    }
+
+    /// All records or persons, or those at `positions`.
     fn asked<'a>(&'a self, positions: Option<&'a [u32]>) -> Asked<'a> {
-        let blocks = self.table.blocks();
-        match positions {
-            None => Asked::All(blocks),
-            Some(positions) => Asked::Some { blocks, positions, columns: self.likelihood.columns() },
-        }
+        let (blocks, persons) = (self.table.blocks(), self.table.persons());
+        Asked { blocks, persons, positions, columns: self.likelihood.columns() }
     }
 
     /// What a sum adds up, checked.
@@ -112,10 +114,21 @@ impl Curator {
         workers: &mut [Worker],
     ) -> Secret<Moments> {
         let Decide { from, to, clip, .. } = *charged.question();
-        workers.iter_mut().for_each(|worker| worker.moments = Moments::default());
-        sweep(self.asked(positions), workers, |worker, block| {
+        workers.iter_mut().for_each(|worker| {
+            worker.moments = Moments::default();
+            worker.fold.start(1);
+        });
+        sweep(self.asked(positions), workers, |worker, block, ends| {
             let terms = worker.terms.sized(block.len());
             self.likelihood.log_ratio(block, from, to, terms, &mut worker.scratch);
+            let terms = match ends {
+                None => terms,
+                Some(ends) => {
+                    let persons = worker.mixed.sized(ends.persons());
+                    worker.fold.add_all(terms, 1, ends, persons);
+                    persons
+                }
+            };
             match positions {
                 None => worker.moments.add(terms, clip),
                 Some(_) => worker.moments.add_with_squares(terms, clip),
@@ -136,19 +149,22 @@ impl Curator {
     ) -> Secret<&'a [i64]> {
         let (width, clip) = (summed.width(), charged.question().clip);
         clear_sums(workers, width);
+        workers.iter_mut().for_each(|worker| worker.fold.start(width));
         let mut affine =
             workers.first_mut().map(|worker| std::mem::take(&mut worker.affine)).unwrap_or_default();
-        let is_affine = summed.affine(&mut affine);
+        let is_affine = self.table.persons().is_none() && summed.affine(&mut affine);
         let room = width * CHUNK;
-        sweep(self.asked(positions), workers, |worker, block| {
+        sweep(self.asked(positions), workers, |worker, block, ends| {
             worker.partials.sized(room).fill(0);
             if is_affine {
                 let gradients = Columns::new(block, &affine);
                 add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
             } else {
-                for tile in block.tiles(tile(width)) {
-                    summed.write(tile, worker);
-                    let gradients = Written::new(&worker.terms, tile.len());
+                let size = tile(width);
+                for (index, tile) in block.tiles(size).enumerate() {
+                    let ends = ends.map(|ends| ends.tile(index * size, tile.len()));
+                    let units = summed.write(tile, ends, worker);
+                    let gradients = Written::new(&worker.terms, units);
                     add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
                 }
             }
@@ -168,15 +184,27 @@ impl Curator {
     ) -> Secret<&'a [i64]> {
         let (question, constants) = (charged.question(), charged.constants());
         clear_sums(workers, question.offsets.len());
-        sweep(self.asked(None), workers, |worker, block| {
+        workers.iter_mut().for_each(|worker| worker.fold.start(question.offsets.len()));
+        sweep(self.asked(None), workers, |worker, block, ends| {
             let terms = worker.terms.sized(block.len());
             let candidates = question.candidates.chunks_exact(self.dimension());
-            for (sum, candidate) in worker.sums.iter_mut().zip(candidates) {
+            for (index, (sum, candidate)) in worker.sums.iter_mut().zip(candidates).enumerate() {
                 self.likelihood.log_ratio(block, question.reference, candidate, terms, &mut worker.scratch);
+                let terms = match ends {
+                    None => &mut *terms,
+                    Some(ends) => {
+                        let persons = worker.mixed.sized(ends.persons());
+                        worker.fold.add(index, terms, ends, persons);
+                        persons
+                    }
+                };
                 terms.iter_mut().for_each(|term| *term -= constants.centre);
                 let mut share = Moments::default();
                 share.add(terms, constants.clip);
                 *sum += share.sum();
+            }
+            if let Some(ends) = ends {
+                worker.fold.pass(ends);
             }
         });
         total_sums(workers)

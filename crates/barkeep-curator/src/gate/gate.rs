@@ -71,7 +71,7 @@ impl Gate {
         if rng.is_insecure() && curator.budget().is_private() {
             return Err(question("noise", "from the operating system, or the run marked NOT PRIVATE"));
         }
-        let (curator, workers) = (Arc::clone(curator), workers(curator.records()));
+        let (curator, workers) = (Arc::clone(curator), workers(curator.rows()));
         Ok(Self { curator, chain, rng, workers, batch: Batch::new() })
     }
 

@@ -1,7 +1,7 @@
 //! Fills a table with admitted records, row by row or from a file.
 
 use crate::records::table::{Filling, Table};
-use barkeep_data::{Admission, Count, CsvOptions, Error, Schema, View, read};
+use barkeep_data::{Admission, Count, CsvOptions, Error, Roster, Schema, View, read, read_persons};
 use std::path::Path;
 
 /// Builds a [`Table`] row by row, in memory reserved once.
@@ -72,5 +72,80 @@ impl Table {
         let mut filling = Filling::reserve(view.schema(), count)?;
         read(path, view, count, options, &mut filling, progress)?;
         filling.finish()
+    }
+    /// Reads a file whose rows belong to as many persons as `count` says, as [`barkeep_data::read_persons`] does: `person`
+    /// names the column that says whose row it is. The first `most_rows` rows of each count, or all.
+    ///
+    /// **Privacy.** The number of rows stays inside: no message shows it. That a file names another number of persons than
+    /// declared is refused, and seen.
+    ///
+    /// # Errors
+    /// Those of [`barkeep_data::read_persons`]; if the rows do not fit into memory.
+    pub fn read_persons(
+        path: impl AsRef<Path>,
+        view: &View,
+        person: &str,
+        count: Count,
+        most_rows: Option<u64>,
+        options: CsvOptions,
+    ) -> Result<Self, Error> {
+        let mut filling = Filling::reserve(view.schema(), Count::About(count.declared()))?;
+        let roster = read_persons(path, view, person, count, options, &mut filling)?;
+        filling.finish()?.by_person(&roster, most_rows)
+    }
+}
+
+/// Builds a [`Table`] of persons with any number of rows each, row by row.
+///
+/// ```
+/// use barkeep_curator::PersonsBuilder;
+/// use barkeep_data::{Column, Count, Schema, Unit, View};
+/// let schema = Schema::new(vec![Column::real("pressure", 50.0, 250.0, 120.0)?])?;
+/// let mut visits = PersonsBuilder::new(View::all(schema), Count::Exactly(2), Some(5))?;
+/// visits.push_row("ada", &[118.0])?;
+/// visits.push_row("bo", &[131.0])?;
+/// visits.push_row("ada", &[124.0])?;
+/// assert_eq!(visits.finish()?.unit(), Unit::Person { most_rows: Some(5) });
+/// # Ok::<(), barkeep_data::Error>(())
+/// ```
+pub struct PersonsBuilder {
+    rows: TableBuilder,
+    roster: Roster,
+    count: Count,
+    most_rows: Option<u64>,
+}
+
+impl PersonsBuilder {
+    /// Prepares for the rows of as many persons as `count` says, of whom the first `most_rows` rows each count, or all.
+    ///
+    /// # Errors
+    /// As [`TableBuilder::new`].
+    pub fn new(view: View, count: Count, most_rows: Option<u64>) -> Result<Self, Error> {
+        let rows = TableBuilder::viewed(view, Count::About(count.declared()))?;
+        Ok(Self { rows, roster: Roster::new(count), count, most_rows })
+    }
+
+    /// Adds a row of a person; each value is admitted by its column. Rows without a person's name are one person's.
+    ///
+    /// # Errors
+    /// If the row's width is not the schema's, or this is a person too many.
+    pub fn push_row(&mut self, person: &str, row: &[f64]) -> Result<(), Error> {
+        self.rows.push_row(row)?;
+        if self.roster.push(person.as_bytes()) { Ok(()) } else { Err(self.wrong_count()) }
+    }
+
+    /// The table.
+    ///
+    /// # Errors
+    /// If there are fewer persons than declared, or the rows do not fit into memory.
+    pub fn finish(self) -> Result<Table, Error> {
+        if !self.roster.is_complete() {
+            return Err(self.wrong_count());
+        }
+        self.rows.finish()?.by_person(&self.roster, self.most_rows)
+    }
+
+    fn wrong_count(&self) -> Error {
+        Error::People { declared: self.count.declared() }
     }
 }

@@ -1,4 +1,5 @@
 //! Keeps the records: only this crate reads them back.
 
 pub(crate) mod builder;
+pub(crate) mod persons;
 pub(crate) mod table;

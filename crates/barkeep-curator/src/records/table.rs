@@ -1,7 +1,8 @@
 //! Holds records in one aligned allocation of column-major blocks that only this crate can open.
 
 use crate::MOST_RECORDS;
-use barkeep_data::{BLOCK, Block, Count, Error, Schema, Sink};
+use crate::records::persons::Persons;
+use barkeep_data::{BLOCK, Block, Count, Error, Roster, Schema, Sink, Unit};
 
 /// The number of f64 in a cache line and in the widest vector register.
 const LANES: usize = 8;
@@ -16,7 +17,8 @@ const PADDING: f64 = 0.0;
 /// The records, admitted by the schema: every value is finite and inside its column's range.
 ///
 /// Memory is n·d·8 bytes for d columns a model sees, 0.8 % of it more between columns, and at most seven values a
-/// column at the end; up to twice that where the number of records is secret and above the public guess.
+/// column at the end; up to twice that where the number of records is secret and above the public guess, and while rows are
+/// sorted by person.
 ///
 /// **Privacy.** Only this crate reads the values, for questions that were paid for. There is no `Debug`, `Clone`,
 /// `Serialize` or `PartialEq`.
@@ -28,16 +30,56 @@ const PADDING: f64 = 0.0;
 /// ```
 pub struct Table {
     schema: Schema,
+    /// Rows.
     records: usize,
+    /// Whose rows they are; `None` where each is a record of its own.
+    persons: Option<Persons>,
     /// Lines before the first one that starts at a multiple of 64 bytes are skipped by `offset`.
     values: Vec<f64>,
     offset: usize,
 }
 
 impl Table {
-    /// The number of records; secret where neighbours add or remove one.
+    /// The number of records, or of persons where rows belong to persons; secret where neighbours add or remove one.
     pub(crate) fn records(&self) -> usize {
+        self.persons.as_ref().map_or(self.records, Persons::len)
+    }
+
+    /// What a neighbouring data set differs in.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.persons.as_ref().map_or(Unit::Record, Persons::unit)
+    }
+
+    /// The number of rows; secret where a person may have several.
+    pub(crate) fn rows(&self) -> usize {
         self.records
+    }
+
+    /// Whose rows they are; `None` where each is a record of its own.
+    pub(crate) fn persons(&self) -> Option<&Persons> {
+        self.persons.as_ref()
+    }
+
+    /// The same rows sorted by person, of each at most the first `most_rows`. Needs the memory of both tables meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Room`] if there is not enough. No error says how many rows there are.
+    pub(super) fn by_person(self, roster: &Roster, most_rows: Option<u64>) -> Result<Self, Error> {
+        let (persons, places) = Persons::sort(roster, most_rows);
+        let blocks = self.blocks();
+        // Its message would show the number of rows.
+        let count = Count::About(places.len().max(1));
+        let mut sorted = Filling::reserve(&self.schema, count).map_err(|_| Error::Room)?;
+        for places in places.chunks(BLOCK) {
+            sorted.take(places.len(), &mut |column, out| {
+                for (out, place) in out.iter_mut().zip(places) {
+                    let values = blocks.get(place / BLOCK).column(column);
+                    *out = values.get(place % BLOCK).copied().unwrap_or(f64::NAN);
+                }
+            });
+        }
+        Ok(Self { persons: Some(persons), ..sorted.finish()? })
     }
 
     /// What is publicly known of the columns.
@@ -109,7 +151,7 @@ impl Filling {
         let lines = (records / BLOCK).checked_mul(STRIDE).map(|full| full + stride(records % BLOCK));
         let total = lines.and_then(|lines| lines.checked_mul(columns));
         let (values, offset) = total.and_then(aligned).ok_or_else(too_large)?;
-        let table = Table { schema: schema.clone(), records: 0, values, offset };
+        let table = Table { schema: schema.clone(), records: 0, persons: None, values, offset };
         Ok(Self { table, overflowed: false })
     }
 

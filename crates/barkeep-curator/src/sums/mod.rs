@@ -1,5 +1,6 @@
 //! Adds records' terms up as integers: exact, the same on any number of threads, with each record's share bounded.
 
+pub(crate) mod fold;
 pub(crate) mod lattice;
 pub(crate) mod own_terms;
 pub(crate) mod passes;

@@ -1,6 +1,8 @@
 //! Shows every asked record to a kernel once, in blocks, on as many threads as help; the result is the same on any.
 
+use crate::records::persons::Persons;
 use crate::records::table::{Blocks, STRIDE};
+use crate::sums::fold::{Ends, Fold};
 use barkeep_data::{BLOCK, Block};
 use barkeep_model::{Affine, Scratch};
 use rayon::prelude::*;
@@ -10,59 +12,135 @@ use std::ops::Range;
 /// handing the work over takes.
 const GRAIN: usize = 16;
 
-/// Which records a question asks.
+/// Which records a question asks, or which persons where a person may have several rows.
 #[derive(Clone, Copy)]
-pub(crate) enum Asked<'a> {
-    /// All.
-    All(Blocks<'a>),
-    /// Those at these positions, gathered `columns` wide.
-    Some {
-        /// All records.
-        blocks: Blocks<'a>,
-        /// Where the asked ones are.
-        positions: &'a [u32],
-        /// The number of columns the model reads.
-        columns: usize,
-    },
+pub(crate) struct Asked<'a> {
+    /// All rows.
+    pub(crate) blocks: Blocks<'a>,
+    /// Whose they are; `None` where each is a record of its own.
+    pub(crate) persons: Option<&'a Persons>,
+    /// Which records or persons; `None` for all.
+    pub(crate) positions: Option<&'a [u32]>,
+    /// The number of columns the model reads.
+    pub(crate) columns: usize,
 }
 
 impl Asked<'_> {
-    /// The number of blocks they make.
-    fn len(self) -> usize {
-        match self {
-            Self::All(blocks) => blocks.len(),
-            Self::Some { positions, .. } => positions.len().div_ceil(BLOCK),
+    /// What is shared out among workers: blocks of records, or persons.
+    fn parts(self) -> usize {
+        match (self.persons, self.positions) {
+            (None, None) => self.blocks.len(),
+            (None, Some(positions)) => positions.len().div_ceil(BLOCK),
+            (Some(persons), None) => persons.len(),
+            (Some(_), Some(positions)) => positions.len(),
         }
     }
 
-    /// Shows block `index`, gathering it into `gathered` first if need be.
-    fn show(self, index: usize, gathered: &mut Vec<f64>, look: impl FnOnce(Block<'_>)) {
-        match self {
-            Self::All(blocks) => look(blocks.get(index)),
-            Self::Some { blocks, positions, columns } => {
-                let positions = positions.chunks(BLOCK).nth(index).unwrap_or(&[]);
-                look(gather(blocks, positions, columns, gathered));
+    /// The blocks that all of it makes, about: what it is worth to share out.
+    fn size(self) -> usize {
+        match (self.persons, self.positions) {
+            (Some(persons), Some(positions)) => {
+                // As many rows as that many persons have on average.
+                let rows = persons.start(persons.len()) as u128 * positions.len() as u128;
+                usize::try_from(rows / persons.len().max(1) as u128).unwrap_or(usize::MAX).div_ceil(BLOCK)
+            }
+            (_, None) => self.blocks.len(),
+            (None, Some(positions)) => positions.len().div_ceil(BLOCK),
+        }
+    }
+
+    /// The share of worker `index` of `busy`: all rows of a person go to one of them.
+    fn share(self, index: usize, busy: usize) -> Range<usize> {
+        let cut = |index: usize, parts: usize| (index as u128 * parts as u128 / busy as u128) as usize;
+        match (self.persons, self.positions) {
+            (Some(persons), None) => {
+                let rows = persons.start(persons.len());
+                let from = |index: usize| {
+                    if index == busy { persons.len() } else { persons.first_from(cut(index, rows)) }
+                };
+                from(index)..from(index + 1)
+            }
+            (_, Some(_)) | (None, None) => cut(index, self.parts())..cut(index + 1, self.parts()),
+        }
+    }
+
+    /// Shows a share block by block, gathered first if need be; where rows belong to persons, with the ends of theirs.
+    fn show(self, share: Range<usize>, room: &mut Room, mut look: impl FnMut(Block<'_>, Option<Ends<'_>>)) {
+        let Room { gathered, rows, ends } = room;
+        match (self.persons, self.positions) {
+            (None, None) => share.for_each(|index| look(self.blocks.get(index), None)),
+            (None, Some(positions)) => {
+                let start = (share.start * BLOCK).min(positions.len());
+                let end = (share.end * BLOCK).min(positions.len());
+                for positions in positions[start..end].chunks(BLOCK) {
+                    let rows = positions.iter().map(|position| *position as usize);
+                    look(gather(self.blocks, rows, self.columns, gathered), None);
+                }
+            }
+            (Some(persons), None) => {
+                let (mut row, last) = (persons.start(share.start), persons.start(share.end));
+                let mut person = share.start;
+                while row < last {
+                    let length = (BLOCK - row % BLOCK).min(last - row);
+                    ends.clear();
+                    while persons.start(person + 1) <= row + length && person < share.end {
+                        person += 1;
+                        ends.push((persons.start(person) - row) as u32);
+                    }
+                    let block = self.blocks.get(row / BLOCK).part(row % BLOCK, length);
+                    look(block, Some(Ends { ends, start: 0, rows: length }));
+                    row += length;
+                }
+            }
+            (Some(persons), Some(positions)) => {
+                rows.clear();
+                ends.clear();
+                for position in positions.get(share).unwrap_or_default() {
+                    let person = *position as usize;
+                    for row in persons.start(person)..persons.start(person + 1) {
+                        if rows.len() == BLOCK {
+                            let block = gather(self.blocks, rows.iter().copied(), self.columns, gathered);
+                            look(block, Some(Ends { ends, start: 0, rows: BLOCK }));
+                            rows.clear();
+                            ends.clear();
+                        }
+                        rows.push(row);
+                    }
+                    ends.push(rows.len() as u32);
+                }
+                if !rows.is_empty() {
+                    let block = gather(self.blocks, rows.iter().copied(), self.columns, gathered);
+                    look(block, Some(Ends { ends, start: 0, rows: rows.len() }));
+                }
             }
         }
     }
 }
 
-/// Copies the records at `positions` together, column by column. The table itself stays in order.
+/// Memory for gathering.
+#[derive(Default)]
+struct Room {
+    gathered: Vec<f64>,
+    rows: Vec<usize>,
+    ends: Vec<u32>,
+}
+
+/// Copies the rows at these places together, column by column. The table itself stays in order.
 fn gather<'a>(
     blocks: Blocks<'_>,
-    positions: &[u32],
+    places: impl ExactSizeIterator<Item = usize>,
     columns: usize,
     gathered: &'a mut Vec<f64>,
 ) -> Block<'a> {
     gathered.resize(columns * STRIDE, 0.0);
-    for (slot, &position) in positions.iter().enumerate() {
-        let block = blocks.get(position as usize / BLOCK);
-        let row = position as usize % BLOCK;
+    let length = places.len();
+    for (slot, place) in places.enumerate() {
+        let (block, row) = (blocks.get(place / BLOCK), place % BLOCK);
         for (column, values) in gathered.chunks_exact_mut(STRIDE).enumerate() {
             values[slot] = block.column(column)[row];
         }
     }
-    Block::over(gathered, STRIDE, positions.len())
+    Block::over(gathered, STRIDE, length)
 }
 
 /// One thread's working memory; grows at the first question and stays.
@@ -86,7 +164,9 @@ pub(crate) struct Worker {
     pub(crate) sums: Vec<i64>,
     /// Partial moments of this worker's records.
     pub(crate) moments: crate::sums::lattice::Moments,
-    gathered: Vec<f64>,
+    /// Persons whose rows do not end in the block.
+    pub(crate) fold: Fold,
+    room: Room,
 }
 
 /// Working memory that starts at a cache line: a vector across two of them takes twice as long to store.
@@ -128,26 +208,28 @@ pub(crate) fn workers(records: usize) -> Vec<Worker> {
     std::iter::repeat_with(Worker::default).take(count).collect()
 }
 
-/// Shows every asked record to `work` once, a contiguous share of the blocks to each worker.
+/// Shows every asked row to `work` once, a contiguous share of the blocks, or of the persons, to each worker.
 ///
-/// The shares depend on the numbers of blocks and workers only, and `work` adds integers into its worker, so the total
-/// over workers is the same for any number of them and any schedule.
-pub(crate) fn sweep(asked: Asked<'_>, workers: &mut [Worker], work: impl Fn(&mut Worker, Block<'_>) + Sync) {
-    let blocks = asked.len();
-    let busy = (blocks / GRAIN).clamp(1, workers.len().max(1));
+/// `work` adds integers into its worker, and all rows of a person are in one share in file order, so the total over workers is
+/// the same for any number of them and any schedule. Every asked row is evaluated whatever it says; the number of rows of
+/// persons is seen in the time it takes, and nowhere else.
+pub(crate) fn sweep(
+    asked: Asked<'_>,
+    workers: &mut [Worker],
+    work: impl Fn(&mut Worker, Block<'_>, Option<Ends<'_>>) + Sync,
+) {
+    let busy = (asked.size() / GRAIN).clamp(1, workers.len().max(1));
     let walk = |worker: &mut Worker, range: Range<usize>| {
-        let mut gathered = std::mem::take(&mut worker.gathered);
-        for index in range {
-            asked.show(index, &mut gathered, |block| work(worker, block));
-        }
-        worker.gathered = gathered;
+        let mut room = std::mem::take(&mut worker.room);
+        asked.show(range, &mut room, |block, ends| work(worker, block, ends));
+        worker.room = room;
     };
-    let share = |index: usize| index * blocks / busy..(index + 1) * blocks / busy;
     match workers {
-        [worker] => walk(worker, 0..blocks),
-        [worker, ..] if busy == 1 => walk(worker, 0..blocks),
-        workers => {
-            workers[..busy].par_iter_mut().enumerate().for_each(|(index, worker)| walk(worker, share(index)))
-        }
+        [worker] => walk(worker, 0..asked.parts()),
+        [worker, ..] if busy == 1 => walk(worker, 0..asked.parts()),
+        workers => workers[..busy]
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(index, worker)| walk(worker, asked.share(index, busy))),
     }
 }

@@ -1,6 +1,7 @@
 //! Writes what a sum adds up: preconditioned gradients, their squares, or sufficient statistics.
 
 use crate::error::question;
+use crate::sums::fold::Ends;
 use crate::sums::passes::Worker;
 use crate::sums::preconditions::{mix, stretch};
 use crate::sums::scores::{score_width, write_score};
@@ -82,18 +83,27 @@ impl<'a> Terms<'a> {
         }
     }
 
-    /// Writes the terms of a tile's records to `worker.terms`.
-    pub(crate) fn write(&self, tile: Block<'_>, worker: &mut Worker) {
+    /// Writes the terms of a tile's records, or of the persons that end in it, to `worker.terms`, and says how many.
+    ///
+    /// A person's term is the sum over the person's rows; a score squares the sum, not the rows.
+    pub(crate) fn write(&self, tile: Block<'_>, ends: Option<Ends<'_>>, worker: &mut Worker) -> usize {
+        let dimension = self.likelihood.dimension();
         match &self.written {
-            Written::Gradient { theta, precondition } => self.gradient(tile, theta, *precondition, worker),
+            Written::Gradient { theta, precondition } => {
+                self.gradient(tile, theta, *precondition, worker);
+                by_person(tile, ends, dimension, worker)
+            }
             Written::Score { theta, precondition, weight } => {
                 self.gradient(tile, theta, *precondition, worker);
-                let out = worker.mixed.sized(self.width * tile.len());
-                write_score(&worker.terms, self.likelihood.dimension(), tile.len(), *weight, out);
+                let units = by_person(tile, ends, dimension, worker);
+                let out = worker.mixed.sized(self.width * units);
+                write_score(&worker.terms, dimension, units, *weight, out);
                 std::mem::swap(&mut worker.terms, &mut worker.mixed);
+                units
             }
             Written::Statistics(statistics) => {
                 statistics.write(tile, worker.terms.sized(self.width * tile.len()));
+                by_person(tile, ends, self.width, worker)
             }
         }
     }
@@ -112,6 +122,15 @@ impl<'a> Terms<'a> {
             }
         }
     }
+}
+
+/// Adds the `width` terms of each row in `worker.terms` up by person, where rows belong to persons; the number of units left.
+fn by_person(tile: Block<'_>, ends: Option<Ends<'_>>, width: usize, worker: &mut Worker) -> usize {
+    let Some(ends) = ends else { return tile.len() };
+    let persons = ends.persons();
+    worker.fold.add_all(&worker.terms, width, ends, worker.mixed.sized(width * persons));
+    std::mem::swap(&mut worker.terms, &mut worker.mixed);
+    persons
 }
 
 /// A state has the model's dimension and finite coordinates.

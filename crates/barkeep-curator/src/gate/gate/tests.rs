@@ -1,5 +1,7 @@
 //! Asks gates as samplers do, and compares secret sums across orders, thread counts and neighbouring data sets.
 
+mod persons;
+
 use super::*;
 use crate::gate::priced::Question;
 use crate::insecure::SharedTable;

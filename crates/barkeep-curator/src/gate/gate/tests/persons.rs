@@ -1,0 +1,166 @@
+//! Asks gates on tables of persons: a person is a record whose term is the sum over the person's rows.
+
+use super::*;
+use crate::sums::passes::Worker;
+use crate::test_support::echo::encode;
+use crate::{Choose, PersonsBuilder, Table};
+
+/// The rows of each person.
+type Rows = Vec<Vec<Vec<f64>>>;
+
+/// A table of these persons, their rows in an order made from a seed that keeps each one's own. Names are in the order of
+/// `persons` where `in_order`.
+fn table_of(persons: &Rows, seed: u64, in_order: bool, most_rows: Option<u64>) -> Table {
+    let schema = Schema::unbounded((0..persons[0][0].len()).map(|j| format!("x{j}"))).unwrap();
+    let mut builder =
+        PersonsBuilder::new(View::all(schema), Count::Exactly(persons.len()), most_rows).unwrap();
+    let mut push = |who: usize, row: &Vec<f64>| {
+        let row: Vec<f64> = row.iter().map(|&term| encode(term)).collect();
+        builder.push_row(&format!("p{who}"), &row).unwrap();
+    };
+    let mut next = vec![0; persons.len()];
+    if in_order {
+        (0..persons.len()).for_each(|who| push(who, &persons[who][0]));
+        next.fill(1);
+    }
+    let mut rng = NoiseRng::insecure_seed(seed);
+    let mut left: Vec<usize> = (0..persons.len()).collect();
+    while !left.is_empty() {
+        let place = rng.below(left.len() as u64) as usize;
+        let who = left[place];
+        match persons[who].get(next[who]) {
+            Some(row) => push(who, row),
+            None => drop(left.swap_remove(place)),
+        }
+        next[who] += 1;
+    }
+    builder.finish().unwrap()
+}
+
+fn open_table(table: Table, dimension: usize) -> Gate {
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
+    let curator = Curator::new(table, Arc::new(Echo::new(dimension)), privacy_model, Budget::not_private());
+    Gate::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(5))
+}
+
+/// Persons of ordinary rows, a few of them with many.
+fn persons(seed: u64, count: usize, dimension: usize, most: u64) -> Rows {
+    let mut rng = NoiseRng::insecure_seed(seed);
+    let mut term = |scale: f64| scale * (rng.below(1 << 40) as f64 / (1_u64 << 39) as f64 - 1.0);
+    let mut lengths = NoiseRng::insecure_seed(seed ^ 7);
+    (0..count)
+        .map(|who| {
+            let length = if who % 97 == 3 { 2500 } else { 1 + lengths.below(most) as usize };
+            (0..length).map(|_| (0..dimension).map(|_| term(0.5)).collect()).collect()
+        })
+        .collect()
+}
+
+/// Each person as one record: the rows added from the first to the last.
+fn added(persons: &Rows) -> Vec<Vec<f64>> {
+    let add = |mut sum: Vec<f64>, row: &Vec<f64>| {
+        sum.iter_mut().zip(row).for_each(|(sum, term)| *sum += term);
+        sum
+    };
+    persons.iter().map(|rows| rows[1..].iter().fold(rows[0].clone(), add)).collect()
+}
+
+/// The sums behind a choice.
+fn chosen(gate: &mut Gate, dimension: usize) -> Vec<i64> {
+    let curator = &*gate.curator;
+    let (reference, candidates) = (vec![0.0; dimension], vec![0.0; 3 * dimension]);
+    let question = Choose {
+        reference: &reference,
+        candidates: &candidates,
+        offsets: &[0.0; 3],
+        range: (-1.0, 1.5),
+        power: 0.1,
+    };
+    let charged = curator.budget().charge(question.price(curator.privacy_model()).unwrap()).unwrap();
+    let workers: &mut [Worker] = &mut gate.workers;
+    curator.candidates(&charged, workers).open().to_vec()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn one_row_each_is_a_table_of_records(seed in any::<u64>(), records in 1_usize..3000, dimension in 1_usize..4) {
+        let rows = rows(seed, records, dimension);
+        let persons: Rows = rows.iter().map(|row| vec![row.clone()]).collect();
+        let mut gate = open_table(table_of(&persons, seed, true, Some(1)), dimension);
+        prop_assert_eq!(secrets(&mut gate, dimension, None), secrets(&mut open(&rows), dimension, None));
+        let some: Vec<u32> = (0..records as u32).filter(|i| i % 3 == 0).collect();
+        let expected = secrets(&mut open(&rows), dimension, Some(&some));
+        prop_assert_eq!(secrets(&mut gate, dimension, Some(&some)), expected);
+        prop_assert_eq!(chosen(&mut gate, dimension), chosen(&mut open(&rows), dimension));
+    }
+
+    /// Whatever the order of the file and the number of threads, a person counts as one record of the added rows.
+    #[test]
+    fn rows_may_stand_anywhere(seed in any::<u64>(), count in 1_usize..800, dimension in 1_usize..4) {
+        let persons = persons(seed, count, dimension, 60);
+        let records = added(&persons);
+        let expected = secrets(&mut open(&records), dimension, None);
+        let some: Vec<u32> = (0..count as u32).rev().filter(|i| i % 2 == 1).collect();
+        let of_some = secrets(&mut open(&records), dimension, Some(&some));
+        for threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut gate = open_table(table_of(&persons, seed ^ threads as u64, true, None), dimension);
+                prop_assert_eq!(&secrets(&mut gate, dimension, None), &expected);
+                prop_assert_eq!(&secrets(&mut gate, dimension, Some(&some)), &of_some);
+                prop_assert_eq!(chosen(&mut gate, dimension), chosen(&mut open(&records), dimension));
+                // Persons in any order too: all of them are asked.
+                let mut gate = open_table(table_of(&persons, seed ^ 99, false, None), dimension);
+                prop_assert_eq!(&secrets(&mut gate, dimension, None), &expected);
+                Ok(())
+            })?;
+        }
+    }
+
+    /// All rows of a person are replaced, by other numbers of any rows: the sums move by no more than a record may move them.
+    #[test]
+    fn replacing_a_whole_person_stays_within_reach(seed in any::<u64>(), count in 1_usize..40, dimension in 1_usize..4) {
+        let mut persons: Rows = persons(seed, count, dimension, 9);
+        persons.iter_mut().enumerate().for_each(|(who, person)| {
+            person.extend(rows(seed ^ who as u64, 3, dimension));
+        });
+        let (before, _, vectors) = secrets(&mut open_table(table_of(&persons, 1, false, None), dimension), dimension, None);
+        let one = (seed % count as u64) as usize;
+        let other = |length: usize, term: f64| vec![vec![term; dimension]; length];
+        let mixed = EXTREMES.map(|extreme| vec![extreme; dimension]).to_vec();
+        let blocks = EXTREMES.into_iter().flat_map(|extreme| [other(1, extreme), other(1500, extreme)]);
+        for block in blocks.chain([other(3000, 1.0), other(2, -1.0), mixed]) {
+            persons[one] = block;
+            let mut gate = open_table(table_of(&persons, 2, false, None), dimension);
+            let (after, _, neighbours) = secrets(&mut gate, dimension, None);
+            prop_assert!((before - after).unsigned_abs() as f64 <= reach(Neighbours::Substitute));
+            for (vector, neighbour) in vectors.iter().zip(&neighbours) {
+                let moved: i128 = vector.iter().zip(neighbour).map(|(a, b)| i128::from(a - b).pow(2)).sum();
+                prop_assert!(moved <= 1 << 62);
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_beyond_the_first_do_not_count() {
+    let persons: Rows = vec![vec![vec![0.25], vec![0.5], vec![0.125]], vec![vec![-0.5]]];
+    let cut: Rows = vec![vec![vec![0.25], vec![0.5]], vec![vec![-0.5]]];
+    let table = |persons, most| open_table(table_of(persons, 3, true, most), 1);
+    assert_eq!(secrets(&mut table(&persons, Some(2)), 1, None), secrets(&mut table(&cut, None), 1, None));
+    assert_ne!(secrets(&mut table(&persons, None), 1, None), secrets(&mut table(&cut, None), 1, None));
+}
+
+#[test]
+fn another_number_of_persons_is_refused() {
+    let view = || View::all(Schema::unbounded(["x"]).unwrap());
+    let mut builder = PersonsBuilder::new(view(), Count::Exactly(2), None).unwrap();
+    builder.push_row("a", &[1.0]).unwrap();
+    assert!(builder.finish().is_err());
+    let mut builder = PersonsBuilder::new(view(), Count::Exactly(1), None).unwrap();
+    builder.push_row("a", &[1.0]).unwrap();
+    builder.push_row("a", &[2.0]).unwrap();
+    assert!(builder.push_row("b", &[1.0]).is_err());
+}

@@ -1,0 +1,102 @@
+//! Knows which person each row belongs to, without a way to print, compare or serialise it.
+
+use crate::Count;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// What a neighbouring data set differs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// One record.
+    Record,
+    /// One person: all the rows that name the person.
+    Person {
+        /// The most rows of a person that count, the first in file order; `None` where all do.
+        most_rows: Option<u64>,
+    },
+}
+
+/// Which person each row belongs to: persons are numbered in the order in which they first appear.
+///
+/// An identifier is text, compared byte by byte without the blanks around it. Rows whose identifier is empty, or no UTF-8, are
+/// one person's. Memory is four bytes a row and the identifiers themselves, each once.
+///
+/// **Privacy.** Identifiers and their order say who is in the data. There is no `Debug`, `Clone`, `Serialize` or `PartialEq`,
+/// and no message shows one. What can be seen from outside is whether the number of persons is the declared one.
+pub struct Roster {
+    persons: HashMap<Box<str>, u32>,
+    rows: Vec<u32>,
+    /// How many persons there may be.
+    count: Count,
+}
+
+impl Roster {
+    /// For as many persons as `count` says.
+    #[must_use]
+    pub fn new(count: Count) -> Self {
+        Self { persons: HashMap::new(), rows: Vec::new(), count }
+    }
+
+    /// Adds the next row; false if that is a person too many.
+    #[must_use]
+    pub fn push(&mut self, identifier: &[u8]) -> bool {
+        let identifier = std::str::from_utf8(identifier).map_or("", str::trim);
+        let person = match self.persons.get(identifier) {
+            Some(person) => *person,
+            None => {
+                let next = self.persons.len();
+                let Ok(person) = u32::try_from(next) else { return false };
+                if self.count.left(next) == 0 {
+                    return false;
+                }
+                self.persons.insert(identifier.into(), person);
+                person
+            }
+        };
+        self.rows.push(person);
+        true
+    }
+
+    /// Whether there may be as many persons as were seen.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.count.admits(self.persons.len())
+    }
+
+    /// How many persons there may be.
+    pub(crate) fn count(&self) -> Count {
+        self.count
+    }
+
+    /// The person of each row, in file order.
+    #[must_use]
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The number of persons seen.
+    #[must_use]
+    pub fn persons(&self) -> usize {
+        self.persons.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_one_identifier_are_one_person_wherever_they_stand() {
+        let mut roster = Roster::new(Count::Exactly(4));
+        for identifier in ["b", "a", " b ", "", "a", "  ", "10"] {
+            assert!(roster.push(identifier.as_bytes()));
+        }
+        // No UTF-8 is no identifier: the person of all such rows and of the empty ones.
+        assert!(roster.push(&[0xff, 0xfe]));
+        assert_eq!(roster.rows(), [0, 1, 0, 2, 1, 2, 3, 2]);
+        assert!(roster.is_complete() && roster.persons() == 4);
+        assert!(!roster.push(b"one too many"));
+        assert!(!Roster::new(Count::Exactly(1)).is_complete() && Roster::new(Count::About(1)).is_complete());
+    }
+}
