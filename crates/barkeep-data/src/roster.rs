@@ -3,6 +3,7 @@
 use crate::Count;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::fmt;
 
 /// What a neighbouring data set differs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +16,37 @@ pub enum Unit {
         /// The most rows of a person that count, the first in file order; `None` where all do.
         most_rows: Option<u64>,
     },
+}
+
+impl Unit {
+    /// What one is called.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Record => "record",
+            Self::Person { .. } => "person",
+        }
+    }
+
+    /// What several are called.
+    #[must_use]
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Record => "records",
+            Self::Person { .. } => "persons",
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    /// What a neighbouring data set differs in: "one record", or "one person's rows, at most 5".
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Record => out.write_str("one record"),
+            Self::Person { most_rows: None } => out.write_str("one person's rows"),
+            Self::Person { most_rows: Some(most) } => write!(out, "one person's rows, at most {most}"),
+        }
+    }
 }
 
 /// Which person each row belongs to: persons are numbered in the order in which they first appear.

@@ -31,14 +31,18 @@ impl PlanCommand {
 /// Describes the plan to a person.
 pub(super) fn describe(plan: &Plan) {
     let row = |name: &str, value: &str| say(&format!("  {name:<28} {value}"));
+    let units = plan.spec().data().unit().plural();
     let records = match plan.spec().count() {
-        Count::Exactly(records) => format!("{records} records"),
-        Count::About(records) => format!("records, {records} declared, any number accepted,"),
+        Count::Exactly(records) => format!("{records} {units}"),
+        Count::About(records) => format!("{units}, {records} declared, any number accepted,"),
     };
     let (model, sampler) = (plan.spec().model_name(), plan.sampler().name);
     say(&format!("Plan: {model} on {records} with sampler {sampler}"));
     match plan.epsilon() {
-        Some(epsilon) => row("epsilon of the plan", &format!("at most {:.6}", epsilon.get())),
+        Some(epsilon) => {
+            row("epsilon of the plan", &format!("at most {:.6}", epsilon.get()));
+            row("protects", &plan.spec().data().unit().to_string());
+        }
         None => row("privacy", "NOT PRIVATE: a baseline that protects nothing"),
     }
     row("chains", &plan.chains().to_string());

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::plan::{Bill, DEFAULT_SAMPLER, Plan};
 use crate::spec::{OWN, Privacy, Spec};
 use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours};
-use barkeep_data::Records;
+use barkeep_data::{Records, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -39,7 +39,9 @@ pub struct Certificate {
     pub public: Vec<String>,
     /// What the guarantee rests on.
     pub premises: Vec<String>,
-    /// Number of records.
+    /// What a neighbouring data set differs in.
+    pub unit: Unit,
+    /// Number of records, or of persons; the number of their rows is not public.
     pub records: Records,
     /// The model's name; of a model of one's own, its type's.
     pub model: String,
@@ -104,8 +106,9 @@ impl Certificate {
             }
             _ => None,
         };
+        let unit = plan.spec().data().unit();
         let statement = match &guaranteed {
-            Some((_, epsilon, delta, neighbours)) => guarantee(*epsilon, *delta, *neighbours),
+            Some((_, epsilon, delta, neighbours)) => guarantee(*epsilon, *delta, *neighbours, unit),
             None if insecure_seed => {
                 "NOT PRIVATE: the protecting randomness was seeded and can be replayed.".to_owned()
             }
@@ -129,8 +132,9 @@ impl Certificate {
             level: plan.level().filter(|_| private).map(|level| level.name().to_owned()),
             bill,
             released: released(plan.bill()),
-            public: words(&PUBLIC),
-            premises: premises(plan.spec().has_own_model().then(|| plan.spec().model_name())),
+            public: public(unit),
+            premises: premises(unit, plan.spec().has_own_model().then(|| plan.spec().model_name())),
+            unit,
             records: plan.spec().data().records(),
             model: plan.spec().model_name().to_owned(),
             sampler: plan.sampler().name.to_owned(),
@@ -186,7 +190,7 @@ impl Certificate {
         else {
             return fail("epsilon, delta, neighbours or the bill is missing".to_owned());
         };
-        if self.statement != guarantee(epsilon, delta, neighbours) {
+        if self.statement != guarantee(epsilon, delta, neighbours, self.unit) {
             return fail("the statement says something else than the numbers beside it".to_owned());
         }
         if bill.neighbours() != Some(neighbours) {
@@ -245,15 +249,20 @@ impl Certificate {
         let count = |table: &toml::Table, key: &str| {
             table.get(key).and_then(toml::Value::as_integer).and_then(|count| u64::try_from(count).ok())
         };
+        let unit = match data.get("person") {
+            Some(_) => Unit::Person { most_rows: count(&data, "most_rows") },
+            None => Unit::Record,
+        };
         let named = sampler.get("name").and_then(toml::Value::as_str).unwrap_or(DEFAULT_SAMPLER);
         for (part, same) in [
             ("epsilon", self.epsilon.is_some_and(|stated| stated <= epsilon.get())),
             ("delta", self.delta == Some(delta.get())),
             ("neighbours", self.neighbours == Some(neighbours)),
             ("released", self.released == released(Some(bill))),
-            ("public", self.public == words(&PUBLIC)),
-            ("premises", self.premises == premises(Some(own))),
-            ("records", count(&data, "records") == Some(self.records.0)),
+            ("unit", self.unit == unit),
+            ("public", self.public == public(unit)),
+            ("premises", self.premises == premises(unit, Some(own))),
+            ("records", count(&data, unit.plural()) == Some(self.records.0)),
             ("model", self.model == own),
             ("sampler", self.sampler == named),
             ("chains", count(&sampler, "chains").unwrap_or(1) == self.chains),
@@ -283,6 +292,7 @@ impl Certificate {
             ("released", planned.released == self.released),
             ("public", planned.public == self.public),
             ("premises", planned.premises == self.premises),
+            ("unit", planned.unit == self.unit),
             ("records", planned.records == self.records),
             ("model", planned.model == self.model),
             ("sampler", planned.sampler == self.sampler),
@@ -317,15 +327,22 @@ pub struct Verified {
 }
 
 /// What is assumed public.
-const PUBLIC: [&str; 2] = [
-    "the spec: number of records, columns, bounds, levels, invalid values, model, prior, sampler settings",
-    "the proposals and the starting points",
-];
+fn public(unit: Unit) -> Vec<String> {
+    let spec = format!(
+        "the spec: number of {}, columns, bounds, levels, invalid values, model, prior, sampler settings",
+        unit.plural()
+    );
+    vec![spec, "the proposals and the starting points".to_owned()]
+}
 
 /// What the guarantee rests on; `own` is the type of a model outside barkeep.
-fn premises(own: Option<&str>) -> Vec<String> {
+fn premises(unit: Unit, own: Option<&str>) -> Vec<String> {
+    let whose = match unit {
+        Unit::Record => "a person contributes one record",
+        Unit::Person { .. } => "all rows of a person carry the same identifier, and nobody else's do",
+    };
     let mut premises = words(&[
-        "a person contributes one record",
+        whose,
         "nothing in the spec was chosen by looking at the records",
         "the file is well formed: refusals of structure are visible",
         "the model is trusted code",
@@ -361,13 +378,18 @@ fn alike(one: &Value, other: &Value) -> bool {
 }
 
 /// The guarantee in one sentence.
-fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours) -> String {
+fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours, unit: Unit) -> String {
     let changed = match neighbours {
         Neighbours::Substitute => "substituted",
         Neighbours::AddRemove => "added or removed",
     };
+    let verb = match unit {
+        Unit::Record => " is",
+        Unit::Person { most_rows: None } => " are",
+        Unit::Person { most_rows: Some(_) } => ", are",
+    };
     format!(
-        "Everything this run releases is ({epsilon}, {delta:e})-differentially private when one record is {changed}."
+        "Everything this run releases is ({epsilon}, {delta:e})-differentially private when {unit}{verb} {changed}."
     )
 }
 

@@ -23,7 +23,7 @@ use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::{Contract, Delta, Epsilon, Query, Steps};
 use barkeep_curator::{Level, PrivacyModel, Table};
-use barkeep_data::{CsvOptions, Records};
+use barkeep_data::{CsvOptions, Records, Unit};
 use std::sync::Arc;
 
 /// Steps the budget would buy at one level of accounting.
@@ -85,6 +85,7 @@ impl Plan {
             temper: spec.tempering(),
             privacy: spec.privacy(),
             records: spec.data().records().as_f64(),
+            unit: spec.data().unit(),
             schema: spec.data().schema(),
             reference: &reference,
         };
@@ -297,6 +298,10 @@ impl Plan {
     pub fn read_records(&self, progress: &mut dyn FnMut(Records)) -> Result<Table, Error> {
         let data = self.spec.data();
         let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
+        if let (Some(person), Unit::Person { most_rows }) = (data.person(), data.unit()) {
+            let count = self.spec.count();
+            return Ok(Table::read_persons(data.path(), data.view(), person, count, most_rows, options)?);
+        }
         Ok(Table::read(data.path(), data.view(), self.spec.count(), options, &mut |read| {
             progress(Records(read as u64))
         })?)
@@ -338,6 +343,7 @@ impl Plan {
             "sampler": self.sampler.name,
             "private": self.is_private(),
             "records": self.spec.data().records(),
+            "unit": self.spec.data().unit(),
             "epsilon": self.epsilon().map(|upper| serde_json::json!({ "upper": upper })),
             "level": self.level().map(Level::name),
             "chains": self.chains,
@@ -364,8 +370,12 @@ fn warnings(spec: &Spec, private: bool, steps: u64) -> Vec<String> {
     if let Privacy::Budget { delta, .. } = spec.privacy()
         && delta.get() * spec.data().records().as_f64() > 1.0
     {
-        warnings
-            .push("delta is above 1/records: publishing one record at random would satisfy it".to_owned());
+        let unit = spec.data().unit();
+        warnings.push(format!(
+            "delta is above 1/{}: publishing one {} at random would satisfy it",
+            unit.plural(),
+            unit.word()
+        ));
     }
     warnings
 }

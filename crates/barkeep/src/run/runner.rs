@@ -9,6 +9,7 @@ use crate::public_rng::PublicRng;
 use crate::run::draws::{Chain, Draws};
 use crate::run::journal::{Header, Journal};
 use crate::samplers::Report;
+use crate::spec::SpecError;
 use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Refused, Table};
 use barkeep_model::Likelihood;
@@ -222,6 +223,12 @@ impl Runner<'_> {
         journal: Option<&Journal>,
     ) -> Result<Run, Error> {
         let plan = self.plan;
+        let table: SharedTable = table.into();
+        if table.unit() != plan.spec().data().unit() {
+            // The certificate would speak of others than the sums do.
+            let reason = "is not what the table holds: build it by PersonsBuilder for persons, by TableBuilder for records";
+            return Err(SpecError::new("data.person", reason).into());
+        }
         let mut certificate = self.certificate();
         let (insecure_seed, observed) = match self.insecure {
             Some(Insecure { seed, likelihood }) => (Some(seed), likelihood),

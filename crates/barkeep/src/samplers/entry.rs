@@ -9,8 +9,9 @@ use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Cost, Steps};
 use barkeep_curator::{Level, Temper};
-use barkeep_data::Schema;
+use barkeep_data::{Schema, Unit};
 use barkeep_model::Model;
+use barkeep_num::up;
 use std::sync::Arc;
 
 /// The keys every sampler takes.
@@ -85,12 +86,53 @@ pub(crate) struct Setting<'a> {
     pub(crate) model: &'a Arc<dyn Model>,
     pub(crate) temper: Temper,
     pub(crate) privacy: Privacy,
-    /// Public under substitution; samplers that use it refuse other neighbours.
+    /// Records, or persons. Public under substitution; samplers that use it refuse other neighbours.
     pub(crate) records: f64,
+    /// What a neighbouring data set differs in.
+    pub(crate) unit: Unit,
     /// What is declared of the columns.
     pub(crate) schema: &'a Schema,
     /// A public point to plan with: the first start that is given, or else the prior's mode.
     pub(crate) reference: &'a [f64],
+}
+
+impl Setting<'_> {
+    /// How many times the information of one row a record or person is taken to have: the most rows a person may have, where
+    /// that is declared.
+    pub(crate) fn rows(&self) -> Option<f64> {
+        match self.unit {
+            Unit::Record => Some(1.0),
+            #[expect(clippy::cast_precision_loss, reason = "a scale")]
+            Unit::Person { most_rows } => most_rows.map(|most| most as f64),
+        }
+    }
+
+    /// [`Model::lipschitz`] of a record, or of a person's rows together; rounded up.
+    pub(crate) fn lipschitz(&self) -> Option<f64> {
+        let (bound, rows) = (self.model.lipschitz(self.schema)?, self.rows()?);
+        Some(if rows == 1.0 { bound } else { up(bound * rows) })
+    }
+
+    /// [`Model::lipschitz_through`] of a record, or of a person's rows together.
+    pub(crate) fn lipschitz_through(&self, matrix: &[f64]) -> Option<f64> {
+        Some(self.model.lipschitz_through(self.schema, matrix)? * self.rows()?)
+    }
+
+    /// [`Model::log_ratio_range`] of a record, or of a person's rows together, from one row to the most there may be.
+    pub(crate) fn log_ratio_range(&self, from: &[f64], to: &[f64]) -> Option<(f64, f64)> {
+        let ((low, high), rows) = (self.model.log_ratio_range(self.schema, from, to)?, self.rows()?);
+        Some((low.min(rows * low), high.max(rows * high)))
+    }
+
+    /// Why a person's rows have no bound, where a model has one for a row.
+    pub(crate) fn no_bound(&self) -> Option<&'static str> {
+        match self.unit {
+            Unit::Person { most_rows: None } => {
+                Some("; data.most_rows would make one of the model's bound for a row, if it has one")
+            }
+            Unit::Record | Unit::Person { .. } => None,
+        }
+    }
 }
 
 /// Makes one chain's kernel.

@@ -1,11 +1,11 @@
 //! Reads `[data]`: where the records are and every public fact about them.
 
 use super::section::{Key, Section, SpecError, key};
-use barkeep_data::{Column, CsvOptions, Kind, Records, Scale, Schema, View, read_header};
+use barkeep_data::{Column, CsvOptions, Kind, Records, Scale, Schema, Unit, View, read_header};
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
-pub const DATA_KEYS: [Key; 5] = [
+pub const DATA_KEYS: [Key; 8] = [
     key("path", "", "the CSV or Parquet file (by its ending .parquet or .pq), relative to the spec"),
     key(
         "records",
@@ -14,6 +14,23 @@ pub const DATA_KEYS: [Key; 5] = [
          scale instead: any number is accepted, all records are used, and nothing shows how many",
     ),
     key("delimiter", "\",\"", "the one character between cells"),
+    key(
+        "person",
+        "",
+        "the column that says whose row it is, where a person may have several; text or a number, no part of the model \
+         and never shown. Neighbouring data sets then differ in all rows of one person",
+    ),
+    key(
+        "persons",
+        "",
+        "instead of records, with person: how many persons there are; public, unlike the number of rows. Another count is \
+         refused",
+    ),
+    key(
+        "most_rows",
+        "all rows count",
+        "with person: the first rows of a person that count, in file order; what bounds a row then bounds a person",
+    ),
     key(
         "columns",
         "",
@@ -40,17 +57,28 @@ pub const COLUMN_KEYS: [Key; 6] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
     pub(super) path: PathBuf,
+    /// Records, or persons.
     records: Records,
+    person: Option<Person>,
     delimiter: u8,
     pub(super) view: View,
+}
+
+/// Whose the rows are.
+#[derive(Debug, Clone, PartialEq)]
+struct Person {
+    /// The column that says.
+    column: String,
+    /// Rows of a person that count.
+    most_rows: Option<u64>,
 }
 
 /// The most records a sum can take without overflow (2³²).
 const MOST_RECORDS: Records = Records(1 << 32);
 
-/// Checks a number of records.
-fn admissible(records: Records) -> Result<(), SpecError> {
-    let fail = |reason: &str| Err(SpecError::new("data.records", reason));
+/// Checks a number of records or persons, by the key that declares it.
+fn admissible(key: &str, records: Records) -> Result<(), SpecError> {
+    let fail = |reason: &str| Err(SpecError::new(key, reason));
     match records {
         Records(0) => fail("must be a whole number of at least 1, not the number 0"),
         records if records > MOST_RECORDS => fail("must be at most 2^32, so that no sum can overflow"),
@@ -70,8 +98,22 @@ impl Data {
         let inlined = with_columns(table, folder)?;
         let section = Section::new("data", inlined.as_ref().unwrap_or(table), DATA_KEYS.iter())?;
         let path = folder.join(section.require("path", section.text("path")?)?);
-        let records = Records(section.require("records", section.count("records")?)?);
-        admissible(records)?;
+        let person = section.text("person")?;
+        for key in ["persons", "most_rows"] {
+            if person.is_none() && section.has(key) {
+                return Err(section.error(key, "needs person, the column that says whose row it is"));
+            }
+        }
+        if person.is_some() && section.has("records") {
+            return Err(section.error(
+                "records",
+                "is the number of rows, which person keeps secret; give persons, the number of persons",
+            ));
+        }
+        let counted = if person.is_some() { "persons" } else { "records" };
+        let records = Records(section.require(counted, section.count(counted)?)?);
+        let most_rows = section.count("most_rows")?;
+        let person = person.map(|column| Person { column: column.to_owned(), most_rows });
         let delimiter = match section.text("delimiter")?.unwrap_or(",").as_bytes() {
             [one] if *one != b'"' && *one != b'\n' && *one != b'\r' => *one,
             _ => {
@@ -83,7 +125,9 @@ impl Data {
         let Some(columns) = section.table("columns")? else {
             return Err(section.error("columns", "is required, or schema"));
         };
-        Ok(Self { path, records, delimiter, view: View::all(schema(columns)?) })
+        let data = Self { path, records, person, delimiter, view: View::all(schema(columns)?) };
+        data.check()?;
+        Ok(data)
     }
 
     /// Records that a program holds in memory, all of whose columns the model reads in this order.
@@ -95,7 +139,26 @@ impl Data {
     /// Records in a CSV or Parquet file, by its ending .parquet or .pq.
     #[must_use]
     pub fn in_file(schema: Schema, records: Records, path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), records, delimiter: b',', view: View::all(schema) }
+        Self { path: path.into(), records, person: None, delimiter: b',', view: View::all(schema) }
+    }
+
+    /// The same rows, each a person's whom `column` names: the declared number of records is then that of persons.
+    ///
+    /// **Privacy.** Neighbouring data sets differ in all rows of one person, of which there may be any number. The number of
+    /// rows is not public.
+    #[must_use]
+    pub fn by_person(self, column: impl Into<String>) -> Self {
+        Self { person: Some(Person { column: column.into(), most_rows: None }), ..self }
+    }
+
+    /// The same rows by person, of whom the first `most_rows` count in file order: what bounds a row then bounds a person.
+    /// Without [`Data::by_person`] this changes nothing.
+    #[must_use]
+    pub fn most_rows(mut self, most_rows: u64) -> Self {
+        if let Some(person) = &mut self.person {
+            person.most_rows = Some(most_rows);
+        }
+        self
     }
 
     /// The same file with another character between cells.
@@ -104,9 +167,20 @@ impl Data {
         Self { delimiter, ..self }
     }
 
-    /// Checks the number of records.
+    /// Checks the number of records, and that of persons and their rows.
     pub(super) fn check(&self) -> Result<(), SpecError> {
-        admissible(self.records)
+        admissible(&format!("data.{}", self.unit().plural()), self.records)?;
+        let Some(Person { column, most_rows }) = &self.person else { return Ok(()) };
+        if *most_rows == Some(0) {
+            return Err(SpecError::new("data.most_rows", "must be at least 1"));
+        }
+        if self.view.source().columns().iter().any(|declared| declared.name() == column) {
+            let reason = format!(
+                "is \"{column}\", which data.columns declares too: whose row it is is no part of a model"
+            );
+            return Err(SpecError::new("data.person", reason));
+        }
+        Ok(())
     }
 
     /// The section that says the same.
@@ -114,12 +188,16 @@ impl Data {
         let columns = self.view.source().columns().iter();
         let mut table = toml::Table::from_iter([
             ("path".to_owned(), self.path.display().to_string().into()),
-            ("records".to_owned(), i64::try_from(self.records.0).unwrap_or(i64::MAX).into()),
+            (self.unit().plural().to_owned(), whole(self.records.0)),
             (
                 "columns".to_owned(),
                 toml::Table::from_iter(columns.map(|c| (c.name().to_owned(), written(c).into()))).into(),
             ),
         ]);
+        if let Some(Person { column, most_rows }) = &self.person {
+            table.insert("person".to_owned(), column.clone().into());
+            most_rows.map(|most| table.insert("most_rows".to_owned(), whole(most)));
+        }
         if self.delimiter != b',' {
             table.insert("delimiter".to_owned(), char::from(self.delimiter).to_string().into());
         }
@@ -132,10 +210,23 @@ impl Data {
         &self.path
     }
 
-    /// How many records it must hold, or about how many where neighbours add or remove one: public.
+    /// How many records it must hold, or persons where [`Data::unit`] is a person; about how many where neighbours add or remove
+    /// one: public.
     #[must_use]
     pub fn records(&self) -> Records {
         self.records
+    }
+
+    /// What a neighbouring data set differs in.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.person.as_ref().map_or(Unit::Record, |person| Unit::Person { most_rows: person.most_rows })
+    }
+
+    /// The column that says whose row it is, if a person may have several.
+    #[must_use]
+    pub fn person(&self) -> Option<&str> {
+        self.person.as_ref().map(|person| person.column.as_str())
     }
 
     /// The character between cells.
@@ -155,6 +246,11 @@ impl Data {
     pub fn schema(&self) -> &Schema {
         self.view.schema()
     }
+}
+
+/// A count as TOML has it.
+fn whole(count: u64) -> toml::Value {
+    i64::try_from(count).unwrap_or(i64::MAX).into()
 }
 
 /// The section with the columns of its schema file in place of the file's name, if it names one: what a certificate keeps

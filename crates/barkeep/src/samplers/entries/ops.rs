@@ -49,6 +49,10 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         return Err(section.error("name", "needs a budget").into());
     };
     let grid = Grid::parse(section, &**setting.model)?;
+    if setting.rows().is_none() {
+        let reason = "needs data.most_rows: a draw is priced by the range of a person's log-ratio";
+        return Err(section.error("name", reason).into());
+    }
     let range = grid.range(setting).ok_or_else(|| {
         let reason = "is for models whose log-ratios have a proven bound on a grid: \"gaussian\" and \"bernoulli\", with \
                       bounded columns; elsewhere a single draw has no known price";
@@ -127,7 +131,7 @@ impl Grid {
     fn range(&self, setting: &Setting<'_>) -> Option<(f64, f64)> {
         let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
         for point in self.points.chunks_exact(self.middle.len()) {
-            let (low, high) = setting.model.log_ratio_range(setting.schema, &self.middle, point)?;
+            let (low, high) = setting.log_ratio_range(&self.middle, point)?;
             (least, largest) = (least.min(low), largest.max(high));
         }
         // The slack keeps the rounding of a record's ratio inside.

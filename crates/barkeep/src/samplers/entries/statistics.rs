@@ -12,6 +12,7 @@ use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Epsilon, Sampling, Steps, calibration};
 use barkeep_curator::{Clip, PrivacyModel, Temper, sigma_for, sum_cost, sum_sensitivity};
+use barkeep_data::Unit;
 use std::sync::Arc;
 
 const KEYS: [Key; 1] = [key(
@@ -34,6 +35,11 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
 fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Error> {
     let neighbours = needs_budget(section, setting)?;
     uses_records(section, setting, "divides by the number of records")?;
+    if setting.unit != Unit::Record {
+        let reason =
+            "needs the number of rows, which is secret where a person may have several; use \"langevin\"";
+        return Err(section.error("name", reason).into());
+    }
     let Privacy::Budget { epsilon, delta, .. } = setting.privacy else {
         return Err(section.error("name", "needs a budget").into());
     };

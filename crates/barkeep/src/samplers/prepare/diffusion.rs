@@ -36,7 +36,11 @@ pub(crate) const DIFFUSION_KEYS: [Key; 7] = [
          (wherever the chain is), \"auto\" (local where the information varies), \"none\", guesses of the posterior's \
          standard deviations, or of its covariance as a list of rows",
     ),
-    key("fisher_scale", "1", "multiplies the information; 0.5 if records carry half of what the model says"),
+    key(
+        "fisher_scale",
+        "1",
+        "multiplies the information; 0.5 if records carry half of what the model says. A person's is that of most_rows rows",
+    ),
     key(
         "step",
         "1",
@@ -99,7 +103,7 @@ pub(crate) fn prepare(
             .into());
     }
     let model = setting.model;
-    let whitening = whitening(section, model.dimension())?;
+    let whitening = whitening(section, setting)?;
     let step = section.positive("step")?;
     let longest = integrator(1.0).longest_step();
     if step.is_some_and(|step| step >= longest) {
@@ -150,7 +154,7 @@ pub(crate) fn prepare(
     let cost = sum_cost(asking.temper, clip, Sampling::Full, integrator.noise(), privacy_model)?;
     let midpoints = section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true);
     let mut facts = facts(&frame, width, clip, &integrator, step);
-    facts.push(clipping(bound.is_some_and(|bound| width >= bound)));
+    facts.push(clipping(bound.is_some_and(|bound| width >= bound), setting.unit));
     let burn_in_time = section.positive("burn_in_time")?.unwrap_or(10.0);
     let model = Arc::clone(model);
     let kernel: MakeKernel = Box::new(move |_| {
@@ -185,7 +189,8 @@ impl Precondition {
 }
 
 /// Reads `precondition` and `fisher_scale`.
-pub(crate) fn whitening(section: &Section<'_>, dimension: usize) -> Result<WhiteningChoice, SpecError> {
+pub(crate) fn whitening(section: &Section<'_>, setting: &Setting<'_>) -> Result<WhiteningChoice, SpecError> {
+    let dimension = setting.model.dimension();
     let scale = section.positive("fisher_scale")?;
     let given = |factor: Vec<f64>| match scale {
         Some(_) => Err(section.error("fisher_scale", "has no meaning where the preconditioner is given")),
@@ -211,7 +216,19 @@ pub(crate) fn whitening(section: &Section<'_>, dimension: usize) -> Result<White
             given(diagonal(&entries))
         }
         _ => {
-            let fisher = |local| Ok(WhiteningChoice::Fisher { local, scale: scale.unwrap_or(1.0) });
+            let fisher = |local| {
+                match (setting.rows(), scale) {
+                (Some(rows), scale) => {
+                    Ok(WhiteningChoice::Fisher { local, scale: rows * scale.unwrap_or(1.0) })
+                }
+                (None, Some(scale)) => Ok(WhiteningChoice::Fisher { local, scale }),
+                (None, None) => Err(section.error(
+                    "fisher_scale",
+                    "or data.most_rows is required: a person's rows have the information of as many records, and too long \
+                     a step diverges; give about the number of rows a person has",
+                )),
+            }
+            };
             match section.choice("precondition", &Precondition::NAMES)?.unwrap_or(Precondition::Auto) {
                 Precondition::Auto => fisher(None),
                 Precondition::Fisher => fisher(Some(false)),
@@ -229,11 +246,11 @@ fn hard_bound(setting: &Setting<'_>, frame: &Whitening, weight: f64) -> Option<f
     }
     // Slightly wider than the bound, so that neither rounding nor the clip's own slack touches anything.
     const SLACK: f64 = 1.0 + 1e-6;
-    if let Some(bound) = setting.model.lipschitz_through(setting.schema, frame.transposed()) {
+    if let Some(bound) = setting.lipschitz_through(frame.transposed()) {
         let bound = weight.sqrt() * bound * SLACK;
         return (bound.is_finite() && bound > 0.0).then_some(bound);
     }
-    let lipschitz = setting.model.lipschitz(setting.schema)?;
+    let lipschitz = setting.lipschitz()?;
     let (factor, d) = (frame.factor(), setting.model.dimension());
     let gram: Vec<f64> =
         (0..d * d).map(|k| (0..d).map(|i| factor[i * d + k / d] * factor[i * d + k % d]).sum()).collect();

@@ -61,13 +61,17 @@ impl Fit {
         if rate > 1.0 {
             return Err(section.error("rate", "must be at most 1").into());
         }
-        let information = setting.temper.get() * setting.records;
+        let share = setting.temper.get() * setting.records;
+        let rows = setting.rows().or(section.has("scale").then_some(1.0)).ok_or_else(|| {
+            section.error("scale", "or data.most_rows is required: how much do a person's rows know?")
+        })?;
+        let information = share * rows;
         let batch = batch(section, setting)?;
         #[expect(clippy::cast_precision_loss, reason = "dimensions are small")]
         let usual = (model.dimension() as f64).sqrt() + 2.0;
         let width = section.positive("clip")?.unwrap_or(usual);
-        let clip = Clip::new(width / information.sqrt())
-            .map_err(|error| section.error("clip", error.to_string()))?;
+        let clip =
+            Clip::new(width / share.sqrt()).map_err(|error| section.error("clip", error.to_string()))?;
         let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
         // Slightly less, so that the bill still fits when it is inverted for ε instead of δ: batches are priced on a lattice.
         let slack = if batch == Sampling::Full { 1e-9 } else { 1e-4 };
@@ -125,7 +129,10 @@ fn batch(section: &Section<'_>, setting: &Setting<'_>) -> Result<Sampling, SpecE
     match section.count("batch")? {
         None => Ok(Sampling::Full),
         Some(batch) if batch <= records => Ok(Sampling::WithoutReplacement { batch, records }),
-        Some(_) => Err(section.error("batch", format!("must be at most data.records, {records}"))),
+        Some(_) => {
+            let counted = setting.unit.plural();
+            Err(section.error("batch", format!("must be at most data.{counted}, {records}")))
+        }
     }
 }
 

@@ -33,7 +33,11 @@ pub(crate) fn forecast(setting: &Setting<'_>, shape: &WalkShape, judgement: &Jud
         })
     };
     let model = &**setting.model;
-    let Some(normal) = Normal::at(model, setting.reference, setting.records * setting.temper.get()) else {
+    let Some(rows) = setting.rows() else {
+        return silent("not known: data.most_rows does not say how many rows a person has");
+    };
+    let counted = setting.records * setting.temper.get();
+    let Some(normal) = Normal::at(model, setting.reference, counted, rows) else {
         return silent(
             "not known: the model states no information, or too little to look normal at the start",
         );
@@ -63,10 +67,12 @@ struct Outlook {
 }
 
 impl Normal {
-    fn at(model: &dyn Model, theta: &[f64], counted: f64) -> Option<Self> {
+    /// Each of `counted` records has `rows` times the information of one row.
+    fn at(model: &dyn Model, theta: &[f64], counted: f64, rows: f64) -> Option<Self> {
         let mut information = vec![0.0; theta.len() * theta.len()];
         model.fisher(theta, &mut information);
-        let precision = Cholesky::new(&public_precision(model, counted, theta)?, theta.len())?;
+        information.iter_mut().for_each(|entry| *entry *= rows);
+        let precision = Cholesky::new(&public_precision(model, counted * rows, theta)?, theta.len())?;
         Some(Self { information, precision, counted })
     }
 

@@ -14,6 +14,7 @@ use barkeep_accounting::{
     Cost, Mechanism, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity, Steps,
 };
 use barkeep_curator::{LARGEST_DRAWN_RATIO, Level, PrivacyModel, decide_cost, decide_sensitivity};
+use barkeep_data::Unit;
 use std::sync::Arc;
 
 /// The keys of a clipped test.
@@ -101,7 +102,8 @@ pub(crate) fn batch(section: &Section<'_>, setting: &Setting<'_>) -> Result<Samp
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of at most 2^32")]
     let records = setting.records as u64;
     if batch > records {
-        return Err(section.error("batch", format!("must be at most data.records, {records}")));
+        let counted = setting.unit.plural();
+        return Err(section.error("batch", format!("must be at most data.{counted}, {records}")));
     }
     Ok(Sampling::WithoutReplacement { batch, records })
 }
@@ -130,16 +132,19 @@ pub(crate) fn needs_budget(section: &Section<'_>, setting: &Setting<'_>) -> Resu
 
 /// A slope that no admitted record's log-ratio exceeds: slightly above the model's own bound, so that rounding never clips.
 fn lipschitz(setting: &Setting<'_>) -> Option<f64> {
-    setting.model.lipschitz(setting.schema).map(|bound| bound * (1.0 + 1e-6))
+    setting.lipschitz().map(|bound| bound * (1.0 + 1e-6))
 }
 
 /// Whether a clip can touch a record, as a plan says it.
-pub(crate) fn clipping(never: bool) -> Fact {
+pub(crate) fn clipping(never: bool, unit: Unit) -> Fact {
     let (value, words) = match never {
-        true => ("none", "none: bounds and levels keep every record within the bound"),
+        true => ("none", format!("none: bounds and levels keep every {} within the bound", unit.word())),
         false => (
             "possible",
-            "records beyond the bound are shortened to it; no expected error counts the bias of that",
+            format!(
+                "{} beyond the bound are shortened to it; no expected error counts the bias of that",
+                unit.plural()
+            ),
         ),
     };
     Fact::word("clipping", "clipping", value, words)
@@ -163,7 +168,9 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
             let scaled =
                 section.choice("clip_scale", &[("distance", true), ("constant", false)])?.unwrap_or(true);
             let bound = match section.positive("clip")? {
-                None if scaled => section.require("clip", lipschitz(setting))?,
+                None if scaled => lipschitz(setting).ok_or_else(|| {
+                    section.error("clip", format!("is required{}", setting.no_bound().unwrap_or_default()))
+                })?,
                 written => section.require("clip", written)?,
             };
             match (scaled, longest) {
@@ -192,13 +199,12 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
     let alternative =
         if test.both_levels { price_at_other_level(&judgement, longest.or(capped), other) } else { None };
     let mut facts = facts(&shape, &judgement, longest)?;
-    let never =
-        setting.model.lipschitz(setting.schema).is_some_and(|slope| match (judgement.clip, longest) {
-            (ClipBound::PerDistance(clip), _) => clip > slope,
-            (ClipBound::Constant(clip), Some(longest)) => clip > slope * longest,
-            (ClipBound::Constant(_), None) => false,
-        });
-    facts.push(clipping(never));
+    let never = setting.lipschitz().is_some_and(|slope| match (judgement.clip, longest) {
+        (ClipBound::PerDistance(clip), _) => clip > slope,
+        (ClipBound::Constant(clip), Some(longest)) => clip > slope * longest,
+        (ClipBound::Constant(_), None) => false,
+    });
+    facts.push(clipping(never, setting.unit));
     let forecast = Some(forecast(setting, &shape, &judgement));
     let model = Arc::clone(setting.model);
     let kernel: MakeKernel = Box::new(move |rng| {

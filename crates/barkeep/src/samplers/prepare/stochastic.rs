@@ -88,24 +88,25 @@ pub(crate) fn prepare(
     let records = setting.records as u64;
     let batch = section.require("batch", section.count("batch")?)?;
     if batch > records {
-        return Err(section.error("batch", "must be at most the number of records").into());
+        let reason = format!("must be at most the number of {}", setting.unit.plural());
+        return Err(section.error("batch", reason).into());
     }
     let sampling = Sampling::WithoutReplacement { batch, records };
     let step = section.require("step_size", section.positive("step_size")?)?;
     let whitening = match section.has("precondition") {
-        true => whitening(section, setting.model.dimension())?,
+        true => whitening(section, setting)?,
         false => {
             let none = toml::Table::from_iter([("precondition".to_owned(), "none".into())]);
-            whitening(&Section::open("sampler", &none), setting.model.dimension())?
+            whitening(&Section::open("sampler", &none), setting)?
         }
     };
     let bound = match section.positive("clip")? {
         Some(bound) => bound,
         None if section.has("precondition") => return Err(section.error("clip", "is required").into()),
-        None => setting
-            .model
-            .lipschitz(setting.schema)
-            .ok_or_else(|| section.error("clip", "is required: the model has no bound of its own"))?,
+        None => setting.lipschitz().ok_or_else(|| {
+            let why = setting.no_bound().unwrap_or(": the model has no bound of its own");
+            section.error("clip", format!("is required{why}"))
+        })?,
     };
     let clip = Clip::new(scheme.share * bound).map_err(|error| section.error("clip", error.to_string()))?;
     let integrator = move |step: f64| integrator(step, bound);
