@@ -77,6 +77,23 @@ fn files() {
 }
 
 #[test]
+fn persons() {
+    let rows: String = (0..20).map(|i| format!("{CANARY}-{},0.5,1\n", i % 5)).collect();
+    let visits = format!("who,x1,x2\n{rows}");
+    let refused_persons = |keys: &str, words: &[&str]| {
+        refused(&[("records = 20", keys)], Some(&visits), 2, words);
+    };
+    refused_persons("person = 'who'\npersons = 6", &["data.persons = 6", "another number of persons"]);
+    refused_persons("person = 'who'\npersons = 4", &["data.persons = 4", "another number of persons"]);
+    refused_persons("person = 'whom'\npersons = 5", &["data.person", "no such column", "did you mean who?"]);
+    refused_persons("person = 'who'\nrecords = 20", &["data.records", "give persons"]);
+    refused_persons("person = 'who'", &["data.persons", "required"]);
+    refused_persons("records = 20\nmost_rows = 3", &["data.most_rows", "needs person"]);
+    refused_persons("person = 'x1'\npersons = 5", &["data.person", "data.columns declares"]);
+    refused_persons("person = 'who'\npersons = 5\nmost_row = 3", &["most_row", "most_rows"]);
+}
+
+#[test]
 fn a_headerless_file_shows_none_of_its_first_record() {
     // The first row would be taken for a header; its cells are a record's and must not be named.
     let text = format!("{CANARY},{CANARY}\n").repeat(21);

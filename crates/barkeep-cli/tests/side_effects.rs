@@ -269,6 +269,42 @@ fn few(records: u32) -> String {
     format!("x1,x2\n{}", rows.collect::<String>())
 }
 
+/// Twenty persons, the first with these rows, which stand in the middle of the file; all others with one or two.
+fn visits(rows: &[&str]) -> String {
+    let others = |part: u32| {
+        let row = move |i: u32| format!("p{i},{},{}\n", 0.1 * f64::from(i), 1.0 - 0.05 * f64::from(i + part));
+        (1..20).filter(move |i| part == 0 || i % 2 == 0).map(row).collect::<String>()
+    };
+    let own: String = rows.iter().map(|cells| format!("p0,{cells}\n")).collect();
+    format!("who,x1,x2\n{}{own}{}", others(0), others(1))
+}
+
+/// Persons with other numbers of rows, and other rows, show in nothing but the draws.
+#[test]
+fn no_number_of_rows_shows_where_a_person_may_have_several() {
+    let whose = "person = 'who'\npersons = 20\nmost_rows = 8";
+    let many = vec![CELLS[0]; 3000];
+    let blocks: [&[&str]; 6] = [&CELLS[..1], &CELLS[..2], &CELLS, &[","], &["", "NaN,inf"], &many];
+    for sampler in [BITS[0], BITS[2], SUMS[0]] {
+        let folder = Folder::new();
+        let text = spec(sampler).replace("records = 20", whose);
+        let seen: Vec<Seen> = blocks
+            .iter()
+            .map(|rows| {
+                // A row has as many cells as the header: the empty one is two empty cells.
+                let rows: Vec<&str> =
+                    rows.iter().map(|row| if row.is_empty() { "," } else { *row }).collect();
+                run_on(&folder, &text, visits(&rows).as_bytes(), 5).0
+            })
+            .collect();
+        assert_eq!(seen[0].code, Some(0), "{}", seen[0].stderr);
+        assert!(seen[0].stderr.contains("20 persons"), "{}", seen[0].stderr);
+        for other in &seen[1..] {
+            assert_alike_but_for_draws(&seen[0], other, sampler);
+        }
+    }
+}
+
 #[test]
 fn time_is_told_not_claimed() {
     let folder = Folder::new();

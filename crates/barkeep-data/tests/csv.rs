@@ -7,7 +7,7 @@ mod collected;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use barkeep_data::{BLOCK, Column, Count, CsvOptions, Error, Schema, View, read_header};
+use barkeep_data::{BLOCK, Column, Count, CsvOptions, Error, Schema, View, read_header, read_persons};
 use collected::{Collected, read};
 use proptest::prelude::*;
 
@@ -41,6 +41,31 @@ fn read_csv_with(
 
 fn refused(path: &Path, records: usize) -> Error {
     read_csv(path, &schema(), records).map(|_| ()).unwrap_err()
+}
+
+/// The person of each row, and the rows' first column.
+fn persons(path: &Path, person: &str, count: Count) -> Result<(Vec<u32>, Vec<f64>), Error> {
+    let mut sink = Collected::of(&schema());
+    let view = View::all(schema());
+    let roster = read_persons(path, &view, person, count, CsvOptions::default(), &mut sink)?;
+    Ok((roster.rows().to_vec(), sink.column(0).to_vec()))
+}
+
+#[test]
+fn rows_are_read_with_whose_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "who,income,age,city\nbo,1,2,Oslo\n,2,2,Oslo\n ada ,3,2,Oslo\nbo,4,2,Oslo\n\"\",5,2,Oslo\nada,6,2,Oslo\n";
+    let path = file(&folder, text);
+    let (rows, income) = persons(&path, "who", Count::Exactly(3)).unwrap();
+    assert_eq!((rows, income), (vec![0, 1, 2, 0, 1, 2], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    assert!(persons(&path, "who", Count::About(70)).is_ok());
+    for count in [2, 4] {
+        let error = persons(&path, "who", Count::Exactly(count)).unwrap_err();
+        assert!(matches!(&error, Error::Persons { declared, .. } if *declared == count));
+        assert!(!error.to_string().contains("ada"));
+    }
+    let error = persons(&path, "Who_", Count::Exactly(3)).unwrap_err().to_string();
+    assert!(error.contains("data.person") && error.contains("did you mean who?"), "{error}");
 }
 
 #[test]

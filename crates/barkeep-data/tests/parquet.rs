@@ -6,7 +6,9 @@ mod collected;
 
 use std::path::{Path, PathBuf};
 
-use barkeep_data::{Column, Count, CsvOptions, Error, Factor, Feature, Schema, Shape, View, read_header};
+use barkeep_data::{
+    Column, Count, CsvOptions, Error, Factor, Feature, Schema, Shape, View, read_header, read_persons,
+};
 use collected::{Collected, read};
 use proptest::prelude::*;
 
@@ -50,6 +52,38 @@ fn expected(index: usize) -> Vec<f64> {
             }
         })
         .collect()
+}
+
+#[test]
+fn any_column_may_say_whose_row_it_is() {
+    let income = Schema::new(vec![Column::real("income", 0.0, 100.0, 50.0).unwrap()]).unwrap();
+    let view = View::all(income.clone());
+    // 130 ages, 3 cities, true and false: each of the missing ones is a person as well.
+    for (name, person, count) in [
+        ("plain", "age", 131),
+        ("text", "age", 131),
+        ("plain", "city", 4),
+        ("snappy", "member", 3),
+        ("encodings", "age", 131),
+    ] {
+        let mut sink = Collected::of(&income);
+        let of = |count: Count, sink: &mut Collected| {
+            read_persons(bundled(name), &view, person, count, CsvOptions::default(), sink)
+        };
+        let roster = of(Count::Exactly(count), &mut sink).unwrap();
+        assert_eq!((roster.persons(), roster.rows().len(), sink.records()), (count, RECORDS, RECORDS));
+        // Two rows are one person's where their cells say the same.
+        let same = |i: usize, j: usize| roster.rows()[i] == roster.rows()[j];
+        match person {
+            "age" => assert!(same(3, 10) && same(0, 130) && !same(0, 131) && !same(0, 3)),
+            "city" => assert!(same(3, 10) && same(0, 6) && !same(0, 1) && !same(1, 2)),
+            _ => assert!(same(3, 10) && same(0, 6) && same(1, 2) && !same(0, 1)),
+        }
+        for wrong in [count - 1, count + 1] {
+            let error = of(Count::Exactly(wrong), &mut Collected::of(&income)).err().unwrap();
+            assert!(matches!(error, Error::Persons { .. }), "{name} {person}");
+        }
+    }
 }
 
 #[test]

@@ -30,5 +30,8 @@ fn an_own_model_ends_with_its_certificate() {
 fn the_others_run_too() {
     assert!(run("csv_to_posterior").contains("differentially private"));
     assert!(run("embedding").contains("100 % of the steps"));
+    let shown = run("persons");
+    assert!(shown.contains("20000 persons; what is protected is one person's rows, at most 5"), "{shown}");
+    assert!(shown.contains("when one person's rows, at most 5, are substituted"), "{shown}");
     assert!(run("accounting").contains("epsilon = 1 buys"));
 }

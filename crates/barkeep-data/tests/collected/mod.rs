@@ -1,6 +1,6 @@
 //! Reads files into plain columns, so that tests can look at every value.
 
-use barkeep_data::{Count, CsvOptions, Error, Sink, View};
+use barkeep_data::{Count, CsvOptions, Error, Schema, Sink, View};
 use std::path::Path;
 
 /// What a reader handed on.
@@ -9,6 +9,10 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
+    pub(crate) fn of(schema: &Schema) -> Self {
+        Self { columns: vec![Vec::new(); schema.width()] }
+    }
+
     pub(crate) fn records(&self) -> usize {
         self.columns[0].len()
     }
@@ -36,7 +40,7 @@ pub(crate) fn read(
     options: CsvOptions,
     progress: &mut dyn FnMut(usize),
 ) -> Result<Collected, Error> {
-    let mut collected = Collected { columns: vec![Vec::new(); view.schema().width()] };
+    let mut collected = Collected::of(view.schema());
     barkeep_data::read(path, view, count, options, &mut collected, progress)?;
     Ok(collected)
 }

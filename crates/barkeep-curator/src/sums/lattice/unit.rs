@@ -92,7 +92,8 @@ impl Clip {
 ///
 /// A record's contribution is its own ([`own_terms`](crate::sums::own_terms)): the change moves no other. A record lies
 /// within 2^30 of zero. Replacing it moves the sum by at most 2·2^30; adding or removing it, by
-/// at most 2^30. Both are powers of two, so products with them are exact.
+/// at most 2^30. Both are powers of two, so products with them are exact. The same holds of a person with any number of rows,
+/// whose added terms are clipped and rounded once: [`fold`](crate::sums::fold) proves that they are the person's own.
 pub(crate) fn reach(neighbours: Neighbours) -> f64 {
     match neighbours {
         Neighbours::Substitute => 2.0 * RECORD as f64,
@@ -118,7 +119,7 @@ pub(crate) fn batch_unit(temper: Temper, clip: Clip, batch: u64, records: u64) -
 /// A batch of b without replacement, deciding on λ* − ½σ_b² (the penalty sampler): with e = c·2^30 and
 /// c = fl(nT/b·B·2^-30), Δ' = 2e + 2e²(1 − 1/b) + c + 2^-49·e²b + 2η.
 ///
-/// **Privacy.** Proof. A record's contribution is an integer within ±2^30 *whatever* its log-ratio is, and the
+/// **Privacy.** Proof, with "person" for "record" where rows belong to persons. A record's contribution is an integer within ±2^30 *whatever* its log-ratio is, and the
 /// public offset is the same integer on both data sets; so the integer sum K moves by at most 2^31 (2^30),
 /// the clamp to ±64 is 1-Lipschitz, and λ̂ is within η of cK on either side. With a batch, the variance term is
 /// ½c²V/b, V = bΣu² − (Σu)². Let a record move from u to u' and the others sum to S: V changes by
