@@ -2,7 +2,7 @@
 
 use crate::Count;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What a neighbouring data set differs in.
@@ -57,7 +57,7 @@ impl fmt::Display for Unit {
 /// **Privacy.** Identifiers and their order say who is in the data. There is no `Debug`, `Clone`, `Serialize` or `PartialEq`,
 /// and no message shows one. What can be seen from outside is whether the number of persons is the declared one.
 pub struct Roster {
-    persons: HashMap<Box<str>, u32>,
+    persons: BTreeMap<Box<str>, u32>,
     rows: Vec<u32>,
     /// How many persons there may be.
     count: Count,
@@ -67,7 +67,7 @@ impl Roster {
     /// For as many persons as `count` says.
     #[must_use]
     pub fn new(count: Count) -> Self {
-        Self { persons: HashMap::new(), rows: Vec::new(), count }
+        Self { persons: BTreeMap::new(), rows: Vec::new(), count }
     }
 
     /// Adds the next row; false if that is a person too many.

@@ -1,7 +1,7 @@
 //! Runs every sampler by person: one row each gives the draws of records to the bit, rows may stand anywhere in a file, and
 //! what does not fit is refused before anything is spent.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set itself up has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set itself up has failed")]
 
 mod written;
 
