@@ -11,6 +11,7 @@ use crate::{
 };
 use barkeep_accounting::Neighbours;
 use barkeep_data::Schema;
+use barkeep_data::Unit;
 use barkeep_model::Likelihood;
 use std::sync::Arc;
 
@@ -65,6 +66,12 @@ impl Curator {
             return Err(question("records", "at least 1 and at most 2^32"));
         }
         Ok(Self { table, likelihood, privacy_model, budget })
+    }
+
+    /// What a neighbouring data set differs in.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.table.unit()
     }
 
     /// What questions are accounted under.

@@ -46,7 +46,9 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
         for term in every_term(theta) {
             // What a model does not have nobody can ask for.
             let Ok(terms) = Terms::new(term, likelihood, schema) else { continue };
-            let write = |block: Block<'_>, worker: &mut Worker| terms.write(block, worker);
+            let write = |block: Block<'_>, worker: &mut Worker| {
+                terms.write(block, None, worker);
+            };
             own &= records.agree(terms.width(), &mut worker, &write);
             let mut affine = Affine::default();
             own &= !terms.affine(&mut affine) || records.sums_agree(&affine, &mut worker);

@@ -223,12 +223,6 @@ impl Runner<'_> {
         journal: Option<&Journal>,
     ) -> Result<Run, Error> {
         let plan = self.plan;
-        let table: SharedTable = table.into();
-        if table.unit() != plan.spec().data().unit() {
-            // The certificate would speak of others than the sums do.
-            let reason = "is not what the table holds: build it by PersonsBuilder for persons, by TableBuilder for records";
-            return Err(SpecError::new("data.person", reason).into());
-        }
         let mut certificate = self.certificate();
         let (insecure_seed, observed) = match self.insecure {
             Some(Insecure { seed, likelihood }) => (Some(seed), likelihood),
@@ -243,6 +237,11 @@ impl Runner<'_> {
         let budget = budget(plan)?;
         let budget = if insecure_seed.is_some() { budget.marked_not_private() } else { budget };
         let curator = Arc::new(curator(&likelihood, plan.privacy_model(), budget)?);
+        if curator.unit() != plan.spec().data().unit() {
+            // The certificate would speak of others than the sums do.
+            let reason = "is not what the table holds: build it by PersonsBuilder for persons, by TableBuilder for records";
+            return Err(SpecError::new("data.person", reason).into());
+        }
         let mut draws = Draws::new(model.parameter_names().to_vec())?;
         if !certificate.private {
             draws.mark_not_private();

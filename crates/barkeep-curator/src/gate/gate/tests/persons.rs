@@ -40,7 +40,7 @@ fn table_of(persons: &Rows, seed: u64, in_order: bool, most_rows: Option<u64>) -
 fn open_table(table: Table, dimension: usize) -> Gate {
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let curator = Curator::new(table, Arc::new(Echo::new(dimension)), privacy_model, Budget::not_private());
-    Gate::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(5))
+    Gate::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(5)).unwrap()
 }
 
 /// Persons of ordinary rows, a few of them with many.
@@ -76,7 +76,7 @@ fn chosen(gate: &mut Gate, dimension: usize) -> Vec<i64> {
         range: (-1.0, 1.5),
         power: 0.1,
     };
-    let charged = curator.budget().charge(question.price(curator.privacy_model()).unwrap()).unwrap();
+    let charged = curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap();
     let workers: &mut [Worker] = &mut gate.workers;
     curator.candidates(&charged, workers).open().to_vec()
 }
