@@ -1,3 +1,0 @@
-fn main() {
-    let _ = barkeep_curator::Curator::candidates;
-}

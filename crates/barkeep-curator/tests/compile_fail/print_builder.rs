@@ -1,5 +1,0 @@
-fn print(records: &barkeep_curator::TableBuilder) {
-    println!("{:?}", records);
-}
-
-fn main() {}

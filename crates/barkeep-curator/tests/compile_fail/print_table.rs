@@ -1,5 +1,0 @@
-fn print(records: &barkeep_curator::Table) {
-    println!("{:?}", records);
-}
-
-fn main() {}

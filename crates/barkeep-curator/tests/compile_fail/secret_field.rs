@@ -1,5 +1,0 @@
-fn leak(secret: barkeep_curator::Secret<i64>) -> i64 {
-    secret.0
-}
-
-fn main() {}

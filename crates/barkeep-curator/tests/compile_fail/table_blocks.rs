@@ -1,5 +1,0 @@
-fn values(table: &barkeep_curator::Table) {
-    let _ = table.blocks();
-}
-
-fn main() {}

@@ -1,5 +1,0 @@
-fn reach(table: &barkeep_curator::Table) -> &[f64] {
-    &table.values
-}
-
-fn main() {}

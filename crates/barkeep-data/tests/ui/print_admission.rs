@@ -1,5 +1,0 @@
-fn print(records: &barkeep_data::Admission) {
-    println!("{:?}", records);
-}
-
-fn main() {}

@@ -1,5 +1,0 @@
-fn print(records: &barkeep_data::Block<'_>) {
-    println!("{:?}", records);
-}
-
-fn main() {}

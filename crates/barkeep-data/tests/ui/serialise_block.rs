@@ -1,5 +1,0 @@
-fn serialise<Format: serde::Serializer>(records: &barkeep_data::Block<'_>, format: Format) {
-    let _ = serde::Serialize::serialize(records, format);
-}
-
-fn main() {}
