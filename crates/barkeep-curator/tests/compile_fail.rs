@@ -64,7 +64,9 @@ fn libraries() -> Vec<PathBuf> {
         // Newest with newest first, older ones where they do not go together.
         chosen = found
             .iter()
-            .flat_map(|file| chosen.iter().map(move |before| [before.as_slice(), &[file.clone()]].concat()))
+            .flat_map(|file| {
+                chosen.iter().map(move |before| [before.as_slice(), std::slice::from_ref(file)].concat())
+            })
             .collect();
     }
     let rank =
