@@ -18,6 +18,7 @@ pub mod families;
 mod family;
 mod gamma;
 mod kernel;
+mod language;
 mod likelihood;
 mod model;
 pub mod models;

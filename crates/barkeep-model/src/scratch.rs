@@ -12,6 +12,8 @@ pub struct Scratch {
     values: Vec<f64>,
     /// Kept apart, because the default log ratio holds it while it calls functions that borrow the rest.
     pub(crate) difference: Vec<f64>,
+    /// What programs of models written as text work in.
+    pub(crate) workspace: crate::language::Workspace,
 }
 
 /// The number of f64 in a cache line.

@@ -14,6 +14,11 @@ pub fn exp(values: &mut [f64]) {
     each(values, scalar::exp);
 }
 
+/// Replaces every x by `eˣ − 1`; see [`scalar::exp_m1`].
+pub fn exp_m1(values: &mut [f64]) {
+    each(values, scalar::exp_m1);
+}
+
 /// Replaces every x by `ln x`; see [`scalar::ln`].
 pub fn ln(values: &mut [f64]) {
     each(values, scalar::ln);

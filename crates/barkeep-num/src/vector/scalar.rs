@@ -32,6 +32,27 @@ pub fn exp(x: f64) -> f64 {
     quiet(x, (mantissa * f64::from_bits(first << 52)) * f64::from_bits(second << 52))
 }
 
+/// `eˣ − 1`, precise for small x too.
+///
+/// +∞ above 709.44, where `eˣ` itself is still finite up to 709.78; −1 below −37.5; NaN gives NaN.
+///
+/// **Precision.** Worst error found 1.60 ulp; tested to stay below 2.
+#[inline(always)]
+pub fn exp_m1(x: f64) -> f64 {
+    let bounded = select(x > 710.0, 710.0, select(x < -60.0, -60.0, x));
+    let shifted = bounded * std::f64::consts::LOG2_E + SHIFT;
+    let n = shifted - SHIFT;
+    let r = (bounded - n * LN_2_HIGH) - n * LN_2_LOW;
+    let tail = r + (r * r) * polynomial(&EXP, r);
+    let both = shifted.to_bits().wrapping_add(2046);
+    let first = both >> 1;
+    let second = both.wrapping_sub(first);
+    let (first, second) = (f64::from_bits(first << 52), f64::from_bits(second << 52));
+    // 2ⁿ(1 + t) − 1 = 2ⁿt + (2ⁿ − 1): the second term is exact near 0, where the first alone is the result.
+    let value = (tail * first) * second + (first * second - 1.0);
+    quiet(x, select(x == 0.0, x, value))
+}
+
 /// `ln x`.
 ///
 /// −∞ at either zero, +∞ at +∞; NaN and negative numbers give NaN.

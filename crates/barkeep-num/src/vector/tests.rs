@@ -70,6 +70,7 @@ fn agrees(function: fn(f64) -> f64, sliced: fn(&mut [f64]), kernel: impl Fn(f64)
 #[test]
 fn every_level_gives_the_same_bits() {
     agrees(scalar::exp, exp, scalar::exp);
+    agrees(scalar::exp_m1, exp_m1, scalar::exp_m1);
     agrees(scalar::ln, ln, scalar::ln);
     agrees(scalar::ln_1p, ln_1p, scalar::ln_1p);
     agrees(scalar::sigmoid, sigmoid, scalar::sigmoid);
@@ -94,7 +95,9 @@ fn edges_are_as_documented() {
         (1.0, 0.0, 0.5)
     );
     assert_eq!((scalar::log_sigmoid(infinity), scalar::log_sigmoid(-infinity)), (0.0, -infinity));
-    for function in [scalar::exp, scalar::ln, scalar::ln_1p, scalar::sigmoid, scalar::log_sigmoid] {
+    assert_eq!((scalar::exp_m1(infinity), scalar::exp_m1(-infinity)), (infinity, -1.0));
+    assert_eq!((scalar::exp_m1(0.0).to_bits(), scalar::exp_m1(-0.0).to_bits()), (0, (-0.0_f64).to_bits()));
+    for function in [scalar::exp, scalar::exp_m1, scalar::ln, scalar::ln_1p, scalar::sigmoid, scalar::log_sigmoid] {
         assert_eq!(function(-f64::NAN).to_bits(), f64::NAN.to_bits());
     }
 }

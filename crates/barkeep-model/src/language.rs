@@ -1,0 +1,18 @@
+//! Models written as text: parsed, checked, differentiated, and run over blocks of records without a line of Rust.
+//!
+//! A text becomes one expression graph ([`graph`]): total, pure, without loops or branches. Gradients and log ratios are
+//! transformations of the graph ([`derivative`], [`difference`]); a [`program`] is the graph as a fixed list of instructions
+//! over [`block`]s of records.
+//!
+//! **Privacy.** A text cannot name another record, hold state, fail, or take longer for one record than for another. What it
+//! computes from a record depends on that record and θ alone: the lemma that every sensitivity proof uses holds by syntax, so
+//! a custodian may run a text by somebody they do not trust.
+
+mod block;
+mod derivative;
+mod difference;
+mod graph;
+mod op;
+mod program;
+
+pub(crate) use block::Workspace;
