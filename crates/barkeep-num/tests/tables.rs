@@ -139,6 +139,7 @@ fn log_sum_exp() {
 #[test]
 fn vector_kernels() {
     worst("vector_exp", 1.2, result, |x| scalar::exp(x[0]));
+    worst("vector_exp_m1", 2.2, result, |x| scalar::exp_m1(x[0]));
     worst("vector_ln", 1.0, result, |x| scalar::ln(x[0]));
     worst("vector_ln_1p", 1.0, result, |x| scalar::ln_1p(x[0]));
     worst("vector_sigmoid", 2.2, result, |x| scalar::sigmoid(x[0]));

@@ -45,6 +45,7 @@ HARD = {
     ],
     "vector_exp": [(-709.6602973512636,)],
     "vector_ln": [(0.6308359998340731,)],
+    "vector_exp_m1": [(0.3581910989585922,)],
     "vector_ln_1p": [(1.6889623471234776,)],
     "vector_sigmoid": [(-29.82802351768589,)],
     "vector_log_sigmoid": [(0.443825028982209,)],
@@ -315,6 +316,19 @@ def vector_tables():
     one_argument("vector_log_sigmoid", exact_log_sigmoid, balanced)
 
 
+def shifted_exponential_table():
+    source = random.Random(6)
+    one_argument(
+        "vector_exp_m1",
+        lambda x: expm1(mpf(x)),
+        [1e-300, -1e-300, 1e-20, -1e-20, 709.4, -37.0, -60.0, -700.0]
+        + uniform(source, 200, -2.0, 2.0)
+        + uniform(source, 150, -40.0, 709.4)
+        + logarithmic(source, 60, 1e-18, 1.0)
+        + [-x for x in logarithmic(source, 60, 1e-18, 1.0)],
+    )
+
+
 def quotient_table():
     source = random.Random(5)
     pairs = [(w, v) for w in (0.0, 1e-300, 1e-8, 0.5, 1.0) for v in (0.0, 1e-300, 1e-8, 0.5, 1.0)]
@@ -326,5 +340,6 @@ def quotient_table():
 special_tables()
 vector_tables()
 quotient_table()
+shifted_exponential_table()
 binomial_tables()
 log_space_tables()
