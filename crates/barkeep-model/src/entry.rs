@@ -35,6 +35,8 @@ pub enum Build {
     Columns(fn(&dyn Settings, usize) -> Result<Sides, Error>),
     /// From a formula over the declared columns, which the reader of specs lays out.
     Formula,
+    /// From a text over the declared columns, see [`TextModel`](crate::TextModel).
+    Text,
 }
 
 /// The key of a normal prior that is the same for every parameter, and its default.

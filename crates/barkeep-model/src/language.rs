@@ -1,18 +1,31 @@
 //! Models written as text: parsed, checked, differentiated, and run over blocks of records without a line of Rust.
 //!
-//! A text becomes one expression graph ([`graph`]): total, pure, without loops or branches. Gradients and log ratios are
-//! transformations of the graph ([`derivative`], [`difference`]); a [`program`] is the graph as a fixed list of instructions
-//! over [`block`]s of records.
+//! A text ([`parse`], [`build`]) becomes one expression graph ([`graph`]): total, pure, without loops or branches. Gradients and
+//! log ratios are transformations of the graph ([`derivative`], [`difference`]); a [`program`] is the graph as a fixed list of
+//! instructions over [`block`]s of records; [`interval`] arithmetic bounds gradients over the declared columns.
 //!
 //! **Privacy.** A text cannot name another record, hold state, fail, or take longer for one record than for another. What it
 //! computes from a record depends on that record and θ alone: the lemma that every sensitivity proof uses holds by syntax, so
 //! a custodian may run a text by somebody they do not trust.
 
 mod block;
+mod build;
 mod derivative;
 mod difference;
+mod fault;
+mod functions;
 mod graph;
+mod information;
+mod interval;
+mod laws;
 mod op;
+mod parameters;
+mod parse;
 mod program;
+mod syntax;
+mod text_model;
+mod tokens;
 
 pub(crate) use block::Workspace;
+pub use fault::TextError;
+pub use text_model::TextModel;

@@ -35,6 +35,7 @@ pub use affine::Affine;
 pub use entry::{Build, ModelEntry, Sides, sides};
 pub use error::Error;
 pub use family::{Choice, Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+pub use language::{TextError, TextModel};
 pub use likelihood::Likelihood;
 pub use model::Model;
 pub use models::banana::{Banana, BananaPosterior, Bend};

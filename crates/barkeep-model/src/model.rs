@@ -80,6 +80,21 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// Whether [`simulate`](Model::simulate) draws records from the model's own law; a bare log density has no draws.
+    fn simulates(&self) -> bool {
+        true
+    }
+
+    /// The names of further quantities that people read, such as `shape` where the parameter is its logarithm.
+    fn quantity_names(&self) -> &[String] {
+        &[]
+    }
+
+    /// Those quantities at θ.
+    fn quantities(&self, _theta: &[f64]) -> Vec<f64> {
+        Vec::new()
+    }
+
     /// Simulates one record at θ into `row`, one value per column, with `uniform` as in
     /// [`sample_prior`](Model::sample_prior).
     fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]);

@@ -2,20 +2,31 @@
 
 use crate::formula::{self, REGRESSION_KEYS};
 use crate::spec::section::{self, Key, Section, SpecError, key};
-use barkeep_data::{Schema, View};
+use barkeep_data::{Feature, Schema, View};
 use barkeep_model::models::MODELS as COLUMN_MODELS;
-use barkeep_model::{Build, Error, Likelihood, Model, ModelEntry, Settings};
+use barkeep_model::{Build, Error, Likelihood, Model, ModelEntry, Settings, Sides, TextModel, sides};
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 /// The keys every model takes.
 pub const MODEL_KEYS: [Key; 3] = [
-    key("name", "\"regression\" if there is a formula", "which model; `barkeep models` lists them"),
+    key(
+        "name",
+        "\"regression\" if there is a formula, \"text\" if there is a text or a file",
+        "which model; `barkeep models` lists them",
+    ),
     key("temper", "1", "power of the likelihood, above 0 and at most 1"),
     key(
         "n0",
         "",
         "instead of temper: how many records the likelihood should count as; temper = n0 / records",
     ),
+];
+
+/// The keys of a model written as text.
+pub const TEXT_KEYS: [Key; 2] = [
+    key("text", "", "the model itself, between triple quotes; public, like everything in a spec"),
+    key("file", "", "instead of text: a file that holds it, relative to the spec"),
 ];
 
 /// Every model, in the order shown to users.
@@ -26,7 +37,13 @@ pub static MODELS: LazyLock<Vec<ModelEntry>> = LazyLock::new(|| {
         keys: &REGRESSION_KEYS,
         build: Build::Formula,
     };
-    COLUMN_MODELS.iter().copied().chain([regression]).collect()
+    let text = ModelEntry {
+        name: "text",
+        summary: "a model of your own, written down in the model language (docs/model-language.md)",
+        keys: &TEXT_KEYS,
+        build: Build::Text,
+    };
+    COLUMN_MODELS.iter().copied().chain([regression, text]).collect()
 });
 
 /// The most columns of a model that reads all: a dense covariance suits no more.
@@ -65,6 +82,7 @@ pub(crate) fn build(table: &toml::Table, schema: &Schema) -> Result<Built, SpecE
             (sides, View::all(schema.clone()))
         }
         Build::Formula => formula::build(&section, schema)?,
+        Build::Text => text(&section, schema)?,
     };
     if model.columns() == view.schema().width() {
         Ok(Built { entry, likelihood, model, view })
@@ -97,13 +115,49 @@ pub(crate) fn for_simulation(
             let schema = formula::implied_schema(&section)?;
             formula::build(&section, &schema).map(|((_, model), view)| (model, Some(view)))
         }
+        Build::Text => {
+            Err(section.error("text", "needs declared columns: simulate from a spec, a file ending in .toml"))
+        }
     }
+}
+
+/// Builds the model a section writes down, and the view of the columns it names.
+fn text(section: &Section<'_>, schema: &Schema) -> Result<(Sides, View), SpecError> {
+    let text = section.require("text", section.text("text")?)?;
+    let model = TextModel::new(text, schema).map_err(|error| section.error("text", error.to_string()))?;
+    let columns = schema.columns();
+    let features =
+        model.places().iter().map(|place| Feature::column(columns[*place].name(), *place)).collect();
+    let view =
+        View::new(schema.clone(), features).map_err(|error| section.error("text", error.to_string()))?;
+    Ok((sides(model), view))
+}
+
+/// The section with the text of its file in place of the file's name, if it names one: what a certificate keeps must not change
+/// with a file beside it.
+pub(crate) fn with_text(table: &toml::Table, folder: &Path) -> Result<Option<toml::Table>, SpecError> {
+    let section = Section::open("model", table);
+    let Some(file) = section.text("file")? else { return Ok(None) };
+    if section.has("text") {
+        return Err(section.error("file", "and text say the same thing; give one of them"));
+    }
+    let path = folder.join(file);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        section.error("file", format!("cannot read {}: {}", path.display(), error.kind()))
+    })?;
+    let mut inlined = table.clone();
+    inlined.remove("file");
+    inlined.insert("text".to_owned(), text.into());
+    Ok(Some(inlined))
 }
 
 fn entry(table: &toml::Table) -> Result<&'static ModelEntry, SpecError> {
     let mut table = std::borrow::Cow::Borrowed(table);
     if table.contains_key("formula") && !table.contains_key("name") {
         table.to_mut().insert("name".to_owned(), "regression".into());
+    }
+    if (table.contains_key("text") || table.contains_key("file")) && !table.contains_key("name") {
+        table.to_mut().insert("name".to_owned(), "text".into());
     }
     section::named("model", &table, &MODELS, |entry| entry.name)
 }

@@ -48,6 +48,10 @@ impl Simulate {
         if self.theta.iter().any(|value| !value.is_finite()) {
             return Err(Exit::Input("--theta must hold finite numbers".to_owned()));
         }
+        if !model.simulates() {
+            let reason = "a model with a bare `log_density` cannot be simulated; write distributions by name, as in `y ~ normal(m, s)`";
+            return Err(Exit::Input(reason.to_owned()));
+        }
         simulation
             .write_csv(&self.out, delimiter, &self.theta, Records(self.records), self.seed)
             .map_err(Error::from)?;

@@ -72,7 +72,13 @@ impl Program {
         }
     }
 
-    fn run_tile(&self, tile: Block<'_>, (start, stride): (usize, usize), out: &mut [f64], workspace: &mut Workspace) {
+    fn run_tile(
+        &self,
+        tile: Block<'_>,
+        (start, stride): (usize, usize),
+        out: &mut [f64],
+        workspace: &mut Workspace,
+    ) {
         let length = tile.len();
         let Workspace { registers, uniforms, .. } = workspace;
         for step in &self.steps {
@@ -82,7 +88,9 @@ impl Program {
             }
             match step.out {
                 Place::Register(register) => {
-                    let Some(mut taken) = registers.get_mut(register as usize).and_then(Option::take) else { continue };
+                    let Some(mut taken) = registers.get_mut(register as usize).and_then(Option::take) else {
+                        continue;
+                    };
                     execute(&step.code, tile, registers, uniforms, &mut taken.0[..length]);
                     registers[register as usize] = Some(taken);
                 }
@@ -154,16 +162,36 @@ fn execute(
             };
             match (source(*a), source(*b)) {
                 (Source::Each(a), Source::Each(b)) => {
-                    zip([condition, a, b], out, #[inline(always)] |[c, a, b]| if c != 0.0 { a } else { b });
+                    zip(
+                        [condition, a, b],
+                        out,
+                        #[inline(always)]
+                        |[c, a, b]| if c != 0.0 { a } else { b },
+                    );
                 }
                 (Source::Each(a), Source::All(b)) => {
-                    zip([condition, a], out, #[inline(always)] move |[c, a]| if c != 0.0 { a } else { b });
+                    zip(
+                        [condition, a],
+                        out,
+                        #[inline(always)]
+                        move |[c, a]| if c != 0.0 { a } else { b },
+                    );
                 }
                 (Source::All(a), Source::Each(b)) => {
-                    zip([condition, b], out, #[inline(always)] move |[c, b]| if c != 0.0 { a } else { b });
+                    zip(
+                        [condition, b],
+                        out,
+                        #[inline(always)]
+                        move |[c, b]| if c != 0.0 { a } else { b },
+                    );
                 }
                 (Source::All(a), Source::All(b)) => {
-                    zip([condition], out, #[inline(always)] move |[c]| if c != 0.0 { a } else { b });
+                    zip(
+                        [condition],
+                        out,
+                        #[inline(always)]
+                        move |[c]| if c != 0.0 { a } else { b },
+                    );
                 }
             }
         }
@@ -232,8 +260,20 @@ fn add<const K: usize>(columns: [&[f64]; K], weights: [f64; K], start: Option<f6
     dispatch(
         #[inline(always)]
         || match start {
-            Some(start) => pass(columns, weights, out, #[inline(always)] |_| start),
-            None => pass(columns, weights, out, #[inline(always)] |sum| sum),
+            Some(start) => pass(
+                columns,
+                weights,
+                out,
+                #[inline(always)]
+                |_| start,
+            ),
+            None => pass(
+                columns,
+                weights,
+                out,
+                #[inline(always)]
+                |sum| sum,
+            ),
         },
     );
 }
@@ -258,7 +298,12 @@ fn zip<const K: usize>(columns: [&[f64]; K], out: &mut [f64], value: impl Fn([f6
 fn each(function: Unary, a: &[f64], out: &mut [f64]) {
     macro_rules! run {
         ($x:ident, $value:expr) => {
-            zip([a], out, #[inline(always)] |[$x]| $value)
+            zip(
+                [a],
+                out,
+                #[inline(always)]
+                |[$x]| $value,
+            )
         };
     }
     unary!(function, x => run)
@@ -267,7 +312,12 @@ fn each(function: Unary, a: &[f64], out: &mut [f64]) {
 fn both(function: Binary, a: &[f64], b: &[f64], out: &mut [f64]) {
     macro_rules! run {
         ($x:ident, $y:ident, $value:expr) => {
-            zip([a, b], out, #[inline(always)] |[$x, $y]| $value)
+            zip(
+                [a, b],
+                out,
+                #[inline(always)]
+                |[$x, $y]| $value,
+            )
         };
     }
     binary!(function, x, y => run)
@@ -276,7 +326,12 @@ fn both(function: Binary, a: &[f64], b: &[f64], out: &mut [f64]) {
 fn left(function: Binary, a: &[f64], y: f64, out: &mut [f64]) {
     macro_rules! run {
         ($x:ident, $y:ident, $value:expr) => {
-            zip([a], out, #[inline(always)] |[$x]| $value)
+            zip(
+                [a],
+                out,
+                #[inline(always)]
+                |[$x]| $value,
+            )
         };
     }
     binary!(function, x, y => run)
@@ -285,7 +340,12 @@ fn left(function: Binary, a: &[f64], y: f64, out: &mut [f64]) {
 fn right(function: Binary, x: f64, b: &[f64], out: &mut [f64]) {
     macro_rules! run {
         ($x:ident, $y:ident, $value:expr) => {
-            zip([b], out, #[inline(always)] |[$y]| $value)
+            zip(
+                [b],
+                out,
+                #[inline(always)]
+                |[$y]| $value,
+            )
         };
     }
     binary!(function, x, y => run)

@@ -156,7 +156,9 @@ impl Graph {
         let mut shares = Vec::new();
         match op {
             Binary::Add => {
-                shares.extend([(left, a), (right, b)].into_iter().filter(|(m, _)| *m).map(|(_, x)| (x, adjoint)));
+                shares.extend(
+                    [(left, a), (right, b)].into_iter().filter(|(m, _)| *m).map(|(_, x)| (x, adjoint)),
+                );
             }
             Binary::Sub => {
                 if left {

@@ -24,10 +24,10 @@ impl Graph {
                 continue;
             }
             let node = self.node(id).clone();
-            let to = |argument: Id, moved: &[Option<Moved>]| moved[argument as usize].map_or(argument, |m| m.to);
-            let change = |argument: Id, moved: &[Option<Moved>]| {
-                moved[argument as usize].map_or(zero, |m| m.change)
-            };
+            let to =
+                |argument: Id, moved: &[Option<Moved>]| moved[argument as usize].map_or(argument, |m| m.to);
+            let change =
+                |argument: Id, moved: &[Option<Moved>]| moved[argument as usize].map_or(zero, |m| m.change);
             let result = match &node {
                 Node::Constant(_) | Node::Column(_) => continue,
                 Node::Parameter(index) => {

@@ -4,7 +4,7 @@
 //! record, so what a graph computes from a record depends on that record and θ alone (the lemma every sensitivity proof
 //! uses holds by construction), and a fixed list of instructions evaluates it whatever the record says.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::op::{Binary, Unary};
 
@@ -12,7 +12,7 @@ use super::op::{Binary, Unary};
 pub(crate) type Id = u32;
 
 /// One node.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Node {
     /// A number, by its bits.
     Constant(u64),
@@ -49,7 +49,7 @@ pub(crate) struct Graph {
     levels: Vec<Level>,
     /// Whether a node depends on θ.
     moves: Vec<bool>,
-    places: HashMap<Node, Id>,
+    places: BTreeMap<Node, Id>,
 }
 
 impl Graph {
@@ -123,7 +123,13 @@ impl Graph {
     /// A number.
     pub(crate) fn constant(&mut self, value: f64) -> Id {
         // One zero and one NaN, so that equal numbers are one node.
-        let value = if value == 0.0 { 0.0 } else if value.is_nan() { f64::NAN } else { value };
+        let value = if value == 0.0 {
+            0.0
+        } else if value.is_nan() {
+            f64::NAN
+        } else {
+            value
+        };
         self.intern(Node::Constant(value.to_bits()))
     }
 
@@ -204,7 +210,11 @@ impl Graph {
             && let Some(inner) = self.value(x)
         {
             let product = self.constant(number * inner);
-            return if self.value(product) == Some(1.0) { y } else { self.intern(Node::Binary(Binary::Mul, product, y)) };
+            return if self.value(product) == Some(1.0) {
+                y
+            } else {
+                self.intern(Node::Binary(Binary::Mul, product, y))
+            };
         }
         let number = self.constant(number);
         // The number comes first, whatever its place.
@@ -307,7 +317,13 @@ impl Graph {
                 Node::Column(index) => record.get(*index as usize).copied().unwrap_or(f64::NAN),
                 Node::Unary(op, a) => op.at(at(a)),
                 Node::Binary(op, a, b) => op.at(at(a), at(b)),
-                Node::Select(c, a, b) => if at(c) != 0.0 { at(a) } else { at(b) },
+                Node::Select(c, a, b) => {
+                    if at(c) != 0.0 {
+                        at(a)
+                    } else {
+                        at(b)
+                    }
+                }
                 Node::Gather(index, entries) => at(&entries[place(at(index), entries.len())]),
             };
             values.push(value);
@@ -318,7 +334,11 @@ impl Graph {
 
 /// The place among `count` entries that an index means.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates, and NaN becomes 0")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast saturates, and NaN becomes 0"
+)]
 pub(crate) fn place(index: f64, count: usize) -> usize {
     (index as usize).min(count.saturating_sub(1))
 }

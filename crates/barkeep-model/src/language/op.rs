@@ -1,7 +1,7 @@
 //! Lists the functions an expression may use, each with its value for one number, in operations that a loop can vectorise.
 
-use barkeep_num::vector::scalar;
 use barkeep_num::erfcx;
+use barkeep_num::vector::scalar;
 
 use super::op;
 use crate::soft::softplus_difference;
@@ -10,7 +10,7 @@ pub(super) use crate::gamma::{digamma, ln_gamma, trigamma};
 pub(super) use barkeep_num::{ln_normal_cdf, normal_cdf};
 
 /// A function of one number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unary {
     /// eˣ.
     Exp,
@@ -59,7 +59,7 @@ pub(crate) enum Unary {
 }
 
 /// A function of two numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Binary {
     /// a + b.
     Add,

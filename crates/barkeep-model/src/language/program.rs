@@ -4,7 +4,7 @@
 //! [`Step`]s over registers of [`LANE`](super::block::LANE) records. Sums of uniform multiples of record values, however nested, become one
 //! [`Code::Dot`]. Registers are assigned here, once. The list is the same for every record and every θ.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::graph::{Graph, Id, Level, Node};
 use super::op::{Binary, Unary};
@@ -110,7 +110,13 @@ impl Program {
                 UniformStep::Copy(slot) => at(slot),
                 UniformStep::Unary(op, a) => op.at(at(a)),
                 UniformStep::Binary(op, a, b) => op.at(at(a), at(b)),
-                UniformStep::Select(c, a, b) => if at(c) != 0.0 { at(a) } else { at(b) },
+                UniformStep::Select(c, a, b) => {
+                    if at(c) != 0.0 {
+                        at(a)
+                    } else {
+                        at(b)
+                    }
+                }
                 UniformStep::Gather(index, first, count) => {
                     slots[first as usize + super::graph::place(at(index), count as usize)]
                 }
@@ -132,10 +138,10 @@ struct Lowering<'g> {
     sizes: Vec<u32>,
     uniforms: Vec<UniformStep>,
     /// Where a node's uniform is.
-    slots: HashMap<Id, u32>,
+    slots: BTreeMap<Id, u32>,
     steps: Vec<Step>,
     /// Which virtual register holds a node.
-    held: HashMap<Id, u32>,
+    held: BTreeMap<Id, u32>,
     next: u32,
 }
 
@@ -171,9 +177,9 @@ impl<'g> Lowering<'g> {
             uses,
             sizes,
             uniforms: Vec::new(),
-            slots: HashMap::new(),
+            slots: BTreeMap::new(),
             steps: Vec::new(),
-            held: HashMap::new(),
+            held: BTreeMap::new(),
             next: 0,
         }
     }
@@ -300,7 +306,7 @@ impl<'g> Lowering<'g> {
         let one = self.graph.constant(1.0);
         let mut start = self.graph.constant(0.0);
         let mut terms: Vec<(Id, Id)> = Vec::new();
-        let mut places: HashMap<Id, usize> = HashMap::new();
+        let mut places: BTreeMap<Id, usize> = BTreeMap::new();
         let mut stack = vec![(one, id)];
         while let Some((weight, node)) = stack.pop() {
             if self.graph.level(node) != Level::Record {
@@ -314,7 +320,8 @@ impl<'g> Lowering<'g> {
                         stack.extend([(minus, b), (weight, a)]);
                     }
                     Node::Binary(Binary::Mul, a, b) => {
-                        let (factor, rest) = if self.graph.level(a) == Level::Record { (b, a) } else { (a, b) };
+                        let (factor, rest) =
+                            if self.graph.level(a) == Level::Record { (b, a) } else { (a, b) };
                         stack.push((self.graph.mul(weight, factor), rest));
                     }
                     Node::Binary(Binary::Div, a, b) => {
@@ -385,24 +392,27 @@ impl Code {
             Self::Binary(_, a, b) => vec![a, b],
             Self::Select(c, a, b) => vec![c, a, b],
         };
-        let register = |operand| match operand {
-            &mut Operand::Register(ref mut register) => Some(register),
-            &mut (Operand::Column(_) | Operand::Uniform(_)) => None,
-        };
-        operands.into_iter().filter_map(register).collect()
+        let mut registers = Vec::new();
+        for operand in operands {
+            match operand {
+                Operand::Register(register) => registers.push(register),
+                Operand::Column(_) | Operand::Uniform(_) => {}
+            }
+        }
+        registers
     }
 }
 
 /// Gives every virtual register a real one, free again after its last use, and returns how many there are. No instruction
 /// writes a register that it reads.
 fn assign(steps: &mut [Step]) -> usize {
-    let mut last: HashMap<u32, usize> = HashMap::new();
+    let mut last: BTreeMap<u32, usize> = BTreeMap::new();
     for (place, step) in steps.iter_mut().enumerate() {
         step.code.registers().into_iter().for_each(|register| {
             last.insert(*register, place);
         });
     }
-    let (mut real, mut free, mut count) = (HashMap::new(), Vec::new(), 0);
+    let (mut real, mut free, mut count) = (BTreeMap::new(), Vec::new(), 0);
     for (place, step) in steps.iter_mut().enumerate() {
         let mut ended: Vec<u32> = Vec::new();
         for register in step.code.registers() {

@@ -97,7 +97,9 @@ fn edges_are_as_documented() {
     assert_eq!((scalar::log_sigmoid(infinity), scalar::log_sigmoid(-infinity)), (0.0, -infinity));
     assert_eq!((scalar::exp_m1(infinity), scalar::exp_m1(-infinity)), (infinity, -1.0));
     assert_eq!((scalar::exp_m1(0.0).to_bits(), scalar::exp_m1(-0.0).to_bits()), (0, (-0.0_f64).to_bits()));
-    for function in [scalar::exp, scalar::exp_m1, scalar::ln, scalar::ln_1p, scalar::sigmoid, scalar::log_sigmoid] {
+    for function in
+        [scalar::exp, scalar::exp_m1, scalar::ln, scalar::ln_1p, scalar::sigmoid, scalar::log_sigmoid]
+    {
         assert_eq!(function(-f64::NAN).to_bits(), f64::NAN.to_bits());
     }
 }

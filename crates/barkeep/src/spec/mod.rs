@@ -72,7 +72,8 @@ impl Spec {
         let section = |name: &str| root.require(name, root.table(name)?);
         let inlined = data::with_columns(section("data")?, folder)?;
         let mut data = Data::parse(inlined.as_ref().unwrap_or(section("data")?), folder)?;
-        let model_table = section("model")?;
+        let texted = models::with_text(section("model")?, folder)?;
+        let model_table = texted.as_ref().unwrap_or(section("model")?);
         if let Some(own) = Section::open("model", model_table).text(OWN)? {
             let reason = format!("is {own}, code of another program: only that program can plan it");
             return Err(SpecError::new("model.own", reason));
@@ -92,6 +93,9 @@ impl Spec {
         root.table("sampler")?;
         if let Some(inlined) = inlined {
             table.insert("data".to_owned(), inlined.into());
+        }
+        if let Some(texted) = texted {
+            table.insert("model".to_owned(), texted.into());
         }
         let model_name = entry.name.to_owned();
         Ok(Self { data, model_name, own: false, likelihood, model, temper, privacy, table, written: None })

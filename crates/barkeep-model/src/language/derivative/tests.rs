@@ -93,7 +93,11 @@ fn dual(graph: &Graph, root: Id, theta: &[Dual64], record: &[f64]) -> Dual64 {
                     Unary::Reciprocal => x.recip(),
                     Unary::Sigmoid => ((-x).exp() + 1.0).recip(),
                     Unary::LogSigmoid => {
-                        if x.re < 0.0 { x - x.exp().ln_1p() } else { -(-x).exp().ln_1p() }
+                        if x.re < 0.0 {
+                            x - x.exp().ln_1p()
+                        } else {
+                            -(-x).exp().ln_1p()
+                        }
                     }
                     Unary::Log1mExp => (-x.exp()).ln_1p(),
                     Unary::Ln1pSquare => (x * x).ln_1p(),
@@ -110,20 +114,33 @@ fn dual(graph: &Graph, root: Id, theta: &[Dual64], record: &[f64]) -> Dual64 {
                     Binary::Mul => x * y,
                     Binary::Div => x / y,
                     Binary::Pow => (x.ln() * y).exp(),
-                    Binary::Max => if y.re > x.re { y } else { x },
+                    Binary::Max => {
+                        if y.re > x.re {
+                            y
+                        } else {
+                            x
+                        }
+                    }
                     Binary::Less => real(f64::from(u8::from(x.re < y.re))),
                     Binary::LogAddExp => {
                         let (low, high) = if x.re < y.re { (x, y) } else { (y, x) };
                         high + (low - high).exp().ln_1p()
                     }
                     Binary::LogSigmoidDifference => {
-                        let log = |x: Dual64| if x.re < 0.0 { x - x.exp().ln_1p() } else { -(-x).exp().ln_1p() };
+                        let log =
+                            |x: Dual64| if x.re < 0.0 { x - x.exp().ln_1p() } else { -(-x).exp().ln_1p() };
                         log(x) - log(y)
                     }
                     other => panic!("{other:?} is not drawn"),
                 }
             }
-            Node::Select(c, a, b) => if at(c).re != 0.0 { at(a) } else { at(b) },
+            Node::Select(c, a, b) => {
+                if at(c).re != 0.0 {
+                    at(a)
+                } else {
+                    at(b)
+                }
+            }
             Node::Gather(index, entries) => at(&entries[at(index).re as usize]),
         };
         values.push(value);
@@ -161,8 +178,13 @@ fn gradients_agree_with_dual_numbers_on_a_thousand_random_graphs() {
                     continue;
                 }
                 let (value, slope) = (out[WIDTH * records + i], out[j * records + i]);
-                let close = |found: f64, expected: f64, size: f64| (found - expected).abs() <= 1e-9 * (1.0 + size);
-                assert!(close(value, expected.re, expected.re.abs()), "round {round}: {value} {}", expected.re);
+                let close =
+                    |found: f64, expected: f64, size: f64| (found - expected).abs() <= 1e-9 * (1.0 + size);
+                assert!(
+                    close(value, expected.re, expected.re.abs()),
+                    "round {round}: {value} {}",
+                    expected.re
+                );
                 let size = expected.eps.abs() + expected.re.abs();
                 assert!(close(slope, expected.eps, size), "round {round}, {j}: {slope} {}", expected.eps);
                 compared += 1;
@@ -194,7 +216,10 @@ fn special_functions_agree_with_central_differences() {
             let step = 1e-5 * x.abs().max(0.1);
             let expected = (op.at(x + step) - op.at(x - step)) / (2.0 * step);
             let found = graph.values(&[x], &[])[slope as usize];
-            assert!((found - expected).abs() <= 1e-7 * (expected.abs() + 1e-3), "{op:?} at {x}: {found} {expected}");
+            assert!(
+                (found - expected).abs() <= 1e-7 * (expected.abs() + 1e-3),
+                "{op:?} at {x}: {found} {expected}"
+            );
         }
     }
 }

@@ -20,7 +20,8 @@ fn equal_expressions_are_one_node() {
 fn numbers_are_folded_and_neutral_elements_vanish() {
     let mut graph = Graph::default();
     let x = graph.column(0);
-    let (zero, one, two, three) = (graph.constant(0.0), graph.constant(1.0), graph.constant(2.0), graph.constant(3.0));
+    let (zero, one, two, three) =
+        (graph.constant(0.0), graph.constant(1.0), graph.constant(2.0), graph.constant(3.0));
     let six = graph.mul(two, three);
     assert_eq!(graph.value(six), Some(6.0));
     assert_eq!((graph.add(x, zero), graph.mul(one, x), graph.div(x, one)), (x, x, x));

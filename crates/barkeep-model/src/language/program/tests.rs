@@ -39,7 +39,9 @@ fn programs_compute_what_graphs_say_and_ratios_are_differences() {
         let (mut graph, root) = random(next, 3 + round % 25);
         let ratio = graph.difference(root, WIDTH);
         let program = Program::new(&mut graph, &[root, ratio]);
-        let values: Vec<f64> = (0..=WIDTH).map(|j| if j == WIDTH { (3.0 * next()).floor() } else { 4.0 * next() - 2.0 }).collect();
+        let values: Vec<f64> = (0..=WIDTH)
+            .map(|j| if j == WIDTH { (3.0 * next()).floor() } else { 4.0 * next() - 2.0 })
+            .collect();
         let theta: Vec<f64> = (0..2 * WIDTH).map(|_| 3.0 * next() - 1.5).collect();
         let mut out = [f64::NAN; 2];
         program.run(Block::over(&values, 1, 1), &[&theta], &mut out, &mut Workspace::default());

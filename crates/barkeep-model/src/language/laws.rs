@@ -1,0 +1,274 @@
+//! Lists the distributions a text can name: each a density written in the graph, and what simulation and planning need of it.
+
+mod categories;
+mod counts;
+mod positive;
+mod real;
+
+use barkeep_data::{Column, Kind};
+
+use super::graph::{Graph, Id};
+use super::op::Binary;
+
+/// Every distribution, in the order shown to users.
+pub(crate) const LAWS: &[&LawEntry] = &[
+    &real::NORMAL,
+    &real::STUDENT_T,
+    &real::CAUCHY,
+    &real::LOGISTIC,
+    &real::LAPLACE,
+    &real::UNIFORM,
+    &positive::LOGNORMAL,
+    &positive::EXPONENTIAL,
+    &positive::GAMMA,
+    &positive::WEIBULL,
+    &positive::HALF_NORMAL,
+    &positive::HALF_CAUCHY,
+    &positive::BETA,
+    &counts::BERNOULLI,
+    &counts::BERNOULLI_LOGIT,
+    &counts::BINOMIAL,
+    &counts::BINOMIAL_LOGIT,
+    &counts::BETA_BINOMIAL,
+    &counts::POISSON,
+    &counts::POISSON_LOG,
+    &counts::NEG_BINOMIAL,
+    &counts::POINT,
+    &categories::ORDERED_LOGISTIC,
+    &categories::CATEGORICAL_LOGIT,
+];
+
+/// Writes ln P(Y ≤ y) and ln P(Y > y) into a graph.
+type Tails = fn(&mut Graph, Id, &[Id]) -> (Id, Id);
+
+/// A distribution of one number.
+pub(crate) struct LawEntry {
+    /// As a text writes it.
+    pub(crate) name: &'static str,
+    /// Its arguments, in order.
+    pub(crate) arguments: &'static [(&'static str, Domain)],
+    /// The name of further arguments, any number of them from 1.
+    pub(crate) rest: Option<&'static str>,
+    /// Where it lives.
+    pub(crate) support: Support,
+    /// ln p(y).
+    pub(crate) density: fn(&mut Graph, Id, &[Id]) -> Id,
+    /// ln P(Y ≤ y) and ln P(Y > y), where they have a closed form.
+    pub(crate) cumulative: Option<Tails>,
+    /// A draw, from variates uniform on (0, 1).
+    pub(crate) draw: fn(&[f64], &mut dyn FnMut() -> f64) -> f64,
+    /// Values and weights that stand for the law in an expectation. They move smoothly with the arguments.
+    pub(crate) nodes: fn(&[f64], &mut Vec<Weighted>),
+}
+
+/// What an argument must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Domain {
+    /// Any number.
+    Real,
+    /// Above 0.
+    Positive,
+    /// Strictly between 0 and 1.
+    Probability,
+}
+
+impl Domain {
+    /// Whether a number is inside.
+    pub(crate) fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Real => !value.is_nan(),
+            Self::Positive => value > 0.0 && value.is_finite(),
+            Self::Probability => value > 0.0 && value < 1.0,
+        }
+    }
+
+    /// What is required, in words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Real => "a number",
+            Self::Positive => "above 0",
+            Self::Probability => "between 0 and 1",
+        }
+    }
+}
+
+/// Where a distribution lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Support {
+    /// All numbers.
+    Real,
+    /// Numbers above 0.
+    Positive,
+    /// Numbers of at least 0.
+    NonNegative,
+    /// Numbers strictly between 0 and 1.
+    Unit,
+    /// Whole numbers of at least 0.
+    Whole,
+    /// 0 and 1.
+    Binary,
+    /// The levels of a category, or the whole numbers of an integer column, counted from its smallest.
+    Levels,
+}
+
+impl Support {
+    /// What keeps a column's values from being inside, if anything does.
+    pub(crate) fn fault(self, column: &Column) -> Option<&'static str> {
+        let (min, max) = column.range();
+        match (self, column.kind()) {
+            (Self::Levels, Kind::Category { .. } | Kind::Integer { .. } | Kind::Bool) => None,
+            (Self::Levels, Kind::Real { .. }) => Some("must be a category or an integer column"),
+            (_, Kind::Category { .. }) => Some("must not be a category"),
+            (Self::Binary, Kind::Bool) => None,
+            (Self::Binary, Kind::Integer { .. }) if min == 0.0 && max == 1.0 => None,
+            (Self::Binary, _) => Some("must be a bool column, or an integer column from 0 to 1"),
+            (Self::Whole, Kind::Integer { .. }) if min < 0.0 => Some("must have min of at least 0"),
+            (Self::Whole, Kind::Integer { .. } | Kind::Bool) => None,
+            (Self::Whole, Kind::Real { .. }) => Some("must be an integer column"),
+            (Self::Positive, _) if min <= 0.0 => Some("must have min above 0"),
+            (Self::NonNegative, _) if min < 0.0 => Some("must have min of at least 0"),
+            (Self::Unit, _) if min <= 0.0 || max >= 1.0 => Some("must have min above 0 and max below 1"),
+            (Self::Real | Self::Positive | Self::NonNegative | Self::Unit, _) => None,
+        }
+    }
+
+    /// The least value, where a lower bound of a truncation says nothing more.
+    pub(crate) fn least(self) -> f64 {
+        match self {
+            Self::Real => f64::NEG_INFINITY,
+            Self::Positive | Self::NonNegative | Self::Unit | Self::Whole | Self::Binary | Self::Levels => {
+                0.0
+            }
+        }
+    }
+
+    /// The largest value.
+    pub(crate) fn most(self) -> f64 {
+        match self {
+            Self::Unit | Self::Binary => 1.0,
+            Self::Real | Self::Positive | Self::NonNegative | Self::Whole | Self::Levels => f64::INFINITY,
+        }
+    }
+}
+
+/// A value that stands for part of a law.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Weighted {
+    pub(crate) value: f64,
+    pub(crate) weight: f64,
+}
+
+/// A distribution with its arguments, or a mixture of such.
+#[derive(Clone)]
+pub(crate) enum Law {
+    /// One of the list.
+    One { entry: &'static LawEntry, arguments: Vec<Id> },
+    /// Several, each with its probability.
+    Mixture(Vec<(Id, Law)>),
+}
+
+impl Law {
+    /// ln p(y).
+    pub(crate) fn density(&self, graph: &mut Graph, y: Id) -> Id {
+        match self {
+            Self::One { entry, arguments } => (entry.density)(graph, y, arguments),
+            Self::Mixture(parts) => {
+                let mut sum = graph.constant(f64::NEG_INFINITY);
+                for (probability, part) in parts {
+                    let weight = graph.unary(super::op::Unary::Ln, *probability);
+                    let density = part.density(graph, y);
+                    let term = graph.add(weight, density);
+                    sum = graph.binary(Binary::LogAddExp, sum, term);
+                }
+                sum
+            }
+        }
+    }
+
+    /// Where all its parts live, one after another.
+    pub(crate) fn supports(&self) -> Vec<Support> {
+        match self {
+            Self::One { entry, .. } => vec![entry.support],
+            Self::Mixture(parts) => parts.iter().flat_map(|(_, part)| part.supports()).collect(),
+        }
+    }
+
+    /// A draw at the nodes' values.
+    pub(crate) fn draw(&self, values: &[f64], uniform: &mut dyn FnMut() -> f64) -> f64 {
+        match self {
+            Self::One { entry, arguments } => (entry.draw)(&at(values, arguments), uniform),
+            Self::Mixture(parts) => {
+                let mut level = uniform();
+                for (probability, part) in parts {
+                    level -= values[*probability as usize];
+                    if level < 0.0 {
+                        return part.draw(values, uniform);
+                    }
+                }
+                parts.last().map_or(f64::NAN, |(_, part)| part.draw(values, uniform))
+            }
+        }
+    }
+
+    /// Values and weights that stand for the law at the nodes' values.
+    pub(crate) fn nodes(&self, values: &[f64], out: &mut Vec<Weighted>) {
+        match self {
+            Self::One { entry, arguments } => (entry.nodes)(&at(values, arguments), out),
+            Self::Mixture(parts) => {
+                for (probability, part) in parts {
+                    let from = out.len();
+                    part.nodes(values, out);
+                    out[from..].iter_mut().for_each(|node| node.weight *= values[*probability as usize]);
+                }
+            }
+        }
+    }
+}
+
+fn at(values: &[f64], arguments: &[Id]) -> Vec<f64> {
+    arguments.iter().map(|argument| values[*argument as usize]).collect()
+}
+
+/// Adds `count` nodes at even distances of t from `low` to `high`, each with a weight proportional to its density in t.
+///
+/// The trapezoid rule: for densities that are smooth and vanish at both ends its error falls faster than any power of the
+/// distance.
+fn grid(out: &mut Vec<Weighted>, (low, high): (f64, f64), count: u32, node: impl Fn(f64) -> (f64, f64)) {
+    let from = out.len();
+    for k in 0..count {
+        let t = low + (high - low) * f64::from(k) / f64::from(count - 1);
+        let (value, log_density) = node(t);
+        out.push(Weighted { value, weight: libm::exp(log_density) });
+    }
+    normalise(&mut out[from..]);
+}
+
+/// Divides weights by their sum.
+fn normalise(nodes: &mut [Weighted]) {
+    let total: f64 = nodes.iter().map(|node| node.weight).sum();
+    nodes.iter_mut().for_each(|node| node.weight /= total);
+}
+
+/// The same for a law of whole numbers from 0 to `most`, over eight standard deviations around the mean, a few dozen of
+/// them at even distances.
+fn count_nodes(out: &mut Vec<Weighted>, (mean, sd): (f64, f64), most: f64, log_mass: impl Fn(f64) -> f64) {
+    /// The most nodes.
+    const MOST: f64 = 64.0;
+    if !mean.is_finite() || !sd.is_finite() {
+        return;
+    }
+    let low = (mean - 8.0 * sd).floor().max(0.0);
+    let high = (mean + 8.0 * sd + 8.0).ceil().min(most).max(low);
+    let stride = ((high - low + 1.0) / MOST).ceil().max(1.0);
+    let from = out.len();
+    let largest = log_mass(mean.round().clamp(low, high));
+    let mut value = low;
+    while value <= high {
+        out.push(Weighted { value, weight: libm::exp(log_mass(value) - largest) });
+        value += stride;
+    }
+    normalise(&mut out[from..]);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! Distributions of whole numbers.
+
+use barkeep_num::vector::scalar::sigmoid;
+
+use super::positive::ln_beta;
+use super::real::plus;
+use super::{Domain, LawEntry, Support, Weighted, count_nodes};
+use crate::gamma::ln_gamma;
+use crate::language::graph::{Graph, Id, Node};
+use crate::language::op::{Binary, Unary};
+use crate::variates;
+
+const LOGIT: &[(&str, Domain)] = &[("logit", Domain::Real)];
+
+/// η, where p is written as inv_logit(η).
+fn logit_of(graph: &Graph, p: Id) -> Option<Id> {
+    match graph.node(p) {
+        Node::Unary(Unary::Sigmoid, logit) => Some(*logit),
+        _ => None,
+    }
+}
+
+/// y·η − ln(1 + e^η).
+fn bernoulli_logit(graph: &mut Graph, y: Id, logit: Id) -> Id {
+    binomial_logit_kernel(graph, y, None, logit)
+}
+
+/// y·η − n·ln(1 + e^η).
+fn binomial_logit_kernel(graph: &mut Graph, y: Id, trials: Option<Id>, logit: Id) -> Id {
+    let minus = graph.negate(logit);
+    let log = graph.unary(Unary::LogSigmoid, minus);
+    let all = match trials {
+        Some(trials) => graph.mul(trials, log),
+        None => log,
+    };
+    let chosen = graph.mul(y, logit);
+    graph.add(chosen, all)
+}
+
+fn flip(p: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+    f64::from(u8::from(uniform() < p))
+}
+
+fn two(p: f64, out: &mut Vec<Weighted>) {
+    out.extend([Weighted { value: 0.0, weight: 1.0 - p }, Weighted { value: 1.0, weight: p }]);
+}
+
+pub(super) const BERNOULLI: LawEntry = LawEntry {
+    name: "bernoulli",
+    arguments: &[("p", Domain::Probability)],
+    rest: None,
+    support: Support::Binary,
+    density: |graph, y, a| {
+        if let Some(logit) = logit_of(graph, a[0]) {
+            return bernoulli_logit(graph, y, logit);
+        }
+        let one = graph.constant(1.0);
+        let rest = graph.sub(one, a[0]);
+        let chosen = graph.select(y, a[0], rest);
+        graph.unary(Unary::Ln, chosen)
+    },
+    cumulative: None,
+    draw: |a, uniform| flip(a[0], uniform),
+    nodes: |a, out| two(a[0], out),
+};
+
+pub(super) const BERNOULLI_LOGIT: LawEntry = LawEntry {
+    name: "bernoulli_logit",
+    arguments: LOGIT,
+    rest: None,
+    support: Support::Binary,
+    density: |graph, y, a| bernoulli_logit(graph, y, a[0]),
+    cumulative: None,
+    draw: |a, uniform| flip(sigmoid(a[0]), uniform),
+    nodes: |a, out| two(sigmoid(a[0]), out),
+};
+
+/// ln C(n, y).
+fn ln_choose(graph: &mut Graph, n: Id, y: Id) -> Id {
+    let rest = graph.sub(n, y);
+    let raised = [n, y, rest].map(|x| {
+        let above = plus(graph, x, 1.0);
+        graph.unary(Unary::LnGamma, above)
+    });
+    let less = graph.sub(raised[0], raised[1]);
+    graph.sub(less, raised[2])
+}
+
+fn scalar_ln_choose(n: f64, y: f64) -> f64 {
+    ln_gamma(n + 1.0) - ln_gamma(y + 1.0) - ln_gamma(n - y + 1.0)
+}
+
+fn binomial_draw(n: f64, p: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+    /// More trials than this are a mistake; a simulation counts no further.
+    const MOST: f64 = 1e6;
+    let (mut left, mut count) = (n.clamp(0.0, MOST).floor(), 0.0);
+    while left > 0.0 {
+        count += flip(p, uniform);
+        left -= 1.0;
+    }
+    count
+}
+
+fn binomial_nodes(n: f64, p: f64, out: &mut Vec<Weighted>) {
+    let (log, log_rest) = (libm::log(p), libm::log1p(-p));
+    count_nodes(out, (n * p, (n * p * (1.0 - p)).sqrt()), n, |y| {
+        scalar_ln_choose(n, y) + y * log + (n - y) * log_rest
+    });
+}
+
+pub(super) const BINOMIAL: LawEntry = LawEntry {
+    name: "binomial",
+    arguments: &[("trials", Domain::Positive), ("p", Domain::Probability)],
+    rest: None,
+    support: Support::Whole,
+    density: |graph, y, a| {
+        let choose = ln_choose(graph, a[0], y);
+        let kernel = match logit_of(graph, a[1]) {
+            Some(logit) => binomial_logit_kernel(graph, y, Some(a[0]), logit),
+            None => {
+                let minus = graph.negate(a[1]);
+                let (log, log_rest) = (graph.unary(Unary::Ln, a[1]), graph.unary(Unary::Ln1p, minus));
+                let rest = graph.sub(a[0], y);
+                let (first, second) = (graph.mul(y, log), graph.mul(rest, log_rest));
+                graph.add(first, second)
+            }
+        };
+        graph.add(choose, kernel)
+    },
+    cumulative: None,
+    draw: |a, uniform| binomial_draw(a[0], a[1], uniform),
+    nodes: |a, out| binomial_nodes(a[0], a[1], out),
+};
+
+pub(super) const BINOMIAL_LOGIT: LawEntry = LawEntry {
+    name: "binomial_logit",
+    arguments: &[("trials", Domain::Positive), ("logit", Domain::Real)],
+    rest: None,
+    support: Support::Whole,
+    density: |graph, y, a| {
+        let choose = ln_choose(graph, a[0], y);
+        let kernel = binomial_logit_kernel(graph, y, Some(a[0]), a[1]);
+        graph.add(choose, kernel)
+    },
+    cumulative: None,
+    draw: |a, uniform| binomial_draw(a[0], sigmoid(a[1]), uniform),
+    nodes: |a, out| binomial_nodes(a[0], sigmoid(a[1]), out),
+};
+
+pub(super) const BETA_BINOMIAL: LawEntry = LawEntry {
+    name: "beta_binomial",
+    arguments: &[("trials", Domain::Positive), ("a", Domain::Positive), ("b", Domain::Positive)],
+    rest: None,
+    support: Support::Whole,
+    density: |graph, y, a| {
+        let choose = ln_choose(graph, a[0], y);
+        let rest = graph.sub(a[0], y);
+        let (left, right) = (graph.add(y, a[1]), graph.add(rest, a[2]));
+        let (above, below) = (ln_beta(graph, left, right), ln_beta(graph, a[1], a[2]));
+        let ratio = graph.sub(above, below);
+        graph.add(choose, ratio)
+    },
+    cumulative: None,
+    draw: |a, uniform| {
+        let (x, y) = (variates::gamma(a[1], uniform), variates::gamma(a[2], uniform));
+        binomial_draw(a[0], x / (x + y), uniform)
+    },
+    nodes: |a, out| {
+        let (n, sum) = (a[0], a[1] + a[2]);
+        let ln_beta = |a: f64, b: f64| ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
+        let mean = n * a[1] / sum;
+        let sd = (mean * (a[2] / sum) * (sum + n) / (sum + 1.0)).sqrt();
+        let constant = ln_beta(a[1], a[2]);
+        count_nodes(out, (mean, sd), n, |y| {
+            scalar_ln_choose(n, y) + ln_beta(y + a[1], n - y + a[2]) - constant
+        });
+    },
+};
+
+/// y·η − e^η − ln y!.
+fn poisson_log(graph: &mut Graph, y: Id, log_mean: Id) -> Id {
+    let mean = graph.unary(Unary::Exp, log_mean);
+    poisson(graph, y, log_mean, mean)
+}
+
+fn poisson(graph: &mut Graph, y: Id, log_mean: Id, mean: Id) -> Id {
+    let chosen = graph.mul(y, log_mean);
+    let less = graph.sub(chosen, mean);
+    let above = plus(graph, y, 1.0);
+    let factorial = graph.unary(Unary::LnGamma, above);
+    graph.sub(less, factorial)
+}
+
+fn poisson_nodes(mean: f64, out: &mut Vec<Weighted>) {
+    let log = libm::log(mean);
+    count_nodes(out, (mean, mean.sqrt()), f64::MAX, |y| y * log - mean - ln_gamma(y + 1.0));
+}
+
+pub(super) const POISSON: LawEntry = LawEntry {
+    name: "poisson",
+    arguments: &[("mean", Domain::Positive)],
+    rest: None,
+    support: Support::Whole,
+    density: |graph, y, a| {
+        let log = graph.unary(Unary::Ln, a[0]);
+        poisson(graph, y, log, a[0])
+    },
+    cumulative: None,
+    draw: |a, uniform| variates::poisson(a[0], uniform),
+    nodes: |a, out| poisson_nodes(a[0], out),
+};
+
+pub(super) const POISSON_LOG: LawEntry = LawEntry {
+    name: "poisson_log",
+    arguments: &[("log_mean", Domain::Real)],
+    rest: None,
+    support: Support::Whole,
+    density: |graph, y, a| poisson_log(graph, y, a[0]),
+    cumulative: None,
+    draw: |a, uniform| variates::poisson(libm::exp(a[0]), uniform),
+    nodes: |a, out| poisson_nodes(libm::exp(a[0]), out),
+};
+
+pub(super) const NEG_BINOMIAL: LawEntry = LawEntry {
+    name: "neg_binomial",
+    arguments: &[("mean", Domain::Positive), ("size", Domain::Positive)],
+    rest: None,
+    support: Support::Whole,
+    density: |graph, y, a| {
+        // ln Γ(y+φ) − ln Γ(φ) − ln y! + φ ln φ + y ln μ − (y+φ) ln(μ+φ).
+        let (both, total) = (graph.add(y, a[1]), graph.add(a[0], a[1]));
+        let above = plus(graph, y, 1.0);
+        let gammas = [both, a[1], above].map(|x| graph.unary(Unary::LnGamma, x));
+        let logs = [a[1], a[0], total].map(|x| graph.unary(Unary::Ln, x));
+        let gamma = graph.sub(gammas[0], gammas[1]);
+        let gamma = graph.sub(gamma, gammas[2]);
+        let (first, second, third) =
+            (graph.mul(a[1], logs[0]), graph.mul(y, logs[1]), graph.mul(both, logs[2]));
+        let sum = graph.add(gamma, first);
+        let sum = graph.add(sum, second);
+        graph.sub(sum, third)
+    },
+    cumulative: None,
+    draw: |a, uniform| {
+        let mean = a[0] / a[1] * variates::gamma(a[1], uniform);
+        variates::poisson(mean, uniform)
+    },
+    nodes: |a, out| {
+        let (mean, size) = (a[0], a[1]);
+        let sd = (mean + mean * mean / size).sqrt();
+        let (log, log_total) = (libm::log(mean), libm::log(mean + size));
+        count_nodes(out, (mean, sd), f64::MAX, |y| {
+            ln_gamma(y + size) - ln_gamma(y + 1.0) + y * log - (y + size) * log_total
+        });
+    },
+};
+
+pub(super) const POINT: LawEntry = LawEntry {
+    name: "point",
+    arguments: &[("value", Domain::Real)],
+    rest: None,
+    support: Support::Whole,
+    density: |graph, y, a| {
+        let here = graph.binary(Binary::Equal, y, a[0]);
+        let (zero, nothing) = (graph.constant(0.0), graph.constant(f64::NEG_INFINITY));
+        graph.select(here, zero, nothing)
+    },
+    cumulative: None,
+    draw: |a, _| a[0],
+    nodes: |a, out| out.push(Weighted { value: a[0], weight: 1.0 }),
+};

@@ -1,0 +1,185 @@
+//! Distributions of positive numbers, and of proportions.
+
+use barkeep_num::vector::scalar::{log_sigmoid, sigmoid};
+use std::f64::consts::{FRAC_PI_2, LN_2, PI};
+
+use super::real::{less_log, normal_density, normal_tails, plus, standardised};
+use super::{Domain, LawEntry, Support, grid};
+use crate::gamma::{digamma, trigamma};
+use crate::language::graph::{Graph, Id};
+use crate::language::op::Unary;
+use crate::variates;
+
+pub(super) const LOGNORMAL: LawEntry = LawEntry {
+    name: "lognormal",
+    arguments: &[("log_mean", Domain::Real), ("log_sd", Domain::Positive)],
+    rest: None,
+    support: Support::Positive,
+    density: |graph, y, a| {
+        let log = graph.unary(Unary::Ln, y);
+        let z = standardised(graph, log, a[0], a[1]);
+        let density = normal_density(graph, z, a[1]);
+        graph.sub(density, log)
+    },
+    cumulative: Some(|graph, y, a| {
+        let log = graph.unary(Unary::Ln, y);
+        let z = standardised(graph, log, a[0], a[1]);
+        normal_tails(graph, z)
+    }),
+    draw: |a, uniform| libm::exp(a[0] + a[1] * variates::normal(uniform)),
+    nodes: |a, out| grid(out, (-6.0, 6.0), 25, |t| (libm::exp(a[0] + a[1] * t), -0.5 * t * t)),
+};
+
+/// ln(1 − e^(−h)) and −h: the tails of a law with cumulative hazard h.
+fn hazard_tails(graph: &mut Graph, hazard: Id) -> (Id, Id) {
+    let minus = graph.negate(hazard);
+    (graph.unary(Unary::Log1mExp, minus), minus)
+}
+
+pub(super) const EXPONENTIAL: LawEntry = LawEntry {
+    name: "exponential",
+    arguments: &[("rate", Domain::Positive)],
+    rest: None,
+    support: Support::NonNegative,
+    density: |graph, y, a| {
+        let log = graph.unary(Unary::Ln, a[0]);
+        let hazard = graph.mul(a[0], y);
+        graph.sub(log, hazard)
+    },
+    cumulative: Some(|graph, y, a| {
+        let hazard = graph.mul(a[0], y);
+        hazard_tails(graph, hazard)
+    }),
+    draw: |a, uniform| -libm::log(uniform()) / a[0],
+    nodes: |a, out| grid(out, (-12.0, 4.0), 41, |t| (libm::exp(t) / a[0], t - libm::exp(t))),
+};
+
+/// k·(ln y − ln s): the logarithm of a Weibull law's cumulative hazard.
+fn weibull_log_hazard(graph: &mut Graph, y: Id, a: &[Id]) -> (Id, Id) {
+    let (log, scale) = (graph.unary(Unary::Ln, y), graph.unary(Unary::Ln, a[1]));
+    let apart = graph.sub(log, scale);
+    (graph.mul(a[0], apart), log)
+}
+
+pub(super) const WEIBULL: LawEntry = LawEntry {
+    name: "weibull",
+    arguments: &[("shape", Domain::Positive), ("scale", Domain::Positive)],
+    rest: None,
+    support: Support::Positive,
+    density: |graph, y, a| {
+        let (z, log) = weibull_log_hazard(graph, y, a);
+        let shape = graph.unary(Unary::Ln, a[0]);
+        let hazard = graph.unary(Unary::Exp, z);
+        let sum = graph.add(shape, z);
+        let less = graph.sub(sum, log);
+        graph.sub(less, hazard)
+    },
+    cumulative: Some(|graph, y, a| {
+        let (z, _) = weibull_log_hazard(graph, y, a);
+        let hazard = graph.unary(Unary::Exp, z);
+        hazard_tails(graph, hazard)
+    }),
+    draw: |a, uniform| a[1] * libm::pow(-libm::log(uniform()), 1.0 / a[0]),
+    nodes: |a, out| grid(out, (-12.0, 4.0), 41, |t| (a[1] * libm::exp(t / a[0]), t - libm::exp(t))),
+};
+
+pub(super) const GAMMA: LawEntry = LawEntry {
+    name: "gamma",
+    arguments: &[("shape", Domain::Positive), ("rate", Domain::Positive)],
+    rest: None,
+    support: Support::Positive,
+    density: |graph, y, a| {
+        let (log, rate) = (graph.unary(Unary::Ln, y), graph.unary(Unary::Ln, a[1]));
+        let scaled = graph.add(log, rate);
+        let power = graph.mul(a[0], scaled);
+        let gamma = graph.unary(Unary::LnGamma, a[0]);
+        let decay = graph.mul(a[1], y);
+        let density = graph.sub(power, gamma);
+        let density = graph.sub(density, decay);
+        graph.sub(density, log)
+    },
+    cumulative: None,
+    draw: |a, uniform| variates::gamma(a[0], uniform) / a[1],
+    nodes: |a, out| {
+        // ln Y has mean ψ(k) and variance ψ'(k), and density exp(k·t − eᵗ − k·ln k + k) up to a constant.
+        let (centre, sd) = (digamma(a[0]), trigamma(a[0]).sqrt());
+        let top = a[0] * libm::log(a[0]) - a[0];
+        grid(out, (centre - 10.0 * sd, centre + 6.0 * sd), 49, |t| {
+            (libm::exp(t) / a[1], a[0] * t - libm::exp(t) - top)
+        });
+    },
+};
+
+pub(super) const HALF_NORMAL: LawEntry = LawEntry {
+    name: "half_normal",
+    arguments: &[("scale", Domain::Positive)],
+    rest: None,
+    support: Support::NonNegative,
+    density: |graph, y, a| {
+        let z = graph.div(y, a[0]);
+        let density = normal_density(graph, z, a[0]);
+        plus(graph, density, LN_2)
+    },
+    cumulative: None,
+    draw: |a, uniform| a[0] * variates::normal(uniform).abs(),
+    nodes: |a, out| grid(out, (0.0625, 6.0625), 49, |t| (a[0] * t, -0.5 * t * t)),
+};
+
+pub(super) const HALF_CAUCHY: LawEntry = LawEntry {
+    name: "half_cauchy",
+    arguments: &[("scale", Domain::Positive)],
+    rest: None,
+    support: Support::NonNegative,
+    density: |graph, y, a| {
+        let z = graph.div(y, a[0]);
+        let tail = graph.unary(Unary::Ln1pSquare, z);
+        let minus = graph.negate(tail);
+        let shifted = plus(graph, minus, libm::log(2.0 / PI));
+        less_log(graph, shifted, a[0])
+    },
+    cumulative: None,
+    draw: |a, uniform| a[0] * libm::tan(FRAC_PI_2 * uniform()),
+    nodes: |a, out| {
+        grid(out, (FRAC_PI_2 / 82.0, FRAC_PI_2 * (1.0 - 1.0 / 82.0)), 41, |angle| {
+            (a[0] * libm::tan(angle), 0.0)
+        });
+    },
+};
+
+/// ln B(a, b).
+pub(super) fn ln_beta(graph: &mut Graph, a: Id, b: Id) -> Id {
+    let sum = graph.add(a, b);
+    let (one, two, both) =
+        (graph.unary(Unary::LnGamma, a), graph.unary(Unary::LnGamma, b), graph.unary(Unary::LnGamma, sum));
+    let above = graph.add(one, two);
+    graph.sub(above, both)
+}
+
+pub(super) const BETA: LawEntry = LawEntry {
+    name: "beta",
+    arguments: &[("a", Domain::Positive), ("b", Domain::Positive)],
+    rest: None,
+    support: Support::Unit,
+    density: |graph, y, a| {
+        let minus = graph.negate(y);
+        let (log, log_rest) = (graph.unary(Unary::Ln, y), graph.unary(Unary::Ln1p, minus));
+        let (less_a, less_b) = (plus(graph, a[0], -1.0), plus(graph, a[1], -1.0));
+        let (first, second) = (graph.mul(less_a, log), graph.mul(less_b, log_rest));
+        let sum = graph.add(first, second);
+        let constant = ln_beta(graph, a[0], a[1]);
+        graph.sub(sum, constant)
+    },
+    cumulative: None,
+    draw: |a, uniform| {
+        let (x, y) = (variates::gamma(a[0], uniform), variates::gamma(a[1], uniform));
+        x / (x + y)
+    },
+    nodes: |a, out| {
+        let centre = digamma(a[0]) - digamma(a[1]);
+        let sd = (trigamma(a[0]) + trigamma(a[1])).sqrt();
+        let top = a[0] * log_sigmoid(centre) + a[1] * log_sigmoid(-centre);
+        grid(out, (centre - 9.0 * sd, centre + 9.0 * sd), 55, |t| {
+            (sigmoid(t), a[0] * log_sigmoid(t) + a[1] * log_sigmoid(-t) - top)
+        });
+    },
+};

@@ -1,0 +1,168 @@
+//! Holds every distribution to scipy's tables, its gradient to differences, and its nodes and draws to its density.
+
+use super::*;
+use crate::check::uniform;
+
+struct Row {
+    entry: &'static LawEntry,
+    y: f64,
+    arguments: Vec<f64>,
+    density: f64,
+    tails: Option<(f64, f64)>,
+}
+
+/// The table, made by `tests/tables/make_laws.py`.
+fn table() -> Vec<Row> {
+    let text = include_str!("../../../tests/tables/laws.csv");
+    text.lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let number = |cell: &str| cell.parse::<f64>().unwrap();
+            Row {
+                entry: LAWS.iter().find(|law| law.name == cells[0]).unwrap(),
+                y: number(cells[1]),
+                arguments: cells[2].split(' ').map(number).collect(),
+                density: number(cells[3]),
+                tails: (!cells[4].is_empty()).then(|| (number(cells[4]), number(cells[5]))),
+            }
+        })
+        .collect()
+}
+
+/// A graph of a law's density of column 0, its arguments being parameters, and the nodes of density and tails.
+fn graph(entry: &LawEntry, count: usize) -> (Graph, Id, Option<(Id, Id)>) {
+    let mut graph = Graph::default();
+    let arguments: Vec<Id> = (0..count).map(|j| graph.parameter(j)).collect();
+    let y = graph.column(0);
+    let density = (entry.density)(&mut graph, y, &arguments);
+    let tails = entry.cumulative.map(|cumulative| cumulative(&mut graph, y, &arguments));
+    (graph, density, tails)
+}
+
+#[test]
+fn densities_and_tails_are_scipys() {
+    let mut seen: Vec<&str> = Vec::new();
+    for row in table() {
+        let (graph, density, tails) = graph(row.entry, row.arguments.len());
+        let values = graph.values(&row.arguments, &[row.y]);
+        let name = row.entry.name;
+        let close = |found: f64, expected: f64| (found - expected).abs() <= 1e-11 * (1.0 + expected.abs());
+        let found = values[density as usize];
+        assert!(
+            close(found, row.density),
+            "{name}({:?}) at {}: {found} {}",
+            row.arguments,
+            row.y,
+            row.density
+        );
+        assert_eq!(tails.is_some(), row.tails.is_some(), "{name}");
+        if let (Some((below, above)), Some((log_below, log_above))) = (tails, row.tails) {
+            let (below, above) = (values[below as usize], values[above as usize]);
+            assert!(close(below, log_below), "{name} below {}: {below} {log_below}", row.y);
+            assert!(close(above, log_above), "{name} above {}: {above} {log_above}", row.y);
+        }
+        seen.push(name);
+    }
+    for law in LAWS.iter().filter(|law| law.name != "point") {
+        assert!(
+            seen.iter().filter(|name| **name == law.name).count() >= 40,
+            "{} is not in the table",
+            law.name
+        );
+    }
+}
+
+#[test]
+fn gradients_are_those_of_the_densities() {
+    for row in table() {
+        let count = row.arguments.len();
+        let (mut graph, density, tails) = graph(row.entry, count);
+        let mut roots = vec![density];
+        roots.extend(tails.into_iter().flat_map(|(below, above)| [below, above]));
+        for root in roots {
+            let slopes = graph.gradient(root, count);
+            let slopes: Vec<f64> =
+                slopes.iter().map(|id| graph.values(&row.arguments, &[row.y])[*id as usize]).collect();
+            for (j, slope) in slopes.iter().enumerate() {
+                let step = 1e-5 * row.arguments[j].abs().max(0.1);
+                let at = |by: f64| {
+                    let mut moved = row.arguments.clone();
+                    moved[j] += by;
+                    graph.values(&moved, &[row.y])[root as usize]
+                };
+                // Five points: the error is of the fourth order, so that rounding is what is left.
+                let expected =
+                    (8.0 * (at(step) - at(-step)) - (at(2.0 * step) - at(-2.0 * step))) / (12.0 * step);
+                let size = expected.abs() + at(0.0).abs() + 1.0;
+                let name = row.entry.name;
+                assert!(
+                    (slope - expected).abs() <= 1e-7 * size,
+                    "{name} {:?} at {}, {j}: {slope} {expected}",
+                    row.arguments,
+                    row.y
+                );
+            }
+        }
+    }
+}
+
+/// Weights add up to 1 and scores have mean 0 under them, for regular laws: what makes the nodes stand for the law.
+#[test]
+fn nodes_integrate_scores_to_zero() {
+    for row in table() {
+        let name = row.entry.name;
+        if matches!(name, "uniform" | "binomial" | "binomial_logit" | "beta_binomial")
+            && row.arguments[0] < 1.0
+        {
+            continue;
+        }
+        let count = row.arguments.len();
+        let (mut graph, density, _) = graph(row.entry, count);
+        let slopes = graph.gradient(density, count);
+        let mut nodes = Vec::new();
+        (row.entry.nodes)(&row.arguments, &mut nodes);
+        let total: f64 = nodes.iter().map(|node| node.weight).sum();
+        assert!((total - 1.0).abs() < 1e-9, "{name}: {total}");
+        // A uniform law's ends move with its arguments, and trials are no parameter.
+        let regular = |j: usize| {
+            !(name == "uniform" || (name.contains("binomial") && !name.starts_with("neg") && j == 0))
+        };
+        for j in (0..count).filter(|j| regular(*j)) {
+            let score = |value: f64| graph.values(&row.arguments, &[value])[slopes[j] as usize];
+            let mean: f64 = nodes.iter().map(|node| node.weight * score(node.value)).sum();
+            let size: f64 = nodes.iter().map(|node| node.weight * score(node.value).powi(2)).sum();
+            assert!(
+                mean.abs() <= 0.02 * (size.sqrt() + 1e-3),
+                "{name} {:?}, {j}: {mean} beside {}",
+                row.arguments,
+                size.sqrt()
+            );
+        }
+    }
+}
+
+/// E[score] = 0 under the draws, within five standard errors: one failure in a million for each of some 60 means.
+#[test]
+fn draws_follow_the_densities() {
+    let next = &mut uniform(77);
+    for law in LAWS.iter().filter(|law| law.name != "point" && law.name != "uniform") {
+        let row = table().into_iter().find(|row| row.entry.name == law.name).unwrap();
+        let count = row.arguments.len();
+        let (mut graph, density, _) = graph(row.entry, count);
+        let slopes = graph.gradient(density, count);
+        let first = usize::from(law.name.contains("binomial") && !law.name.starts_with("neg"));
+        let draws: Vec<f64> = (0..4000).map(|_| (law.draw)(&row.arguments, next)).collect();
+        let values: Vec<Vec<f64>> = draws.iter().map(|y| graph.values(&row.arguments, &[*y])).collect();
+        for slope in &slopes[first..] {
+            let scores: Vec<f64> = values.iter().map(|values| values[*slope as usize]).collect();
+            let mean = scores.iter().sum::<f64>() / 4000.0;
+            let variance = scores.iter().map(|score| score * score).sum::<f64>() / 4000.0;
+            assert!(
+                mean.abs() <= 5.0 * (variance / 4000.0).sqrt() + 1e-12,
+                "{}: {mean} {variance}",
+                law.name
+            );
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Makes a text a model: densities, ratios and gradients by program, and every public fact a plan asks for.
+
+use barkeep_data::{Block, Column, Schema};
+use barkeep_num::linear::Cholesky;
+
+use super::build::{Meaning, Observed, Response, build};
+use super::fault::{Fault, TextError};
+use super::graph::{Graph, Id};
+use super::information::{Scores, information, spread};
+use super::interval::Interval;
+use super::parameters::Parameter;
+use super::parse::parse;
+use super::program::Program;
+use crate::{Likelihood, Model, Scratch};
+
+/// A model written as text.
+///
+/// **Privacy.** What it computes from a record depends on that record, θ and the text, by syntax: no text can name another
+/// record. Its instructions are the same whatever a record says.
+pub struct TextModel {
+    names: Vec<String>,
+    column_names: Vec<String>,
+    columns: Vec<Column>,
+    /// Their places in the schema of the file.
+    places: Vec<usize>,
+    density: Program,
+    ratio: Program,
+    gradient: Program,
+    /// ln p(θ), then its gradient.
+    prior: Program,
+    /// The values a text speaks of, where they are not the coordinates.
+    values: Program,
+    value_names: Vec<String>,
+    parameters: Vec<Parameter>,
+    responses: Vec<Response>,
+    free: bool,
+    scores: Vec<Scores>,
+    /// The text's own nodes, for single records.
+    graph: Graph,
+    /// The graph with gradient and ratio, for bounds.
+    whole: Graph,
+    slopes: Vec<Id>,
+    difference: Id,
+    bound: Option<f64>,
+}
+
+impl TextModel {
+    /// Reads a text against the declared columns of the records. It reads those it names, in the schema's order.
+    ///
+    /// # Errors
+    /// The first fault, with its line and column.
+    pub fn new(text: &str, schema: &Schema) -> Result<Self, TextError> {
+        let read = || -> Result<Self, Fault> {
+            let syntax = parse(text)?;
+            Ok(Self::compile(build(&syntax, schema)?, schema))
+        };
+        read().map_err(|fault| TextError::new(text, fault))
+    }
+
+    fn compile(meaning: Meaning, schema: &Schema) -> Self {
+        let Meaning { graph, columns: places, parameters, names, values, responses, free, density, prior } =
+            meaning;
+        let d = names.len();
+        let columns: Vec<Column> = places.iter().map(|place| schema.columns()[*place].clone()).collect();
+        let mut whole = graph.clone();
+        let slopes = whole.gradient(density, d);
+        let difference = whole.difference(density, d);
+        let mut working = whole.clone();
+        let scores = responses
+            .iter()
+            .map(|response| {
+                let slopes = working.gradient(response.density, d);
+                Scores { gradient: Program::new(&mut working, &slopes) }
+            })
+            .collect();
+        let mut outputs = vec![prior];
+        outputs.extend(working.gradient(prior, d));
+        let (value_names, value_nodes): (Vec<String>, Vec<Id>) = values.into_iter().unzip();
+        let mut model = Self {
+            column_names: columns.iter().map(|column| column.name().to_owned()).collect(),
+            density: Program::new(&mut working, &[density]),
+            ratio: Program::new(&mut working, &[difference]),
+            gradient: Program::new(&mut working, &slopes),
+            prior: Program::new(&mut working, &outputs),
+            values: Program::new(&mut working, &value_nodes),
+            value_names,
+            bound: None,
+            names,
+            columns,
+            places,
+            parameters,
+            responses,
+            free,
+            scores,
+            graph,
+            whole,
+            slopes,
+            difference,
+        };
+        model.bound = model.gradient_bound(&model.columns);
+        model
+    }
+
+    /// The places in the schema of the columns it reads.
+    #[must_use]
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    fn gradient_bound(&self, columns: &[Column]) -> Option<f64> {
+        self.whole.gradient_bound(&self.slopes, &ranges(columns))
+    }
+
+    /// The declared columns it reads, of a schema that may hold others.
+    fn declared(&self, schema: &Schema) -> Option<Vec<Column>> {
+        self.column_names
+            .iter()
+            .map(|name| schema.columns().iter().find(|column| column.name() == name).cloned())
+            .collect()
+    }
+}
+
+fn ranges(columns: &[Column]) -> Vec<Interval> {
+    columns
+        .iter()
+        .map(|column| {
+            let (low, high) = column.range();
+            Interval::new(low, high)
+        })
+        .collect()
+}
+
+/// The outputs of a program that reads no record.
+fn uniforms(program: &Program, theta: &[f64]) -> Vec<f64> {
+    let mut slots = Vec::new();
+    program.evaluate(theta, &mut slots);
+    program.roots.iter().map(|root| root.map_or(f64::NAN, |slot| slots[slot as usize])).collect()
+}
+
+impl Likelihood for TextModel {
+    fn dimension(&self) -> usize {
+        self.names.len()
+    }
+
+    fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        self.density.run(block, &[theta], out, &mut scratch.workspace);
+    }
+
+    /// One expression of both points in which large terms do not cancel.
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        self.ratio.run(block, &[from, to], out, &mut scratch.workspace);
+    }
+
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        self.gradient.run(block, &[theta], out, &mut scratch.workspace);
+    }
+}
+
+impl Model for TextModel {
+    fn parameter_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn column_names(&self) -> &[String] {
+        &self.column_names
+    }
+
+    fn log_prior(&self, theta: &[f64]) -> f64 {
+        uniforms(&self.prior, theta)[0]
+    }
+
+    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
+        out.copy_from_slice(&uniforms(&self.prior, theta)[1..]);
+    }
+
+    /// By quadrature over the response, at public points spread over the covariates; unknown for a bare `log_density`.
+    fn fisher(&self, theta: &[f64], out: &mut [f64]) -> bool {
+        !self.free && information(&self.graph, (&self.responses, &self.scores), &self.columns, theta, out)
+    }
+
+    /// The Hessian by central differences where it is positive definite, else its diagonal without negative entries.
+    fn prior_precision(&self, theta: &[f64], out: &mut [f64]) {
+        let d = self.names.len();
+        let mut moved = theta.to_vec();
+        for j in 0..d {
+            /// About the cube root of a rounding: the error of the difference is then of the order of its square.
+            const STEP: f64 = 1e-5;
+            let step = STEP * theta[j].abs().max(1.0);
+            moved[j] = theta[j] + step;
+            let after = uniforms(&self.prior, &moved);
+            moved[j] = theta[j] - step;
+            let before = uniforms(&self.prior, &moved);
+            moved[j] = theta[j];
+            for k in 0..d {
+                out[k * d + j] = (before[k + 1] - after[k + 1]) / (2.0 * step);
+            }
+        }
+        for j in 0..d {
+            for k in 0..j {
+                let mean = 0.5 * (out[j * d + k] + out[k * d + j]);
+                out[j * d + k] = mean;
+                out[k * d + j] = mean;
+            }
+        }
+        let usable = out.iter().all(|entry| entry.is_finite()) && Cholesky::new(out, d).is_some();
+        if !usable {
+            for (place, entry) in out.iter_mut().enumerate() {
+                let keep = place / d == place % d && entry.is_finite();
+                *entry = if keep { entry.max(0.0) } else { 0.0 };
+            }
+        }
+    }
+
+    /// By interval arithmetic over the declared bounds, rounded outward; see [`language`](crate::language).
+    fn lipschitz(&self, schema: &Schema) -> Option<f64> {
+        let columns = self.declared(schema)?;
+        if columns == self.columns { self.bound } else { self.gradient_bound(&columns) }
+    }
+
+    fn log_ratio_range(&self, schema: &Schema, from: &[f64], to: &[f64]) -> Option<(f64, f64)> {
+        let columns = self.declared(schema)?;
+        let theta: Vec<Interval> = from.iter().chain(to).map(|value| Interval::new(*value, *value)).collect();
+        let found = self.whole.intervals(&theta, &ranges(&columns))[self.difference as usize];
+        (found.low.is_finite() && found.high.is_finite()).then_some((found.low, found.high))
+    }
+
+    fn has_long_gradients(&self) -> bool {
+        self.bound.is_none()
+    }
+
+    fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {
+        out.fill(0.0);
+        self.parameters.iter().all(|parameter| {
+            let nodes = self.graph.values(out, &[]);
+            parameter.draw(&nodes, uniform, out)
+        })
+    }
+
+    fn simulates(&self) -> bool {
+        !self.free
+    }
+
+    fn quantity_names(&self) -> &[String] {
+        &self.value_names
+    }
+
+    fn quantities(&self, theta: &[f64]) -> Vec<f64> {
+        uniforms(&self.values, theta)
+    }
+
+    /// Covariates are spread evenly over their bounds or levels, independently; responses follow, in the text's order. A
+    /// censoring time is spread evenly over the response's bounds. Of a bare `log_density` nothing can be simulated: see
+    /// [`Model::simulates`].
+    fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
+        for (value, column) in row.iter_mut().zip(&self.columns) {
+            *value = spread(column, uniform());
+        }
+        for response in &self.responses {
+            let nodes = self.graph.values(theta, row);
+            let (low, high) = self.columns[response.column].range();
+            row[response.column] = match response.observed {
+                Observed::Exact | Observed::AtBounds => response.law.draw(&nodes, uniform) + response.least,
+                Observed::Truncated => {
+                    const TRIES: usize = 10_000;
+                    let draws = (0..TRIES).map(|_| response.law.draw(&nodes, uniform));
+                    draws.into_iter().find(|y| (low..=high).contains(y)).unwrap_or(low)
+                }
+                Observed::Where { flag, when } => {
+                    let (time, limit) = (response.law.draw(&nodes, uniform), low + (high - low) * uniform());
+                    let censored = time > limit;
+                    row[flag] = if censored { when } else { 1.0 - when };
+                    if censored { limit } else { time }
+                }
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
