@@ -1,11 +1,7 @@
 //! Gives up privacy, in one place: runs that anyone can repeat, and whose every output says NOT PRIVATE.
 
-use crate::spec::Privacy;
 use barkeep_model::Likelihood;
 use std::sync::Arc;
-
-/// The privacy section of a spec without a budget, for baselines.
-pub const BASELINE: Privacy = Privacy::NotPrivate;
 
 /// What a run gives up to be repeatable or watched from inside.
 ///

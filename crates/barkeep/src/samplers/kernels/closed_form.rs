@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) const RECORDS: usize = 40;
 
 /// Effective draws without which a comparison shows nothing.
-const EFFECTIVE: f64 = 200.0;
+const EFFECTIVE: f64 = 500.0;
 
 /// Records of a model at θ with their mean, which is public here.
 pub(crate) fn records(model: &dyn Model, theta: &[f64]) -> (Table, Vec<f64>) {
