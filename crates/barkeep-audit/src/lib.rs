@@ -16,6 +16,7 @@ mod pair;
 mod probe;
 mod proportion;
 mod samplers;
+mod scores;
 mod simple;
 mod staged;
 mod worst;

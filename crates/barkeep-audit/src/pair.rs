@@ -1,6 +1,7 @@
 //! Knows both neighbouring data sets, as an attacker may, and computes what each would answer to a question.
 
 use crate::game::World;
+use crate::scores;
 use barkeep::Error;
 use barkeep_accounting::Sampling;
 use barkeep_curator::insecure::SharedTable;
@@ -176,9 +177,10 @@ impl Terms {
                     .iter()
                     .zip(own)
                     .zip(&self.other)
-                    .map(|((answer, own), other)| {
+                    .enumerate()
+                    .map(|(entry, ((answer, own), other))| {
                         let mean = asked.temper.get() * (others * other + one * own);
-                        (answer - mean) * (answer - mean)
+                        scores::precision(asked, entry) * (answer - mean) * (answer - mean)
                     })
                     .sum();
                 probability.ln() - squares / (2.0 * asked.sigma * asked.sigma)
@@ -253,6 +255,20 @@ pub(crate) fn term(
             // The curator refuses the question for the same reason.
             Err(_) => out.clear(),
         },
+        Term::Columns { coordinates } => out = scores::powers(coordinates, record),
+        Term::Gram { coordinates, centres, spreads } => {
+            return scores::products(coordinates, (centres, spreads), asked.clip.get(), record);
+        }
+        Term::Centred(score) => out = scores::score(likelihood, schema, record, score, None, scratch),
+        Term::Tail { score, edges } => {
+            out = scores::score(likelihood, schema, record, score, Some(edges), scratch);
+        }
+        Term::Shifted { theta, precondition, clip, centre } => {
+            gradient(likelihood, block, (theta, precondition), &mut out, scratch);
+            let norm = out.iter().map(|term| term * term).sum::<f64>().sqrt();
+            let factor = if norm.is_finite() { (clip / norm).min(1.0) } else { 0.0 };
+            out.iter_mut().zip(centre).for_each(|(term, centre)| *term = *term * factor - centre);
+        }
     }
     clipped(out, asked.clip)
 }

@@ -71,7 +71,7 @@ pub use error::Refused;
 pub use gate::budget::{Budget, Spent};
 pub use gate::curator::Curator;
 pub use gate::gate::{Ask, Gate};
-pub use gate::priced::{LARGEST_DRAWN_RATIO, choose_cost, choose_epsilon, decide_cost, sum_cost};
+pub use gate::priced::{LARGEST_DRAWN_RATIO, choose_cost, choose_epsilon, decide_cost, gram_cost, sum_cost};
 pub use gate::question::{AnyQuestion, Choose, Decide, Level, PrivacyModel, Sum, Term};
 pub use gate::secret::Secret;
 pub use random::discrete_gaussian::discrete_gaussian;
@@ -81,6 +81,8 @@ pub use random::rng::NoiseRng;
 pub use random::sigma::LatticeSigma;
 pub use records::builder::{PersonsBuilder, TableBuilder};
 pub use records::table::Table;
+pub use sums::coordinates::{Coordinate, Curve, powers_bound, powers_width};
+pub use sums::gram::{gram_sensitivity, gram_width};
 pub(crate) use sums::lattice::MOST_DIMENSIONS;
 pub use sums::lattice::{
     Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,

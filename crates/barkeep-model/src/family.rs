@@ -1,5 +1,6 @@
 //! Defines what the law of a response owes a regression: loops over a block, public facts and an entry for the spec.
 
+mod law;
 mod link;
 mod response;
 
@@ -8,6 +9,7 @@ use std::fmt::Debug;
 use crate::settings::{Key, Settings};
 use crate::{Error, Prior};
 
+pub use law::{Law, NodeRule};
 pub use link::Link;
 pub use response::Response;
 
@@ -117,6 +119,11 @@ pub trait Family: Send + Sync + Debug {
     /// Replaces each η (or y − η) in `score` by ∂ℓ/∂η, and writes ∂ℓ/∂ ln nuisance to `nuisance_score`, which is empty
     /// unless the nuisance is a parameter.
     fn score(&self, observed: Observed<'_>, log_nuisance: f64, score: &mut [f64], nuisance_score: &mut [f64]);
+
+    /// The law itself, for expectations over responses; `None` where the family does not state it.
+    fn law(&self) -> Option<Law> {
+        None
+    }
 
     /// The expected information of one record about η at this predictor; for a probability the largest it can be, which
     /// is at η = 0.

@@ -34,7 +34,9 @@ mod variates;
 pub use affine::Affine;
 pub use entry::{Build, ModelEntry, Sides, sides};
 pub use error::Error;
-pub use family::{Choice, Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+pub use family::{
+    Choice, Family, FamilyEntry, Law, Link, NodeRule, Nuisance, NuisanceEntry, Observed, Response,
+};
 pub use language::{TextError, TextModel};
 pub use likelihood::Likelihood;
 pub use model::Model;
@@ -44,7 +46,7 @@ pub use models::circle::Circle;
 pub use models::gaussian::GaussianMean;
 pub use models::mixture::Mixture;
 pub use prior::Prior;
-pub use regression::{Design, Regression};
+pub use regression::{CentredScore, Design, NodeRoom, Regression, ScoreBlock, Scorer};
 pub use scratch::Scratch;
 pub use settings::{Key, Settings, key};
 pub use statistics::{RecordStatistics, Statistics};

@@ -3,7 +3,7 @@
 use barkeep_data::{Block, Schema};
 
 use crate::statistics::NO_STATISTICS;
-use crate::{Affine, RecordStatistics, Scratch};
+use crate::{Affine, RecordStatistics, Regression, Scratch};
 
 /// The likelihood ln p(x|θ) of single records, θ ∈ ℝᵈ.
 ///
@@ -61,5 +61,10 @@ pub trait Likelihood: Send + Sync {
     /// The reason why there are none.
     fn record_statistics(&self, _schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
         Err(NO_STATISTICS)
+    }
+
+    /// The regression that this likelihood is, if it is one: its centred scores are terms of their own.
+    fn regression(&self) -> Option<&Regression> {
+        None
     }
 }

@@ -2,8 +2,8 @@
 
 use barkeep_data::Schema;
 
-use crate::Statistics;
 use crate::statistics::NO_STATISTICS;
+use crate::{Regression, Statistics};
 
 /// The public facts of a model: everything a sampler may know of it without looking at a record.
 ///
@@ -64,6 +64,11 @@ pub trait Model: Send + Sync {
     /// responses do not follow it. A clip then has to be wide: a narrow one biases the posterior.
     fn has_long_gradients(&self) -> bool {
         false
+    }
+
+    /// The regression that this model is, if it is one: expectations over its responses are public.
+    fn regression(&self) -> Option<&Regression> {
+        None
     }
 
     /// What is public of the records' sufficient statistics under the schema's bounds.

@@ -5,6 +5,7 @@
 
 mod design;
 mod products;
+mod scorer;
 
 use barkeep_data::{Block, Schema};
 use barkeep_num::up_by;
@@ -16,6 +17,7 @@ use design::Trials;
 use products::Products;
 
 pub use design::Design;
+pub use scorer::{CentredScore, NodeRoom, ScoreBlock, Scorer};
 
 /// A generalised linear model: a [`Design`] and a [`Family`].
 pub struct Regression {
@@ -138,6 +140,10 @@ impl Likelihood for Regression {
     fn record_statistics(&self, schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
         Ok(Box::new(self.products(schema)?))
     }
+
+    fn regression(&self) -> Option<&Regression> {
+        Some(self)
+    }
 }
 
 impl Model for Regression {
@@ -211,6 +217,10 @@ impl Model for Regression {
         let slope = self.family.slope(schema.columns().first()?.range(), trials)?;
         let bound = slope * self.design.reach_through(matrix, self.dimension())?;
         bound.is_finite().then_some(bound)
+    }
+
+    fn regression(&self) -> Option<&Regression> {
+        Some(self)
     }
 
     fn has_long_gradients(&self) -> bool {

@@ -4,7 +4,7 @@ use crate::error::question;
 use crate::gate::budget::Charged;
 use crate::sums::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
 use crate::sums::own_terms::check_own_terms;
-use crate::sums::passes::{Asked, Worker, sweep};
+use crate::sums::passes::{Asked, GRAIN, Worker, sweep};
 use crate::sums::terms::{Terms, tile};
 use crate::{
     Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Table, Term,
@@ -110,6 +110,13 @@ impl Curator {
     /// # Errors
     /// As [`Terms::new`].
     pub(crate) fn terms<'a>(&'a self, term: Term<'a>) -> Result<Terms<'a>, Refused> {
+        if matches!(term, Term::Gram { .. }) && self.table.persons().is_some() {
+            // A person's rows would each add a product: no bound on a person's share is proved.
+            return Err(question(
+                "term",
+                "one that is clipped by person where a person may have several rows",
+            ));
+        }
         Terms::new(term, &*self.likelihood, self.table.schema())
     }
 
@@ -125,7 +132,7 @@ impl Curator {
             worker.moments = Moments::default();
             worker.fold.start(1);
         });
-        sweep(self.asked(positions), workers, |worker, block, ends| {
+        sweep(self.asked(positions), workers, GRAIN, |worker, block, ends| {
             let terms = worker.terms.sized(block.len());
             self.likelihood.log_ratio(block, from, to, terms, &mut worker.scratch);
             let terms = match ends {
@@ -157,11 +164,17 @@ impl Curator {
         let (width, clip) = (summed.width(), charged.question().clip);
         clear_sums(workers, width);
         workers.iter_mut().for_each(|worker| worker.fold.start(width));
+        if let Some((gram, one)) = summed.gram(clip) {
+            sweep(self.asked(positions), workers, GRAIN, |worker, block, _| {
+                gram.add(block, clip.get(), one, worker)
+            });
+            return total_sums(workers);
+        }
         let mut affine =
             workers.first_mut().map(|worker| std::mem::take(&mut worker.affine)).unwrap_or_default();
         let is_affine = self.table.persons().is_none() && summed.affine(&mut affine);
         let room = width * CHUNK;
-        sweep(self.asked(positions), workers, |worker, block, ends| {
+        sweep(self.asked(positions), workers, summed.grain(), |worker, block, ends| {
             worker.partials.sized(room).fill(0);
             if is_affine {
                 let gradients = Columns::new(block, &affine);
@@ -192,7 +205,7 @@ impl Curator {
         let (question, constants) = (charged.question(), charged.constants());
         clear_sums(workers, question.offsets.len());
         workers.iter_mut().for_each(|worker| worker.fold.start(question.offsets.len()));
-        sweep(self.asked(None), workers, |worker, block, ends| {
+        sweep(self.asked(None), workers, GRAIN, |worker, block, ends| {
             let terms = worker.terms.sized(block.len());
             let candidates = question.candidates.chunks_exact(self.dimension());
             for (index, (sum, candidate)) in worker.sums.iter_mut().zip(candidates).enumerate() {

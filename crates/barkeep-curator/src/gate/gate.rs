@@ -129,8 +129,9 @@ impl Ask for Gate {
         let (terms, charged) = curator.charge_sum(self.chain, asked, Some(out.len()))?;
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
         let sums = curator.vector(&charged, &terms, positions, &mut self.workers).open();
-        let NoisySum { unit, noise } = *charged.constants();
-        for (out, &sum) in out.iter_mut().zip(sums) {
+        let NoisySum { unit, noise, pair_noise } = *charged.constants();
+        for (k, (out, &sum)) in out.iter_mut().zip(sums).enumerate() {
+            let noise = if terms.is_pair(k) { pair_noise } else { noise };
             let drawn = noise.map_or(0, |sigma| rounded_normal(&mut self.rng, sigma));
             *out = unit * (i128::from(sum) + drawn) as f64;
         }

@@ -2,11 +2,12 @@
 
 use crate::error::question;
 use crate::random::exponential::{LARGEST_CHOICE, ROUNDING, Worth};
+use crate::sums::gram::{gram_reach, gram_unit};
 use crate::sums::lattice::{
     BatchVariance, batch_unit, check_barker_minibatch, full_unit, lattice_sensitivity, noise_ratio, reach,
 };
 use crate::{
-    Choose, Clip, Decide, LatticeSigma, Level, PrivacyModel, Refused, Sum, Temper, decide_sensitivity,
+    Choose, Clip, Decide, LatticeSigma, Level, PrivacyModel, Refused, Sum, Temper, Term, decide_sensitivity,
     insecure,
 };
 use barkeep_accounting::mechanisms::{self, BarkerMinibatch, Bernoulli, Gaussian, NoisyDecision};
@@ -49,6 +50,8 @@ pub(crate) struct NoisySum {
     pub(crate) unit: f64,
     /// The noise of a coordinate; absent where none was asked for.
     pub(crate) noise: Option<LatticeSigma>,
+    /// The noise of a product of two different coordinates, where products are asked for; at least 1/√2 of the other.
+    pub(crate) pair_noise: Option<LatticeSigma>,
 }
 
 /// The constants of a choice.
@@ -75,8 +78,25 @@ impl Question for Sum<'_> {
     type Constants = NoisySum;
 
     fn price(self, privacy_model: PrivacyModel) -> Result<Priced<Self>, Refused> {
-        let Self { temper, clip, batch, sigma, .. } = self;
-        let (constants, cost) = noisy_sum(temper, clip, batch, sigma, privacy_model)?;
+        let Self { term, temper, clip, batch, sigma } = self;
+        let (constants, cost) = match term {
+            Term::Gram { .. } => {
+                if temper != Temper::NONE || batch != Sampling::Full {
+                    return Err(question("batch", "all records, with temper 1, for products of coordinates"));
+                }
+                noisy_gram(clip, sigma, privacy_model)?
+            }
+            Term::Columns { .. } if batch != Sampling::Full => {
+                return Err(question("batch", "all records for coordinates of columns"));
+            }
+            Term::Gradient { .. }
+            | Term::Score { .. }
+            | Term::Statistics
+            | Term::Columns { .. }
+            | Term::Centred(_)
+            | Term::Tail { .. }
+            | Term::Shifted { .. } => noisy_sum(temper, clip, batch, sigma, privacy_model)?,
+        };
         Ok(Priced { question: self, constants, cost })
     }
 }
@@ -131,6 +151,15 @@ pub fn sum_cost(
     privacy_model: PrivacyModel,
 ) -> Result<Cost, Refused> {
     noisy_sum(temper, clip, batch, sigma, privacy_model)?.1
+}
+
+/// What the products of coordinates cost, whatever the coordinates are: a Gaussian mechanism of ratio σ'/Δ with Δ from
+/// [`gram_sensitivity`](crate::gram_sensitivity), σ' being `sigma` rounded up to the lattice's resolution.
+///
+/// # Errors
+/// As [`sum_cost`], and [`Refused::Question`] for a radius above 500.
+pub fn gram_cost(clip: Clip, sigma: f64, privacy_model: PrivacyModel) -> Result<Cost, Refused> {
+    noisy_gram(clip, sigma, privacy_model)?.1
 }
 
 /// What a choice costs, whatever the candidates are: that of randomised response with the ε of [`choose_epsilon`], which
@@ -212,7 +241,30 @@ fn noisy_sum(
         let ratio = Ratio::new(rounded?.to_f64() / reach(privacy_model.neighbours))?;
         Ok(Cost::new(Mechanism::Gaussian(Gaussian { ratio }), batch, privacy_model.neighbours)?)
     };
-    Ok((NoisySum { unit, noise }, cost()))
+    Ok((NoisySum { unit, noise, pair_noise: None }, cost()))
+}
+
+/// The constants of a gram, and what they cost.
+fn noisy_gram(
+    clip: Clip,
+    sigma: f64,
+    privacy_model: PrivacyModel,
+) -> Result<(NoisySum, Result<Cost, Refused>), Refused> {
+    let unit = gram_unit(clip.get())?;
+    let rounded = LatticeSigma::rounded_up(sigma, unit);
+    let noise = insecure::allow_no_noise(sigma, rounded.clone())?;
+    let pair_noise = match noise {
+        None => None,
+        // Rounded up twice, and the root by two units: at least 1/√2 of the other, in real numbers.
+        Some(noise) => {
+            Some(LatticeSigma::new(up_by(noise.to_f64() * std::f64::consts::FRAC_1_SQRT_2, 2).max(0.5))?)
+        }
+    };
+    let cost = || {
+        let ratio = Ratio::new(down(rounded?.to_f64() / gram_reach(privacy_model.neighbours)))?;
+        Ok(Cost::new(Mechanism::Gaussian(Gaussian { ratio }), Sampling::Full, privacy_model.neighbours)?)
+    };
+    Ok((NoisySum { unit, noise, pair_noise }, cost()))
 }
 
 /// The constants of a choice, and what they cost.

@@ -1,7 +1,9 @@
 //! Puts a sampler's three questions into types; everything in them is public.
 
+use crate::sums::coordinates::Coordinate;
 use crate::{Clip, Precondition, Temper};
 use barkeep_accounting::{Neighbours, Rule, Sampling};
+use barkeep_model::CentredScore;
 
 /// At which level a decision is accounted for. The chain has the same law at both: at release level the noise of a rule
 /// is drawn, at decision level its expectation is taken, and the two agree to 2^-40.
@@ -83,6 +85,43 @@ pub enum Term<'a> {
     },
     /// Each record's sufficient statistics, as the model defines them under the schema's bounds.
     Statistics,
+    /// Each record's coordinates and, where asked for, their squares: see [`powers_bound`](crate::powers_bound).
+    Columns {
+        /// Public maps of columns to [−1, 1].
+        coordinates: &'a [Coordinate],
+    },
+    /// Products of each record's standardised coordinates x, shortened to a norm of at most the question's clip: Σx, then
+    /// Σx_j·x_k over pairs j ≤ k row by row. Noise on x_j and on x_j·x_k, j < k, is √2 smaller than `sigma`; the
+    /// sensitivity is [`gram_sensitivity`](crate::gram_sensitivity). Asks all records, with temper 1.
+    Gram {
+        /// Public maps of columns to [−1, 1].
+        coordinates: &'a [Coordinate],
+        /// What is taken off each coordinate.
+        centres: &'a [f64],
+        /// What each coordinate is divided by then.
+        spreads: &'a [f64],
+    },
+    /// The centred, twice clipped score of each record of a regression; its own clip should be the question's.
+    Centred(CentredScore<'a>),
+    /// Which of some bins holds the length of each record's score, less the bins' probabilities given its features: a
+    /// vector of norm at most √2. For a regression.
+    Tail {
+        /// The score whose length is looked at.
+        score: CentredScore<'a>,
+        /// The bins' lower edges, ascending; the last bin is open. In units of a score's typical length.
+        edges: &'a [f64],
+    },
+    /// The preconditioned gradient of each record, shortened to a norm of at most `clip`, less a public `centre`.
+    Shifted {
+        /// The state θ.
+        theta: &'a [f64],
+        /// M, public, applied before clipping.
+        precondition: Precondition<'a>,
+        /// Bound on the norm before the centre is taken off; should be the question's clip.
+        clip: f64,
+        /// What is taken off, one entry per parameter.
+        centre: &'a [f64],
+    },
 }
 
 /// "What is T·Σᵢ clip_B(termᵢ), roughly?" The answer is the sum, clipped per record in Euclidean norm, plus an

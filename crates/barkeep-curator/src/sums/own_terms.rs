@@ -67,15 +67,18 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
 
 /// One term of each kind a sum can ask for, at θ: the list of what is tried. The match below names every kind, so that a
 /// new one is brought here.
-fn every_term(theta: &[f64]) -> [Term<'_>; 3] {
+fn every_term(theta: &[f64]) -> [Term<'_>; 4] {
     let every = [
         Term::Gradient { theta, precondition: Precondition::Identity },
         Term::Score { theta, precondition: Precondition::Identity, weight: 0.125 },
         Term::Statistics,
+        Term::Shifted { theta, precondition: Precondition::Identity, clip: 1.0, centre: theta },
     ];
     for term in &every {
         match term {
-            Term::Gradient { .. } | Term::Score { .. } | Term::Statistics => {}
+            Term::Gradient { .. } | Term::Score { .. } | Term::Statistics | Term::Shifted { .. } => {}
+            // Written by barkeep's own code: coordinates by the curator, scores by its regression.
+            Term::Columns { .. } | Term::Gram { .. } | Term::Centred(_) | Term::Tail { .. } => {}
         }
     }
     every

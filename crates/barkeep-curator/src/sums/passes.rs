@@ -4,13 +4,13 @@ use crate::records::persons::Persons;
 use crate::records::table::{Blocks, STRIDE};
 use crate::sums::fold::{Ends, Fold};
 use barkeep_data::{BLOCK, Block};
-use barkeep_model::{Affine, Scratch};
+use barkeep_model::{Affine, NodeRoom, Scratch};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// The fewest blocks worth a thread of their own: about ten microseconds of the cheapest model, as long as
 /// handing the work over takes.
-const GRAIN: usize = 16;
+pub(crate) const GRAIN: usize = 16;
 
 /// Which records a question asks, or which persons where a person may have several rows.
 #[derive(Clone, Copy)]
@@ -167,6 +167,8 @@ pub(crate) struct Worker {
     /// Persons whose rows do not end in the block.
     pub(crate) fold: Fold,
     room: Room,
+    /// The nodes of one record's response.
+    pub(crate) nodes: NodeRoom,
 }
 
 /// Working memory that starts at a cache line: a vector across two of them takes twice as long to store.
@@ -203,12 +205,12 @@ impl<T> std::ops::Deref for Buffer<T> {
 
 /// As many workers as there are threads, or fewer if the records are few.
 pub(crate) fn workers(records: usize) -> Vec<Worker> {
-    let worthwhile = records.div_ceil(BLOCK) / GRAIN;
-    let count = rayon::current_num_threads().min(worthwhile).max(1);
+    let count = rayon::current_num_threads().min(records.div_ceil(BLOCK)).max(1);
     std::iter::repeat_with(Worker::default).take(count).collect()
 }
 
-/// Shows every asked row to `work` once, a contiguous share of the blocks, or of the persons, to each worker.
+/// Shows every asked row to `work` once, a contiguous share of the blocks, or of the persons, to each worker, at least `grain`
+/// blocks.
 ///
 /// `work` adds integers into its worker, and all rows of a person are in one share in file order, so the total over workers is
 /// the same for any number of them and any schedule. Every asked row is evaluated whatever it says; the number of rows of
@@ -216,9 +218,10 @@ pub(crate) fn workers(records: usize) -> Vec<Worker> {
 pub(crate) fn sweep(
     asked: Asked<'_>,
     workers: &mut [Worker],
+    grain: usize,
     work: impl Fn(&mut Worker, Block<'_>, Option<Ends<'_>>) + Sync,
 ) {
-    let busy = (asked.size() / GRAIN).clamp(1, workers.len().max(1));
+    let busy = (asked.size() / grain.max(1)).clamp(1, workers.len().max(1));
     let walk = |worker: &mut Worker, range: Range<usize>| {
         let mut room = std::mem::take(&mut worker.room);
         asked.show(range, &mut room, |block, ends| work(worker, block, ends));

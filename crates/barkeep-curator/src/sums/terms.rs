@@ -1,13 +1,15 @@
 //! Writes what a sum adds up: preconditioned gradients, their squares, or sufficient statistics.
 
 use crate::error::question;
+use crate::sums::coordinates::{Coordinate, powers_width, write_powers};
 use crate::sums::fold::Ends;
-use crate::sums::passes::Worker;
+use crate::sums::gram::{self, Gram, gram_width};
+use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
 use crate::sums::scores::{score_width, write_score};
-use crate::{MOST_DIMENSIONS, Precondition, Refused, Term};
+use crate::{Clip, MOST_DIMENSIONS, Precondition, Refused, Term};
 use barkeep_data::{BLOCK, Block, Schema};
-use barkeep_model::{Affine, Likelihood, RecordStatistics};
+use barkeep_model::{Affine, CentredScore, Likelihood, RecordStatistics, Scorer};
 
 /// What a sum adds up over records, checked against the model and the schema, both public.
 pub(crate) struct Terms<'a> {
@@ -21,6 +23,11 @@ enum Written<'a> {
     Gradient { theta: &'a [f64], precondition: Precondition<'a> },
     Score { theta: &'a [f64], precondition: Precondition<'a>, weight: f64 },
     Statistics(Box<dyn RecordStatistics + 'a>),
+    Columns(&'a [Coordinate]),
+    Gram(Gram<'a>),
+    Centred(Box<Scorer<'a>>),
+    Tail { scorer: Box<Scorer<'a>>, edges: &'a [f64] },
+    Shifted { theta: &'a [f64], precondition: Precondition<'a>, clip: f64, centre: &'a [f64] },
 }
 
 impl<'a> Terms<'a> {
@@ -62,6 +69,47 @@ impl<'a> Terms<'a> {
                 }
                 (Written::Statistics(statistics), width)
             }
+            Term::Columns { coordinates } => {
+                let width = powers_width(coordinates);
+                if !coordinates.iter().all(|one| one.fits(schema.width()))
+                    || !(1..=MOST_DIMENSIONS).contains(&width)
+                {
+                    return Err(question(
+                        "coordinates",
+                        "at least one, each a finite map of a column of the table",
+                    ));
+                }
+                (Written::Columns(coordinates), width)
+            }
+            Term::Gram { coordinates, centres, spreads } => {
+                let gram = Gram { coordinates, centres, spreads };
+                gram.check(schema.width())?;
+                let width = gram_width(coordinates.len());
+                if !(1..=MOST_DIMENSIONS * MOST_DIMENSIONS).contains(&width) {
+                    return Err(question("coordinates", "at least one"));
+                }
+                (Written::Gram(gram), width)
+            }
+            Term::Centred(score) => {
+                let scorer = scorer(score, likelihood, schema)?;
+                let width = scorer.width();
+                (Written::Centred(Box::new(scorer)), width)
+            }
+            Term::Tail { score, edges } => {
+                let ascending = edges.windows(2).all(|pair| pair[0] < pair[1]);
+                if edges.is_empty() || edges.len() > MOST_DIMENSIONS || !ascending {
+                    return Err(question("edges", "ascending numbers, at least one"));
+                }
+                (Written::Tail { scorer: Box::new(scorer(score, likelihood, schema)?), edges }, edges.len())
+            }
+            Term::Shifted { theta, precondition, clip, centre } => {
+                check_gradient(theta, precondition, dimension)?;
+                check_state("centre", centre, dimension)?;
+                if !(clip.is_finite() && clip > 0.0) {
+                    return Err(question("clip", "a finite number above 0"));
+                }
+                (Written::Shifted { theta, precondition, clip, centre }, dimension)
+            }
         };
         Ok(Self { likelihood, written, width })
     }
@@ -79,7 +127,14 @@ impl<'a> Terms<'a> {
                 self.likelihood.affine_gradient(theta, affine)
                     && affine.fits(self.width, self.likelihood.columns())
             }
-            Written::Gradient { .. } | Written::Score { .. } | Written::Statistics(_) => false,
+            Written::Gradient { .. }
+            | Written::Score { .. }
+            | Written::Statistics(_)
+            | Written::Columns(_)
+            | Written::Gram(_)
+            | Written::Centred(_)
+            | Written::Tail { .. }
+            | Written::Shifted { .. } => false,
         }
     }
 
@@ -105,6 +160,72 @@ impl<'a> Terms<'a> {
                 statistics.write(tile, worker.terms.sized(self.width * tile.len()));
                 by_person(tile, ends, self.width, worker)
             }
+            Written::Columns(coordinates) => {
+                write_powers(coordinates, tile, worker.terms.sized(self.width * tile.len()));
+                by_person(tile, ends, self.width, worker)
+            }
+            // Products have a sum of their own, in integers from the start.
+            Written::Gram(_) => {
+                worker.terms.sized(self.width * tile.len()).fill(0.0);
+                by_person(tile, ends, self.width, worker)
+            }
+            Written::Centred(scorer) => {
+                let terms = worker.terms.sized(self.width * tile.len());
+                scorer.write(tile, terms, &mut worker.scratch, &mut worker.nodes);
+                by_person(tile, ends, self.width, worker)
+            }
+            Written::Tail { scorer, edges } => {
+                let terms = worker.terms.sized(self.width * tile.len());
+                scorer.write_tail(tile, edges, terms, &mut worker.scratch, &mut worker.nodes);
+                by_person(tile, ends, self.width, worker)
+            }
+            Written::Shifted { theta, precondition, clip, centre } => {
+                self.gradient(tile, theta, *precondition, worker);
+                let units = by_person(tile, ends, self.width, worker);
+                shift(worker.terms.sized(self.width * units), units, *clip, centre);
+                units
+            }
+        }
+    }
+
+    /// The products that are summed and the integer that stands for 1, where the terms are products.
+    pub(crate) fn gram(&self, clip: Clip) -> Option<(Gram<'a>, i64)> {
+        match self.written {
+            Written::Gram(gram) => Some((gram, gram::one(clip.get()).ok()?)),
+            Written::Gradient { .. }
+            | Written::Score { .. }
+            | Written::Statistics(_)
+            | Written::Columns(_)
+            | Written::Centred(_)
+            | Written::Tail { .. }
+            | Written::Shifted { .. } => None,
+        }
+    }
+
+    /// The fewest blocks worth a thread of their own: one where each record has nodes to go through.
+    pub(crate) fn grain(&self) -> usize {
+        match self.written {
+            Written::Centred(_) | Written::Tail { .. } => 1,
+            Written::Gradient { .. }
+            | Written::Score { .. }
+            | Written::Statistics(_)
+            | Written::Columns(_)
+            | Written::Gram(_)
+            | Written::Shifted { .. } => GRAIN,
+        }
+    }
+
+    /// Whether entry `k` is a product of two different coordinates, which gets less noise.
+    pub(crate) fn is_pair(&self, k: usize) -> bool {
+        match &self.written {
+            Written::Gram(gram) => !gram::is_square(k, gram.coordinates.len()),
+            Written::Gradient { .. }
+            | Written::Score { .. }
+            | Written::Statistics(_)
+            | Written::Columns(_)
+            | Written::Centred(_)
+            | Written::Tail { .. }
+            | Written::Shifted { .. } => false,
         }
     }
 
@@ -131,6 +252,35 @@ fn by_person(tile: Block<'_>, ends: Option<Ends<'_>>, width: usize, worker: &mut
     worker.fold.add_all(&worker.terms, width, ends, worker.mixed.sized(width * persons));
     std::mem::swap(&mut worker.terms, &mut worker.mixed);
     persons
+}
+
+/// The scores a question asks for.
+fn scorer<'a>(
+    score: CentredScore<'a>,
+    likelihood: &'a dyn Likelihood,
+    schema: &Schema,
+) -> Result<Scorer<'a>, Refused> {
+    let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
+    if !(finite(score.theta) && finite(score.whitening) && score.clip.is_finite() && score.clip > 0.0) {
+        return Err(question("score", "of finite numbers, with a clip above 0"));
+    }
+    let top = schema.columns().first().map_or(f64::INFINITY, |response| response.range().1);
+    likelihood.regression().and_then(|regression| regression.scorer(score, top)).ok_or(question(
+        "model",
+        "a regression whose family states its law, and a matrix of the block's size",
+    ))
+}
+
+/// Shortens each record's gradient to a norm of at most `clip` and takes `centre` off; one that is not finite becomes 0.
+fn shift(terms: &mut [f64], records: usize, clip: f64, centre: &[f64]) {
+    for i in 0..records {
+        let squares: f64 = terms.iter().skip(i).step_by(records).map(|x| x * x).sum();
+        let length = squares.sqrt();
+        let factor = if length > clip { clip / length } else { 1.0 };
+        for (x, centre) in terms.iter_mut().skip(i).step_by(records).zip(centre) {
+            *x = if length.is_finite() { *x * factor } else { 0.0 } - centre;
+        }
+    }
 }
 
 /// A state has the model's dimension and finite coordinates.

@@ -4,7 +4,7 @@ use barkeep_num::vector::scalar::sigmoid;
 use barkeep_num::{erfcx, ln_normal_cdf, normal_cdf};
 
 use crate::Error;
-use crate::family::{Family, FamilyEntry, Link, Observed, Response, flip};
+use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, flip};
 use crate::kernel::{fold_column, fold_columns};
 use crate::soft::{softplus, softplus_difference};
 
@@ -60,6 +60,10 @@ impl Family for Logit {
             #[inline(always)]
             |predictor, y| y - sigmoid(predictor),
         );
+    }
+
+    fn law(&self) -> Option<Law> {
+        Some(Law::Logit)
     }
 
     fn information(&self, _predictor: f64, _nuisance: f64, _trials: f64) -> f64 {
@@ -123,6 +127,10 @@ impl Family for Probit {
             let sign = 2.0 * y - 1.0;
             *score = sign * hazard(sign * *score);
         }
+    }
+
+    fn law(&self) -> Option<Law> {
+        Some(Law::Probit)
     }
 
     fn information(&self, _predictor: f64, _nuisance: f64, _trials: f64) -> f64 {

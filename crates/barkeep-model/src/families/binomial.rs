@@ -3,7 +3,7 @@
 use barkeep_num::ln_binomial;
 use barkeep_num::vector::scalar::sigmoid;
 
-use crate::family::{Family, FamilyEntry, Link, Observed, Response, flip};
+use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, flip};
 use crate::kernel::fold_columns;
 use crate::soft::{softplus, softplus_difference};
 
@@ -69,6 +69,10 @@ impl Family for Binomial {
             #[inline(always)]
             |predictor, [y, trials]| successes(y, trials) - trials * sigmoid(predictor),
         );
+    }
+
+    fn law(&self) -> Option<Law> {
+        Some(Law::Binomial)
     }
 
     fn information(&self, _predictor: f64, _nuisance: f64, trials: f64) -> f64 {

@@ -3,7 +3,7 @@
 use barkeep_num::vector::scalar::{exp, ln};
 
 use crate::Prior;
-use crate::family::{Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response};
 use crate::gamma::{digamma, trigamma};
 use crate::kernel::{fold_column, fold_columns};
 use crate::variates::gamma;
@@ -97,6 +97,10 @@ impl Family for Gamma {
             #[inline(always)]
             |predictor, y| shape * (y * exp(-predictor) - 1.0),
         );
+    }
+
+    fn law(&self) -> Option<Law> {
+        Some(Law::Gamma)
     }
 
     fn information(&self, _predictor: f64, shape: f64, _trials: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! Normal responses: y ~ N(η, σ²).
 
 use crate::Prior;
-use crate::family::{Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response};
 use crate::kernel::{fold_column, map_column, map_in_place};
 use crate::variates::normal;
 
@@ -66,6 +66,10 @@ impl Family for Gaussian {
         let precision = libm::exp(-2.0 * log_sd);
         map_column(score, nuisance_score, |residual| precision * residual * residual - 1.0);
         map_in_place(score, |residual| precision * residual);
+    }
+
+    fn law(&self) -> Option<Law> {
+        Some(Law::Normal)
     }
 
     fn information(&self, _predictor: f64, sd: f64, _trials: f64) -> f64 {

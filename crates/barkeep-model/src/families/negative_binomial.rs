@@ -3,7 +3,7 @@
 use barkeep_num::vector::scalar::{exp, ln, sigmoid};
 
 use crate::Prior;
-use crate::family::{Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response};
 use crate::gamma::{digamma, ln_gamma};
 use crate::kernel::{fold_column, fold_columns};
 use crate::soft::{softplus, softplus_difference};
@@ -107,6 +107,10 @@ impl Family for NegativeBinomial {
             #[inline(always)]
             |predictor, y| y - (y + size) * sigmoid(predictor - log_size),
         );
+    }
+
+    fn law(&self) -> Option<Law> {
+        Some(Law::NegativeBinomial)
     }
 
     fn information(&self, predictor: f64, size: f64, _trials: f64) -> f64 {

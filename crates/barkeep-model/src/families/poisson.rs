@@ -2,7 +2,7 @@
 
 use barkeep_num::vector::scalar::exp;
 
-use crate::family::{Family, FamilyEntry, Link, Observed, Response};
+use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response};
 use crate::kernel::{fold_column, fold_columns};
 use crate::variates::poisson;
 
@@ -53,6 +53,10 @@ impl Family for Poisson {
             #[inline(always)]
             |predictor, y| y - exp(predictor),
         );
+    }
+
+    fn law(&self) -> Option<Law> {
+        Some(Law::Poisson)
     }
 
     fn information(&self, predictor: f64, _nuisance: f64, _trials: f64) -> f64 {

@@ -3,7 +3,7 @@
 use barkeep_num::vector::scalar::ln;
 
 use crate::error::require_positive;
-use crate::family::{Family, FamilyEntry, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response};
 use crate::kernel::{fold_column, map_column, map_in_place};
 use crate::settings::key;
 use crate::variates::student_t;
@@ -96,6 +96,10 @@ impl Family for StudentT {
             weight * (residual * residual / (spread + residual * residual)) - 1.0
         });
         map_in_place(score, |residual| weight * residual / (spread + residual * residual));
+    }
+
+    fn law(&self) -> Option<Law> {
+        Some(Law::StudentT { degrees: self.degrees })
     }
 
     fn information(&self, _predictor: f64, scale: f64, _trials: f64) -> f64 {

@@ -1,6 +1,7 @@
 //! Names a question by a hash, so that a kept answer is given to the question it answers and to no other.
 
-use barkeep_curator::{AnyQuestion, Choose, Decide, Precondition, Sum, Term};
+use barkeep_curator::{AnyQuestion, Choose, Coordinate, Curve, Decide, Precondition, Sum, Term};
+use barkeep_model::{CentredScore, ScoreBlock};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -38,6 +39,32 @@ pub(super) fn identity(question: &AnyQuestion<'_>) -> Identity {
                     writer.numbers(&[weight]);
                 }
                 Term::Statistics => writer.word("statistics"),
+                Term::Columns { coordinates } => {
+                    writer.word("columns");
+                    writer.coordinates(coordinates);
+                }
+                Term::Gram { coordinates, centres, spreads } => {
+                    writer.word("gram");
+                    writer.coordinates(coordinates);
+                    writer.numbers(centres);
+                    writer.numbers(spreads);
+                }
+                Term::Centred(score) => {
+                    writer.word("centred");
+                    writer.score(score);
+                }
+                Term::Tail { score, edges } => {
+                    writer.word("tail");
+                    writer.score(score);
+                    writer.numbers(edges);
+                }
+                Term::Shifted { theta, precondition, clip, centre } => {
+                    writer.word("shifted");
+                    writer.numbers(theta);
+                    writer.precondition(precondition);
+                    writer.numbers(&[clip]);
+                    writer.numbers(centre);
+                }
             }
             writer.numbers(&[temper.get(), clip.get(), sigma]);
             writer.value(&batch);
@@ -78,6 +105,37 @@ impl Writer {
     fn value(&mut self, value: &impl Serialize) {
         // Rules and batches hold finite numbers and words, which JSON writes without loss.
         self.bytes(&serde_json::to_vec(value).unwrap_or_default());
+    }
+
+    fn coordinates(&mut self, coordinates: &[Coordinate]) {
+        self.0.update((coordinates.len() as u64).to_le_bytes());
+        for Coordinate { column, curve, scale, shift, squared } in coordinates {
+            self.0.update((*column as u64).to_le_bytes());
+            match *curve {
+                Curve::Line => self.word("line"),
+                Curve::Log { plus } => {
+                    self.word("log");
+                    self.numbers(&[plus]);
+                }
+                Curve::Root => self.word("root"),
+                Curve::Share { column, fixed } => {
+                    self.word("share");
+                    self.value(&column);
+                    self.numbers(&[fixed]);
+                }
+            }
+            self.numbers(&[*scale, *shift, f64::from(u8::from(*squared))]);
+        }
+    }
+
+    fn score(&mut self, CentredScore { theta, block, whitening, clip }: CentredScore<'_>) {
+        self.word(match block {
+            ScoreBlock::Coefficients => "coefficients",
+            ScoreBlock::Nuisance => "nuisance",
+        });
+        self.numbers(theta);
+        self.numbers(whitening);
+        self.numbers(&[clip]);
     }
 
     fn precondition(&mut self, precondition: Precondition<'_>) {

@@ -1,0 +1,113 @@
+//! Maps single columns to [−1, 1] by public functions, and writes their first and second powers for each record.
+
+use barkeep_data::Block;
+
+/// A public function of a record's column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Curve {
+    /// The value.
+    Line,
+    /// ln(value + plus).
+    Log {
+        /// What is added first.
+        plus: f64,
+    },
+    /// √value.
+    Root,
+    /// (value + ½)/(trials + 1), the value being successes out of a fixed number of trials or of those in a column.
+    Share {
+        /// The column of the trials, if they differ between records.
+        column: Option<usize>,
+        /// The trials otherwise.
+        fixed: f64,
+    },
+}
+
+/// One coordinate of a record: z = scale·f(value) + shift, cut to [−1, 1]. Everything in it is public.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Coordinate {
+    /// The table's column.
+    pub column: usize,
+    /// f.
+    pub curve: Curve,
+    /// The factor of f.
+    pub scale: f64,
+    /// What is added.
+    pub shift: f64,
+    /// Whether z² − ½ is written beside z.
+    pub squared: bool,
+}
+
+impl Coordinate {
+    /// Writes z for each record of a block to `out`; not a number counts as 0.
+    pub(crate) fn write(&self, block: Block<'_>, out: &mut [f64]) {
+        // Whatever a block lacks counts as 0, never as what the buffer held.
+        out.fill(0.0);
+        let values = block.column(self.column);
+        let each = |out: &mut [f64], f: &dyn Fn(f64) -> f64| {
+            out.iter_mut().zip(values).for_each(|(out, value)| *out = f(*value));
+        };
+        match self.curve {
+            Curve::Line => each(out, &|value| value),
+            Curve::Log { plus } => each(out, &|value| libm::log(value + plus)),
+            Curve::Root => each(out, &f64::sqrt),
+            Curve::Share { column: None, fixed } => {
+                each(out, &|value| (value.min(fixed) + 0.5) / (fixed + 1.0))
+            }
+            Curve::Share { column: Some(trials), .. } => {
+                for ((out, value), trials) in out.iter_mut().zip(values).zip(block.column(trials)) {
+                    *out = (value.min(*trials) + 0.5) / (trials + 1.0);
+                }
+            }
+        }
+        for out in out {
+            let z = self.scale * *out + self.shift;
+            *out = if z.is_nan() { 0.0 } else { z.clamp(-1.0, 1.0) };
+        }
+    }
+
+    /// Whether the columns it reads are among the first `width`, and its numbers are finite.
+    pub(crate) fn fits(&self, width: usize) -> bool {
+        let (other, numbers) = match self.curve {
+            Curve::Line | Curve::Root => (0, 0.0),
+            Curve::Log { plus } => (0, plus),
+            Curve::Share { column, fixed } => (column.unwrap_or(0), fixed),
+        };
+        self.column.max(other) < width && (self.scale + self.shift + numbers).is_finite()
+    }
+
+    /// Entries it writes.
+    fn width(&self) -> usize {
+        if self.squared { 2 } else { 1 }
+    }
+}
+
+/// Entries of a record's powers.
+#[must_use]
+pub fn powers_width(coordinates: &[Coordinate]) -> usize {
+    coordinates.iter().map(Coordinate::width).sum()
+}
+
+/// B with ‖v‖ ≤ B for the powers v of every record: z² + (z² − ½)² ≤ 5/4 for |z| ≤ 1, and z² ≤ 1.
+#[must_use]
+pub fn powers_bound(coordinates: &[Coordinate]) -> f64 {
+    coordinates.iter().map(|one| if one.squared { 1.25 } else { 1.0 }).sum::<f64>().sqrt()
+}
+
+/// Writes z, and z² − ½ after it where it is asked for, coordinate by coordinate.
+pub(crate) fn write_powers(coordinates: &[Coordinate], block: Block<'_>, out: &mut [f64]) {
+    let mut rest = out;
+    for one in coordinates {
+        let (first, others) = rest.split_at_mut(block.len());
+        one.write(block, first);
+        rest = others;
+        if one.squared {
+            let (second, others) = rest.split_at_mut(block.len());
+            second.iter_mut().zip(first.iter()).for_each(|(square, z)| *square = z * z - 0.5);
+            rest = others;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! Adds outer products of records up in integers, with one record's share bounded by an exact check.
+//!
+//! A record has coordinates z, mapped to x = (z − centre)/spread and shortened to ‖x‖ ≤ R. Let M be the integer that stands for
+//! 1, a = (M, q) with q the integers nearest to M·x towards zero, and G² = 2^30. What is summed is a·aᵀ without its first
+//! entry: M·q_j, q_j² and q_j·q_k for j < k.
+//!
+//! **Privacy.** Each q is checked exactly: where ‖q‖² + M² > G² it becomes 0. So ‖a‖² ≤ G² for any f64 coordinates,
+//! and for two records ‖aaᵀ − bbᵀ‖²_F = ‖a‖⁴ + ‖b‖⁴ − 2(a·b)² ≤ 2G⁴. A matrix counts each pair j < k twice in that
+//! norm. So let every diagonal entry be released with noise σ and every pair once with noise of at least σ/√2: then
+//! Σ_j (move of jj)²/σ² + Σ_{j<k} (move of jk)²/(σ²/2) ≤ ‖aaᵀ − bbᵀ‖²_F/σ² ≤ (√2·G²/σ)². That is a Gaussian mechanism of
+//! ratio σ/(√2·G²), after a public scaling of coordinates. The first entry is M² whatever the record is. Adding or
+//! removing a record moves the matrix by ‖aaᵀ‖_F = ‖a‖² ≤ G². ∎
+
+use super::coordinates::Coordinate;
+use super::passes::Worker;
+use crate::Refused;
+use crate::error::question;
+use barkeep_accounting::{Neighbours, Sensitivity};
+use barkeep_data::Block;
+use barkeep_num::up_by;
+
+/// G²: 2^32 records of it stay within 2^62.
+const SQUARE: i64 = 1 << 30;
+
+/// What a gram sums: coordinates, and the public centres and spreads they are standardised by.
+#[derive(Clone, Copy)]
+pub(crate) struct Gram<'a> {
+    pub(crate) coordinates: &'a [Coordinate],
+    pub(crate) centres: &'a [f64],
+    pub(crate) spreads: &'a [f64],
+}
+
+/// Entries of a gram of p coordinates: p for the sums, p(p+1)/2 for the products.
+#[must_use]
+pub fn gram_width(coordinates: usize) -> usize {
+    coordinates + coordinates * (coordinates + 1) / 2
+}
+
+/// M for a radius R: ⌊2^15/√(R² + 1)⌋.
+pub(crate) fn one(radius: f64) -> Result<i64, Refused> {
+    let steps = (32768.0 / (radius * radius + 1.0).sqrt()).floor();
+    // Fewer steps to 1 than this would make the rounding of coordinates visible.
+    if steps >= 64.0 {
+        Ok(steps as i64)
+    } else {
+        Err(question("clip", "at most 500 for products of coordinates"))
+    }
+}
+
+/// What one lattice step of a gram is worth: 1/M², rounded.
+pub(crate) fn gram_unit(radius: f64) -> Result<f64, Refused> {
+    let steps = one(radius)? as f64;
+    Ok(1.0 / (steps * steps))
+}
+
+/// How far one neighbouring change moves a gram, in lattice steps and weighted as the module says. Rounded up.
+pub(crate) fn gram_reach(neighbours: Neighbours) -> f64 {
+    match neighbours {
+        Neighbours::Substitute => up_by(std::f64::consts::SQRT_2 * SQUARE as f64, 2),
+        Neighbours::AddRemove => SQUARE as f64,
+    }
+}
+
+/// The sensitivity of a gram of radius `radius`, as it is charged: √2·G²/M² under substitution, G²/M² under adding or
+/// removing; about √2(R² + 1) and R² + 1. Rounded up.
+///
+/// **Privacy.** Proved in this module: no record's outer product exceeds G² in norm, exactly.
+///
+/// # Errors
+/// [`Refused::Question`] for a radius above 500.
+pub fn gram_sensitivity(radius: f64, neighbours: Neighbours) -> Result<Sensitivity, Refused> {
+    Ok(Sensitivity::new(up_by(gram_unit(radius)? * gram_reach(neighbours), 2))?)
+}
+
+impl Gram<'_> {
+    /// Whether the lengths agree, columns are there and spreads are above 0.
+    ///
+    /// # Errors
+    /// [`Refused::Question`] otherwise.
+    pub(crate) fn check(&self, width: usize) -> Result<(), Refused> {
+        let p = self.coordinates.len();
+        let positive = |spread: &f64| *spread > 0.0 && spread.is_finite();
+        if self.centres.len() == p
+            && self.spreads.len() == p
+            && self.coordinates.iter().all(|one| one.fits(width))
+            && self.centres.iter().all(|centre| centre.is_finite())
+            && self.spreads.iter().all(positive)
+        {
+            Ok(())
+        } else {
+            Err(question(
+                "coordinates",
+                "of the table's columns, with a finite centre and a spread above 0 each",
+            ))
+        }
+    }
+
+    /// Adds a block's outer products to `worker.sums`. The work is the same whatever the records say.
+    pub(crate) fn add(&self, block: Block<'_>, radius: f64, one: i64, worker: &mut Worker) {
+        let (records, p) = (block.len(), self.coordinates.len());
+        let values = worker.terms.sized(p * records);
+        for (j, out) in values.chunks_exact_mut(records.max(1)).enumerate() {
+            self.coordinates[j].write(block, out);
+            let (centre, scale) = (self.centres[j], 1.0 / self.spreads[j]);
+            out.iter_mut().for_each(|z| *z = (*z - centre) * scale);
+        }
+        let mut whole = vec![0_i64; p];
+        for i in 0..records {
+            let squares: f64 = values.iter().skip(i).step_by(records).map(|x| x * x).sum();
+            let length = squares.sqrt();
+            let factor = if length > radius { radius / length } else { 1.0 } * one as f64;
+            let mut norm = one * one;
+            for (whole, x) in whole.iter_mut().zip(values.iter().skip(i).step_by(records)) {
+                // Saturates, and not a number becomes 0; then cut, so that squares cannot overflow.
+                *whole = ((x * factor) as i64).clamp(-(1 << 16), 1 << 16);
+                norm = norm.saturating_add(*whole * *whole);
+            }
+            let counts = i64::from(norm <= SQUARE);
+            whole.iter_mut().for_each(|whole| *whole *= counts);
+            let (firsts, mut products) = worker.sums.split_at_mut(p);
+            firsts.iter_mut().zip(&whole).for_each(|(sum, q)| *sum += one * q);
+            for (j, left) in whole.iter().enumerate() {
+                let (row, rest) = products.split_at_mut(p - j);
+                row.iter_mut().zip(&whole[j..]).for_each(|(sum, right)| *sum += left * right);
+                products = rest;
+            }
+        }
+    }
+}
+
+/// Whether entry `k` of a gram of p coordinates is on the diagonal.
+pub(crate) fn is_square(k: usize, p: usize) -> bool {
+    let mut first = p;
+    for j in 0..p {
+        if k == first {
+            return true;
+        }
+        first += p - j;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests;
