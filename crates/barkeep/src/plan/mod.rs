@@ -23,7 +23,7 @@ use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::{Contract, Delta, Epsilon, Query, Steps};
 use barkeep_curator::{Level, PrivacyModel, Table};
-use barkeep_data::{CsvOptions, Records, Unit};
+use barkeep_data::{CsvOptions, Records, Unit, View};
 use std::sync::Arc;
 
 /// Steps the budget would buy at one level of accounting.
@@ -60,6 +60,8 @@ pub struct Plan {
     /// What a step asks at the level that is not paid for.
     alternative: Option<(Level, Questions)>,
     kernel: Arc<MakeKernel>,
+    /// What is read of the records.
+    view: View,
 }
 
 impl Plan {
@@ -87,11 +89,12 @@ impl Plan {
             records: spec.data().records().as_f64(),
             unit: spec.data().unit(),
             schema: spec.data().schema(),
+            view: spec.data().view(),
             reference: &reference,
         };
         let cap = section.count("steps")?;
         let seed = seed(&section)?;
-        let Prepared { kernel, price, alternative, mut facts, burn_in: usual, forecast } =
+        let Prepared { kernel, price, alternative, mut facts, burn_in: usual, forecast, view } =
             (sampler.prepare)(&section, &setting)?;
         let start = PlannedStart::parse(&section, &setting, chains, &price, sampler.start)?;
         facts.extend(start.facts());
@@ -132,6 +135,7 @@ impl Plan {
             expected,
             first,
             kernel: Arc::new(kernel),
+            view: view.unwrap_or_else(|| spec.data().view().clone()),
             spec,
         })
     }
@@ -232,6 +236,13 @@ impl Plan {
         &self.facts
     }
 
+    /// What is read of the records: what the model sees, and after it raw columns where the sampler asks about them. A table
+    /// made in memory needs the columns of its [schema](View::schema).
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
     /// What a user should know before spending anything.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
@@ -300,9 +311,9 @@ impl Plan {
         let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
         if let (Some(person), Unit::Person { most_rows }) = (data.person(), data.unit()) {
             let count = self.spec.count();
-            return Ok(Table::read_persons(data.path(), data.view(), person, count, most_rows, options)?);
+            return Ok(Table::read_persons(data.path(), &self.view, person, count, most_rows, options)?);
         }
-        Ok(Table::read(data.path(), data.view(), self.spec.count(), options, &mut |read| {
+        Ok(Table::read(data.path(), &self.view, self.spec.count(), options, &mut |read| {
             progress(Records(read as u64))
         })?)
     }

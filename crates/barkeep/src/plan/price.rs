@@ -12,8 +12,6 @@ use barkeep_curator::PrivacyModel;
 const DEFAULT_VARYING_STEPS: u64 = 100_000;
 /// Steps of a baseline when the spec does not say.
 const DEFAULT_BASELINE_STEPS: u64 = 10_000;
-/// Draws of a sampler whose draws are free, when the spec does not say.
-const DEFAULT_FREE_DRAWS: u64 = 10_000;
 
 /// What is to be bought.
 pub(super) struct Order {
@@ -59,7 +57,7 @@ impl Order {
             Price::PerStep(_, step) | Price::PerDraw(step) => self.steps(Vec::new(), &step, funds),
             Price::PerStepAfter { first, step, .. } => self.steps(first, &step, funds),
             Price::Planned(schedule) => self.schedule(schedule, funds),
-            Price::Once(questions) => self.once(questions, funds),
+            Price::Once { questions, draws } => self.once(questions, draws, funds),
             Price::Varying(_, decision) => self.filter(decision, funds),
             Price::NotPrivate => Ok(self.baseline()),
         }
@@ -127,7 +125,7 @@ impl Order {
     }
 
     /// One answer, from which any number of draws follows.
-    fn once(self, questions: Questions, funds: Funds) -> Result<Purchase, Error> {
+    fn once(self, questions: Questions, draws: u64, funds: Funds) -> Result<Purchase, Error> {
         if self.chains != 1 {
             let reason = "must be 1: one answer is asked for, and any number of draws follows from it";
             return Err(SpecError::new("sampler.chains", reason).into());
@@ -143,7 +141,7 @@ impl Order {
         Ok(Purchase {
             privacy_model: PrivacyModel { neighbours: funds.neighbours },
             paid: Some(paid),
-            steps: self.cap.unwrap_or(DEFAULT_FREE_DRAWS),
+            steps: self.cap.unwrap_or(draws),
             first: Vec::new(),
             affordable: None,
         })

@@ -195,7 +195,7 @@ fn fit(section: &Section<'_>, setting: &Setting<'_>, price: &Price) -> Result<Pl
                  level at which steps cost the same",
             );
         }
-        Price::Once(..) | Price::PerDraw(..) | Price::NotPrivate => {
+        Price::Once { .. } | Price::PerDraw(..) | Price::NotPrivate => {
             return refuse("has no meaning for draws that do not depend on a start");
         }
     }

@@ -9,7 +9,7 @@ use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Cost, Steps};
 use barkeep_curator::{Level, Temper};
-use barkeep_data::{Schema, Unit};
+use barkeep_data::{Schema, Unit, View};
 use barkeep_model::Model;
 use barkeep_num::up;
 use std::sync::Arc;
@@ -92,6 +92,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) unit: Unit,
     /// What is declared of the columns.
     pub(crate) schema: &'a Schema,
+    /// The columns read and what the model sees of them.
+    pub(crate) view: &'a View,
     /// A public point to plan with: the first start that is given, or else the prior's mode.
     pub(crate) reference: &'a [f64],
 }
@@ -152,7 +154,12 @@ pub(crate) struct Prepared {
     pub(crate) burn_in: Option<u64>,
     /// What a chain of a given number of steps can be expected to achieve, from public facts alone.
     pub(crate) forecast: Option<MakeForecast>,
+    /// What is read of the records, where that is more than the model's features; those come first.
+    pub(crate) view: Option<View>,
 }
+
+/// Draws of a sampler whose draws are free and cheap, when the spec does not say.
+pub(crate) const DEFAULT_FREE_DRAWS: u64 = 10_000;
 
 /// Questions and how often each is asked.
 pub(crate) type Questions = Vec<(Cost, Steps)>;
@@ -203,7 +210,12 @@ pub(crate) enum Price {
     /// Differs from step to step: charged to a filter as the run goes. The cost is one example.
     Varying(Level, Cost),
     /// Asked once, before the first draw; draws are free after that.
-    Once(Questions),
+    Once {
+        /// What is asked.
+        questions: Questions,
+        /// Draws when the spec does not say.
+        draws: u64,
+    },
     /// Nothing is paid and nothing is private.
     NotPrivate,
 }
@@ -214,7 +226,7 @@ impl Price {
         match self {
             Self::PerStep(level, _) => *level,
             Self::PerStepAfter { level, .. } | Self::Varying(level, _) => Some(*level),
-            Self::PerDraw(_) | Self::Planned(_) | Self::Once(_) | Self::NotPrivate => None,
+            Self::PerDraw(_) | Self::Planned(_) | Self::Once { .. } | Self::NotPrivate => None,
         }
     }
 }

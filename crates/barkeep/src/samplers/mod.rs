@@ -13,6 +13,7 @@ pub(crate) mod entries;
 pub(crate) mod entry;
 pub(crate) mod example;
 pub(crate) mod kernels;
+pub(crate) mod noise_aware;
 pub(crate) mod parts;
 pub(crate) mod prepare;
 

@@ -120,7 +120,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         false => Price::PerStep(Some(level), step(test)),
     };
     let kernel = kernels(setting, path, judgement);
-    Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast: None })
+    Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast: None, view: None })
 }
 
 /// The rule of a test as the spec names it.

@@ -6,7 +6,7 @@
 use crate::plan::start::reference;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
-use crate::samplers::entry::{Prepared, Price, SamplerEntry, StartRule};
+use crate::samplers::entry::{DEFAULT_FREE_DRAWS, Prepared, Price, SamplerEntry, StartRule};
 use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::kernels::variational::{Fit, Variational};
 use crate::samplers::prepare::fit::FIT_KEYS;
@@ -34,12 +34,12 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
         // The kernel starts where the chain does; here it is only checked that one can start there.
         let from = reference(section, &**setting.model);
         let fit = Arc::new(Fit::parse(section, setting, from, epsilon, delta)?);
-        let price = Price::Once(fit.questions());
+        let price = Price::Once { questions: fit.questions(), draws: DEFAULT_FREE_DRAWS };
         let facts = fit.facts();
         let model = Arc::clone(setting.model);
         let kernel = Box::new(move |_: &mut PublicRng| {
             Box::new(Variational::new(Arc::clone(&model), Arc::clone(&fit))) as Box<dyn Kernel>
         });
-        Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None })
+        Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None, view: None })
     },
 };

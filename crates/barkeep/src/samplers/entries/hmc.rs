@@ -64,6 +64,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             facts,
             burn_in: None,
             forecast: None,
+            view: None,
         })
     },
 };

@@ -16,6 +16,7 @@ macro_rules! samplers {
 }
 
 samplers![
+    noise_aware,
     langevin,
     underdamped,
     barker,

@@ -86,7 +86,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         Box::new(Draw { model: Arc::clone(&model), grid: Arc::clone(&grid), range, power }) as Box<dyn Kernel>
     });
     let price = Price::PerDraw(vec![(cost, Steps(1))]);
-    Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None })
+    Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None, view: None })
 }
 
 impl Grid {

@@ -58,6 +58,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             facts: Vec::new(),
             burn_in: None,
             forecast: None,
+            view: None,
         })
     },
 };

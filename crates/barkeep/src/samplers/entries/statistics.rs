@@ -4,7 +4,7 @@ use crate::Error;
 use crate::plan::facts::{Fact, Facts};
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
-use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::entry::{DEFAULT_FREE_DRAWS, Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::kernels::given::{Given, Question};
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
@@ -78,6 +78,6 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         let (model, schema) = (Arc::clone(&model), Arc::clone(&schema));
         Box::new(Given::new(model, schema, question)) as Box<dyn Kernel>
     });
-    let price = Price::Once(vec![(cost, Steps(1))]);
-    Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None })
+    let price = Price::Once { questions: vec![(cost, Steps(1))], draws: DEFAULT_FREE_DRAWS };
+    Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None, view: None })
 }

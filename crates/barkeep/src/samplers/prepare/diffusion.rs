@@ -167,6 +167,7 @@ pub(crate) fn prepare(
         facts,
         burn_in: Some((burn_in_time / step).ceil() as u64),
         forecast: Some(forecast(step, friction, setting.records)),
+        view: None,
     })
 }
 

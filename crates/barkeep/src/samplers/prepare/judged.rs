@@ -211,7 +211,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
         let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
         Box::new(Metropolis::new(Arc::clone(&model), walk, judgement.clone()))
     });
-    Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast })
+    Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast, view: None })
 }
 
 /// The price every step has in common, if there is one.

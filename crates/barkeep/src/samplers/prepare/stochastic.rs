@@ -158,7 +158,7 @@ pub(crate) fn prepare(
         let (model, whitening) = (Arc::clone(&model), whitening.clone());
         Box::new(Flow::new(model, whitening, integrator(step), asking, midpoints).with_stages(&stages))
     });
-    Ok(Prepared { kernel, price, alternative: None, facts, burn_in: None, forecast: None })
+    Ok(Prepared { kernel, price, alternative: None, facts, burn_in: None, forecast: None, view: None })
 }
 
 /// What decides how much noise the budget wants.

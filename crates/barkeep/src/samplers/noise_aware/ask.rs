@@ -1,0 +1,339 @@
+//! Asks the curator, stage by stage: columns, products, eight rounds of scores and the tail between them.
+
+use super::clip::{Noise, choose};
+use super::columns::{Grid, Known};
+use super::coordinates::Coordinates;
+use super::copula::{Belief, Products};
+use super::expectation::{Round, Set, information};
+use super::fit::{Answered, Fit, Scene};
+use super::shares::{ROUNDS, Shares};
+use super::tail::{Bias, EDGES, Part};
+use crate::plan::start::prior_mode;
+use crate::public_rng::PublicRng;
+use barkeep_accounting::{Neighbours, Ratio, Sampling};
+use barkeep_curator::{
+    Ask, Clip, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound, powers_width,
+    sigma_for, sum_sensitivity,
+};
+use barkeep_model::{CentredScore, Law, Model, Regression, ScoreBlock};
+use barkeep_num::linear::{Spectrum, diagonal, product};
+use std::sync::Arc;
+
+/// Made-up records, and how many where records are many.
+const RECORDS: (usize, usize) = (512, 4096);
+/// More records than this are many.
+const MANY: f64 = 1e5;
+/// Columns as they might be, and made-up records for each.
+const OTHERS: (usize, usize) = (24, 256);
+/// The round before which the tail is asked for.
+const TAIL_ROUND: usize = 3;
+
+/// A regression, its raw columns and the price of every question.
+pub(crate) struct Setup {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) coordinates: Coordinates,
+    pub(super) shares: Shares,
+    pub(super) records: f64,
+    pub(super) law: Law,
+}
+
+/// Everything that draws need.
+pub(crate) struct Found {
+    pub(super) set: Set,
+    pub(super) others: Vec<Set>,
+    pub(super) answered: Vec<Answered>,
+    pub(super) fit: Fit,
+    /// The mode after each round.
+    pub(super) path: Vec<Vec<f64>>,
+    /// The least share of a level or of a true-or-false value, as it is believed to be.
+    pub(super) rarest: Option<f64>,
+}
+
+fn impossible(requirement: &'static str) -> Refused {
+    Refused::Question { name: "model", requirement }
+}
+
+/// One noisy sum: at this ratio of noise to sensitivity, clipped at `clip`. Returns the noise.
+fn sum(ask: &mut dyn Ask, term: Term<'_>, clip: f64, ratio: Ratio, out: &mut [f64]) -> Result<f64, Refused> {
+    let neighbours = Neighbours::Substitute;
+    let bound = Clip::new(clip)?;
+    let sensitivity = match term {
+        Term::Gram { .. } => gram_sensitivity(clip, neighbours)?,
+        Term::Gradient { .. }
+        | Term::Score { .. }
+        | Term::Statistics
+        | Term::Columns { .. }
+        | Term::Centred(_)
+        | Term::Tail { .. }
+        | Term::Shifted { .. } => sum_sensitivity(Temper::NONE, bound, neighbours)?,
+    };
+    let sigma = sigma_for(ratio, sensitivity);
+    ask.sum(&Sum { term, temper: Temper::NONE, clip: bound, batch: Sampling::Full, sigma }, out)?;
+    Ok(sigma)
+}
+
+impl Setup {
+    pub(super) fn regression(&self) -> Result<&Regression, Refused> {
+        self.model.regression().ok_or(impossible("a regression"))
+    }
+
+    pub(super) fn top(&self) -> f64 {
+        self.coordinates.view.schema().columns().first().map_or(f64::INFINITY, |response| response.range().1)
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.model.columns()
+    }
+
+    /// Asks all questions and fits.
+    pub(crate) fn ask(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Found, Refused> {
+        let regression = self.regression()?;
+        let (mut grids, response) = self.ask_columns(ask)?;
+        let products = self.ask_products(ask, &grids)?;
+        if let Some(products) = &products {
+            products.update(&mut grids, &self.coordinates.raws);
+        }
+        let raws = &self.coordinates.raws;
+        let made = |belief: &Belief, count: usize| {
+            Set::new(regression, &belief.rows(&self.coordinates, self.columns(), count), self.columns())
+        };
+        let count = if self.records > MANY { RECORDS.1 } else { RECORDS.0 };
+        let set = made(&Belief::new(raws, &grids, products.as_ref(), None), count);
+        let others: Vec<Set> = if raws.is_empty() {
+            Vec::new()
+        } else {
+            (0..OTHERS.0)
+                .map(|_| made(&Belief::new(raws, &grids, products.as_ref(), Some(rng)), OTHERS.1))
+                .collect()
+        };
+        let scene = self.scene(regression, &set, &others);
+        let mut theta = self.start(regression, &response, &set);
+        let (mut answered, mut path, mut fit): (Vec<Answered>, _, _) =
+            (Vec::new(), vec![theta.clone()], None);
+        let mut bias = self.bias(regression);
+        for k in 0..ROUNDS.len() {
+            let mut round = self.round(&scene, &theta)?;
+            if k == TAIL_ROUND {
+                self.ask_tail(ask, &round, &mut bias)?;
+            }
+            self.choose_clips(&scene, &mut round, &bias)?;
+            self.ask_scores(ask, k, &mut round)?;
+            let round = Answered::new(&scene, round).ok_or(impossible("one with a law"))?;
+            answered.push(round);
+            let renewals = if k + 1 < ROUNDS.len() { 2 } else { 4 };
+            if let Some(found) = scene.fit(&answered, &theta, &bias, renewals) {
+                theta.clone_from(&found.mode);
+                fit = Some(found);
+            }
+            path.push(theta.clone());
+        }
+        let fit = fit.ok_or(impossible("one whose posterior the answers determine; give proper priors"))?;
+        let shares = raws.iter().zip(&grids).filter(|(raw, _)| raw.is_binary()).map(|(_, grid)| {
+            let share = 0.5 * (1.0 + grid.known().mean);
+            share.min(1.0 - share)
+        });
+        let rarest = shares.reduce(f64::min);
+        Ok(Found { set, others, answered, fit, path, rarest })
+    }
+
+    pub(super) fn scene<'a>(
+        &'a self,
+        regression: &'a Regression,
+        set: &'a Set,
+        others: &'a [Set],
+    ) -> Scene<'a> {
+        Scene { model: &*self.model, regression, records: self.records, top: self.top(), set, others }
+    }
+
+    /// Asks for the columns' moments; the response's come last.
+    fn ask_columns(&self, ask: &mut dyn Ask) -> Result<(Vec<Grid>, Known), Refused> {
+        let mut asked = self.coordinates.asked.clone();
+        asked.push(self.coordinates.response);
+        let mut sums = vec![0.0; powers_width(&asked)];
+        let term = Term::Columns { coordinates: &asked };
+        let noise = sum(ask, term, powers_bound(&asked), self.shares.columns, &mut sums)? / self.records;
+        let mut means = sums.iter().map(|sum| sum / self.records);
+        let mut grids: Vec<Grid> = asked
+            .iter()
+            .map(|one| {
+                let mut grid = Grid::new(!one.squared);
+                let first = means.next().unwrap_or(0.0);
+                let second = if one.squared { means.next() } else { None };
+                grid.observe_moments(first, second, noise, self.records);
+                grid
+            })
+            .collect();
+        let response = grids.pop().map(|grid| grid.known()).ok_or(impossible("one with a response"))?;
+        Ok((grids, response))
+    }
+
+    /// Asks for the products of standardised columns.
+    fn ask_products(&self, ask: &mut dyn Ask, grids: &[Grid]) -> Result<Option<Products>, Refused> {
+        let Some(ratio) = self.shares.gram else { return Ok(None) };
+        let p = grids.len();
+        let known: Vec<Known> = grids.iter().map(Grid::known).collect();
+        let centres: Vec<f64> = known.iter().map(|known| known.mean).collect();
+        let spreads: Vec<f64> = known.iter().map(|known| (known.square + known.variance).sqrt()).collect();
+        let radius = (p as f64).sqrt() + 0.7;
+        let mut sums = vec![0.0; gram_width(p)];
+        let term = Term::Gram { coordinates: &self.coordinates.asked, centres: &centres, spreads: &spreads };
+        let noise = sum(ask, term, radius, ratio, &mut sums)? / self.records;
+        let (shrunk, squared) = shrinkage(p, radius);
+        let firsts = sums[..p].iter().map(|sum| sum / (self.records * shrunk)).collect();
+        let mut seconds = vec![0.0; p * p];
+        let pairs = (0..p).flat_map(|j| (j..p).map(move |k| (j, k)));
+        for ((j, k), sum) in pairs.zip(&sums[p..]) {
+            let entry = sum / (self.records * squared);
+            seconds[j * p + k] = entry;
+            seconds[k * p + j] = entry;
+        }
+        let pair = noise * std::f64::consts::FRAC_1_SQRT_2;
+        Ok(Some(Products {
+            centres,
+            spreads,
+            firsts,
+            seconds,
+            noise: (pair / shrunk, noise / squared, pair / squared),
+        }))
+    }
+
+    /// A start from the moments of the mapped response, slopes at the prior's mode.
+    fn start(&self, regression: &Regression, response: &Known, set: &Set) -> Vec<f64> {
+        let mut theta = prior_mode(&*self.model);
+        let (d, has_nuisance) = regression.parts();
+        let map = self.coordinates.response;
+        let (centre, variance) = (
+            (response.mean - map.shift) / map.scale,
+            (response.square + response.variance) / (map.scale * map.scale),
+        );
+        let (level, nuisance) = match self.law {
+            Law::Logit | Law::Probit | Law::Binomial => (
+                self.law.predictor_of_share((0.5 * (1.0 + response.mean)).clamp(0.03, 0.97)).unwrap_or(0.0),
+                0.0,
+            ),
+            Law::Normal => (centre, 0.5 * libm::log(variance)),
+            Law::StudentT { .. } => (centre, 0.5 * libm::log(variance) - 0.35),
+            Law::Gamma => (centre + 0.25 * variance, libm::log((1.0 / variance.max(1e-3)).clamp(0.3, 30.0))),
+            _ => (centre + 0.5 * variance, libm::log((1.0 / variance.max(1e-3)).clamp(0.3, 30.0))),
+        };
+        let offset = set.offsets.iter().sum::<f64>() / set.len().max(1) as f64;
+        if regression.has_intercept() {
+            theta[0] = level - offset;
+        }
+        if has_nuisance {
+            theta[d] = nuisance;
+        }
+        theta
+    }
+
+    /// What a clip's bias is believed to be before the tail is asked for.
+    pub(super) fn bias(&self, regression: &Regression) -> (Bias, Bias) {
+        if self.shares.tail.is_none() {
+            return (Bias::none(), Bias::none());
+        }
+        let second =
+            if regression.parts().1 { Bias::expected(Part::Nuisance, self.records) } else { Bias::none() };
+        (Bias::expected(Part::Coefficients, self.records), second)
+    }
+
+    /// A round at θ: its whitening by the information there.
+    pub(super) fn round(&self, scene: &Scene<'_>, theta: &[f64]) -> Result<Round, Refused> {
+        let lost = || impossible("one with a finite information");
+        let (d, has_nuisance) = scene.regression.parts();
+        let parameters = d + usize::from(has_nuisance);
+        let (mut matrix, mut other) =
+            information(scene.regression, (scene.set, RECORDS.0), theta, scene.top).ok_or_else(lost)?;
+        let mut prior = vec![0.0; parameters * parameters];
+        self.model.prior_precision(theta, &mut prior);
+        for j in 0..d {
+            for k in 0..d {
+                matrix[j * d + k] += prior[j * parameters + k] / self.records;
+            }
+        }
+        if has_nuisance {
+            other += prior[d * parameters + d] / self.records;
+        }
+        // Features in different units are made comparable before small eigenvalues are raised.
+        let units: Vec<f64> = (0..d).map(|j| 1.0 / matrix[j * d + j].max(1e-300).sqrt()).collect();
+        let scaled: Vec<f64> =
+            matrix.iter().enumerate().map(|(k, entry)| entry * units[k / d] * units[k % d]).collect();
+        let spectrum = Spectrum::new(&scaled, d).ok_or_else(lost)?;
+        let least = 1e-4 * spectrum.range().1;
+        let root = spectrum.map(|value| 1.0 / value.max(least).sqrt());
+        let whitening = product(&root, &diagonal(&units), d);
+        let stretch = if has_nuisance { 1.0 / other.max(1e-300).sqrt() } else { 0.0 };
+        let finite = whitening.iter().chain([&stretch]).all(|entry| entry.is_finite());
+        if !finite {
+            return Err(lost());
+        }
+        Ok(Round {
+            theta: theta.to_vec(),
+            whitening,
+            stretch,
+            narrowness: (1.0, 1.0),
+            answer: vec![0.0; parameters],
+            noise: vec![0.0; parameters],
+        })
+    }
+
+    fn choose_clips(&self, scene: &Scene<'_>, round: &mut Round, bias: &(Bias, Bias)) -> Result<(), Refused> {
+        let pick = |block, ratio: Ratio, bias: &Bias| {
+            let noise = Noise { per_clip: 2.0 * ratio.get(), records: self.records };
+            choose(scene.regression, round, block, scene.set, scene.top, noise, bias)
+                .map(|(narrow, _)| narrow)
+                .ok_or(impossible("one whose scores inform about every parameter"))
+        };
+        let coefficients = pick(ScoreBlock::Coefficients, self.shares.together.0, &bias.0)?;
+        let nuisance = match self.shares.together.1 {
+            Some(ratio) => pick(ScoreBlock::Nuisance, ratio, &bias.1)?,
+            None => 1.0,
+        };
+        round.narrowness = (coefficients, nuisance);
+        Ok(())
+    }
+
+    /// Asks for the scores of round k.
+    fn ask_scores(&self, ask: &mut dyn Ask, k: usize, round: &mut Round) -> Result<(), Refused> {
+        let (first, second) = self.shares.rounds[k];
+        let (coefficients, nuisance) = round.clips();
+        let mut answer = round.answer.clone();
+        let d = answer.len() - usize::from(second.is_some());
+        let noise = sum(ask, Term::Centred(round.coefficients()), coefficients, first, &mut answer[..d])?;
+        round.noise[..d].fill(noise);
+        if let Some(ratio) = second {
+            round.noise[d] = sum(ask, Term::Centred(round.nuisance()), nuisance, ratio, &mut answer[d..])?;
+        }
+        round.answer = answer;
+        Ok(())
+    }
+
+    /// Asks how far out records lie, and renews what a clip's bias is believed to be.
+    fn ask_tail(&self, ask: &mut dyn Ask, round: &Round, bias: &mut (Bias, Bias)) -> Result<(), Refused> {
+        let Some(ratio) = self.shares.tail else { return Ok(()) };
+        let mut learn = |score: CentredScore<'_>, part| -> Result<Bias, Refused> {
+            let mut bins = [0.0; EDGES.len()];
+            let term = Term::Tail { score, edges: &EDGES };
+            let noise = sum(ask, term, std::f64::consts::SQRT_2, ratio, &mut bins)?;
+            Ok(Bias::given(&bins.map(|bin| bin / self.records), noise / self.records, part, self.records))
+        };
+        bias.0 = learn(round.coefficients(), Part::Coefficients)?;
+        if self.shares.together.1.is_some() {
+            bias.1 = learn(round.nuisance(), Part::Nuisance)?;
+        }
+        Ok(())
+    }
+}
+
+/// What shortening to a radius takes off the mean and the second moments of p standard normals, by a fixed average.
+fn shrinkage(p: usize, radius: f64) -> (f64, f64) {
+    const DRAWS: usize = 4000;
+    let mut rng = PublicRng::new(0, 0);
+    let (mut first, mut second) = (0.0, 0.0);
+    for _ in 0..DRAWS {
+        let square: f64 = (0..p).map(|_| rng.normal().powi(2)).sum();
+        let factor = (radius / square.sqrt()).min(1.0);
+        first += factor / DRAWS as f64;
+        second += factor * factor * square / (p as f64 * DRAWS as f64);
+    }
+    (first, second)
+}

@@ -1,0 +1,111 @@
+//! Chooses how narrow scores are clipped: the widest clip that costs little more than the best, noise and bias counted.
+
+use super::expectation::{Round, Set};
+use super::tail::Bias;
+use barkeep_model::{NodeRoom, Regression, ScoreBlock, Scorer};
+use barkeep_num::linear::{Spectrum, product, transpose};
+
+/// Clips that are tried, per root of a block's size.
+pub(super) const GRID: [f64; 19] =
+    [0.5, 0.7, 1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.5, 8.0, 10.0, 13.0, 16.0, 20.0, 28.0, 40.0, 56.0];
+
+/// Made-up records that a choice averages over.
+const RECORDS: usize = 256;
+
+/// The noise of a block's answers, all rounds together: σ/c for c = 1, and the number of records.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Noise {
+    /// σ of an answer over its clip, if the whole share were one answer.
+    pub(super) per_clip: f64,
+    /// n.
+    pub(super) records: f64,
+}
+
+/// The clip of one block of a round, per root of the block's size, and the mean square error it leaves, in units of the
+/// posterior's variance without privacy.
+pub(super) fn choose(
+    regression: &Regression,
+    round: &Round,
+    block: ScoreBlock,
+    set: &Set,
+    top: f64,
+    noise: Noise,
+    bias: &Bias,
+) -> Option<(f64, f64)> {
+    let costs: Vec<(f64, f64)> = GRID
+        .iter()
+        .filter_map(|narrow| {
+            let variance = variance(regression, round, block, *narrow, set, top, noise)?;
+            let bias = bias.at(*narrow);
+            Some((variance + bias * bias, *narrow)).filter(|(cost, _)| cost.is_finite())
+        })
+        .collect();
+    let least = costs.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
+    let limit = (1.25 * least).min(1.0 + 2.0 * (least - 1.0) + 0.02).max(least);
+    costs.iter().rev().find(|(cost, _)| *cost <= limit).map(|(cost, narrow)| (*narrow, *cost))
+}
+
+/// The mean variance of a block's parameters in units of the posterior's without privacy, if all the share were one answer.
+fn variance(
+    regression: &Regression,
+    round: &Round,
+    block: ScoreBlock,
+    narrow: f64,
+    set: &Set,
+    top: f64,
+    noise: Noise,
+) -> Option<f64> {
+    let round = Round { narrowness: (narrow, narrow), ..round.clone() };
+    let (asked, size) = match block {
+        ScoreBlock::Coefficients => (round.coefficients(), set.d),
+        ScoreBlock::Nuisance => (round.nuisance(), 1),
+    };
+    let scorer = regression.scorer(asked, top)?;
+    let rule = regression.nodes(&round.theta, top)?;
+    let count = RECORDS.min(set.len());
+    let (mut slope, mut spread, mut mean) = (vec![0.0; size * size], vec![0.0; size * size], vec![0.0; size]);
+    let (mut room, mut nodes, mut whitened) =
+        (NodeRoom::default(), NodeRoom::default(), vec![round.stretch; size]);
+    for i in 0..count {
+        let (predictor, trials) = set.predictor(i, &round.theta);
+        let length = match block {
+            ScoreBlock::Coefficients => scorer.whiten(set.row(i), &mut whitened),
+            ScoreBlock::Nuisance => round.stretch.abs(),
+        };
+        let bound = scorer.bound(length);
+        let centre = scorer.centre(predictor, trials, bound, &mut room);
+        nodes.fill(&rule, predictor, trials);
+        let slopes = scorer.slopes_of(predictor, trials, nodes.responses(), &mut room);
+        let (mut first, mut square, mut cross) = (0.0, 0.0, 0.0);
+        for (r, w) in slopes.iter().zip(nodes.weights()) {
+            let factor = Scorer::factor(*r, bound, centre);
+            first += w * factor;
+            square += w * factor * factor;
+            cross += w * factor * if r.is_finite() { *r } else { 0.0 };
+        }
+        let share = 1.0 / count as f64;
+        for (j, a) in whitened.iter().enumerate() {
+            mean[j] += share * a * first;
+            for (k, b) in whitened.iter().enumerate() {
+                slope[j * size + k] += share * a * b * cross;
+                spread[j * size + k] += share * a * b * square;
+            }
+        }
+    }
+    let clip = narrow * (size as f64).sqrt();
+    let added = (noise.per_clip * clip).powi(2) / noise.records;
+    for j in 0..size {
+        for k in 0..size {
+            spread[j * size + k] -= mean[j] * mean[k];
+        }
+        spread[j * size + j] += added;
+    }
+    // The slope's matrix is symmetric and about the identity.
+    let spectrum = Spectrum::new(&slope, size)?;
+    if spectrum.range().0 <= 1e-9 {
+        return None;
+    }
+    let inverse = spectrum.map(|value| 1.0 / value);
+    let sandwich = product(&product(&inverse, &spread, size), &transpose(&inverse, size), size);
+    Some(sandwich.iter().step_by(size + 1).sum::<f64>() / size as f64)
+}

@@ -1,0 +1,141 @@
+//! Learns where each column lies and how wide it is from noisy moments: a posterior on a grid of means and spreads.
+
+/// Means of the grid.
+const MEANS: usize = 200;
+/// Spreads of the grid.
+const SPREADS: usize = 80;
+/// The prior of a spread: ln s ~ N(ln 0.35, 0.7²).
+const TYPICAL: f64 = 0.35;
+const RANGE: f64 = 0.7;
+
+/// What is known of one column: ln of the posterior over (m, s) on a grid, m alone where the column has two values.
+#[derive(Debug, Clone)]
+pub(super) struct Grid {
+    binary: bool,
+    log: Vec<f64>,
+}
+
+/// A posterior summed up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// E m.
+    pub(super) mean: f64,
+    /// Var m.
+    pub(super) variance: f64,
+    /// E s².
+    pub(super) square: f64,
+    /// exp E ln s, or √E s² of a column with two values.
+    pub(super) spread: f64,
+}
+
+fn mean_at(i: usize) -> f64 {
+    -0.995 + 1.99 * i as f64 / (MEANS - 1) as f64
+}
+
+fn spread_at(i: usize) -> f64 {
+    libm::exp(libm::log(0.01) * (1.0 - i as f64 / (SPREADS - 1) as f64))
+}
+
+impl Grid {
+    /// The prior.
+    pub(super) fn new(binary: bool) -> Self {
+        let log = if binary {
+            vec![0.0; MEANS]
+        } else {
+            let cell = |k: usize| {
+                let (m, s) = (mean_at(k / SPREADS), spread_at(k % SPREADS));
+                let t = (libm::log(s) - libm::log(TYPICAL)) / RANGE;
+                if m * m + s * s <= 1.0 { -0.5 * t * t } else { f64::NEG_INFINITY }
+            };
+            (0..MEANS * SPREADS).map(cell).collect()
+        };
+        Self { binary, log }
+    }
+
+    /// Takes in a number seen with normal noise: `expected(m, s)` says its mean and variance.
+    pub(super) fn observe(&mut self, seen: f64, expected: impl Fn(f64, f64) -> (f64, f64)) {
+        let spreads = if self.binary { 1 } else { SPREADS };
+        for (k, log) in self.log.iter_mut().enumerate() {
+            let m = mean_at(k / spreads);
+            let s = if self.binary { (1.0 - m * m).sqrt() } else { spread_at(k % spreads) };
+            let (mean, variance) = expected(m, s);
+            *log -= 0.5 * (seen - mean) * (seen - mean) / variance;
+        }
+    }
+
+    /// Takes in the noisy mean of z over n records and, where the column has more than two values, that of z² − ½.
+    pub(super) fn observe_moments(&mut self, first: f64, second: Option<f64>, noise: f64, records: f64) {
+        let noise = noise * noise;
+        self.observe(first, |m, s| (m, noise + s * s / records));
+        if let Some(second) = second {
+            self.observe(second + 0.5, |m, s| {
+                (m * m + s * s, noise + (2.0 * s.powi(4) + 4.0 * m * m * s * s) / records)
+            });
+        }
+    }
+
+    /// Normalised weights.
+    fn weights(&self) -> Vec<f64> {
+        let largest = self.log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut weights: Vec<f64> = self.log.iter().map(|log| libm::exp(log - largest)).collect();
+        let total: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= total);
+        weights
+    }
+
+    /// The posterior in four numbers.
+    pub(super) fn known(&self) -> Known {
+        let spreads = if self.binary { 1 } else { SPREADS };
+        let (mut mean, mut second, mut square, mut log) = (0.0, 0.0, 0.0, 0.0);
+        for (k, weight) in self.weights().iter().enumerate() {
+            let m = mean_at(k / spreads);
+            let s = if self.binary { (1.0 - m * m).sqrt() } else { spread_at(k % spreads) };
+            mean += weight * m;
+            second += weight * m * m;
+            square += weight * s * s;
+            log += weight * libm::log(s);
+        }
+        let spread = if self.binary { square.sqrt() } else { libm::exp(log) };
+        Known { mean, variance: (second - mean * mean).max(0.0), square, spread }
+    }
+
+    /// A draw of (m, s), given a uniform number.
+    pub(super) fn draw(&self, uniform: f64) -> (f64, f64) {
+        let spreads = if self.binary { 1 } else { SPREADS };
+        let mut left = uniform;
+        let weights = self.weights();
+        let mut chosen = weights.len() - 1;
+        for (k, weight) in weights.iter().enumerate() {
+            left -= weight;
+            if left < 0.0 {
+                chosen = k;
+                break;
+            }
+        }
+        let m = mean_at(chosen / spreads);
+        (m, if self.binary { (1.0 - m * m).sqrt() } else { spread_at(chosen % spreads) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precise_moments_are_found_again() {
+        let mut grid = Grid::new(false);
+        grid.observe_moments(0.3, Some(0.3 * 0.3 + 0.2 * 0.2 - 0.5), 1e-3, 1e6);
+        let known = grid.known();
+        assert!((known.mean - 0.3).abs() < 0.01 && (known.spread - 0.2).abs() < 0.02, "{known:?}");
+        let mut grid = Grid::new(true);
+        grid.observe_moments(-0.6, None, 1e-3, 1e6);
+        let known = grid.known();
+        assert!((known.mean + 0.6).abs() < 0.01 && (known.square - 0.64).abs() < 0.02, "{known:?}");
+    }
+
+    #[test]
+    fn nothing_seen_leaves_the_prior() {
+        let known = Grid::new(false).known();
+        assert!(known.mean.abs() < 1e-12 && (0.2..0.5).contains(&known.spread), "{known:?}");
+    }
+}

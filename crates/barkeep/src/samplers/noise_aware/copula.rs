@@ -1,0 +1,207 @@
+//! Learns how columns hang together from noisy products, and makes records up that look like that: a Gaussian copula.
+
+use super::columns::Grid;
+use super::coordinates::{Coordinates, Raw, RawKind};
+use crate::public_rng::PublicRng;
+use barkeep_num::linear::{Cholesky, Spectrum};
+use barkeep_num::{normal_cdf, normal_quantile};
+
+/// The prior of a correlation: N(0, 0.35²).
+const CORRELATION: f64 = 0.35;
+/// The smallest eigenvalue of a correlation matrix.
+const FLOOR: f64 = 0.05;
+
+/// What is believed of the columns: a mean, a spread and correlations.
+#[derive(Debug, Clone)]
+pub(super) struct Belief {
+    means: Vec<f64>,
+    spreads: Vec<f64>,
+    correlations: Vec<f64>,
+}
+
+/// The noisy products of standardised columns, per record, and the noise on them.
+#[derive(Debug, Clone)]
+pub(super) struct Products {
+    /// What columns were standardised by.
+    pub(super) centres: Vec<f64>,
+    pub(super) spreads: Vec<f64>,
+    /// E x, E x·xᵀ row by row, both divided by what the clip takes off a normal.
+    pub(super) firsts: Vec<f64>,
+    pub(super) seconds: Vec<f64>,
+    /// Noise on a first, a square and a pair.
+    pub(super) noise: (f64, f64, f64),
+}
+
+impl Products {
+    /// Lets the columns' grids see the products.
+    pub(super) fn update(&self, grids: &mut [Grid], raws: &[Raw]) {
+        let p = raws.len();
+        for (j, grid) in grids.iter_mut().enumerate().take(p) {
+            let (centre, spread) = (self.centres[j], self.spreads[j]);
+            let (first, square, _) = self.noise;
+            grid.observe(self.firsts[j], |m, _| ((m - centre) / spread, first * first));
+            if !raws[j].is_binary() {
+                grid.observe(self.seconds[j * p + j], |m, s| {
+                    let m = (m - centre) / spread;
+                    (m * m + (s / spread) * (s / spread), square * square + 0.05 * 0.05)
+                });
+            }
+        }
+    }
+}
+
+impl Belief {
+    /// The posterior's centre, or a draw where `rng` is given.
+    pub(super) fn new(
+        raws: &[Raw],
+        grids: &[Grid],
+        products: Option<&Products>,
+        mut rng: Option<&mut PublicRng>,
+    ) -> Self {
+        let p = raws.len();
+        let (mut means, mut spreads) = (vec![0.0; p], vec![0.0; p]);
+        for (j, grid) in grids.iter().enumerate().take(p) {
+            (means[j], spreads[j]) = match &mut rng {
+                Some(rng) => grid.draw(rng.uniform()),
+                None => (grid.known().mean, grid.known().spread),
+            };
+        }
+        let stretch: Vec<f64> = raws.iter().zip(&means).map(|(raw, mean)| biserial(raw, *mean)).collect();
+        let mut correlations = vec![0.0; p * p];
+        for i in 0..p {
+            correlations[i * p + i] = 1.0;
+            for j in 0..i {
+                let same = raws[i].source == raws[j].source;
+                let drawn = rng.as_mut().map_or(0.0, |rng| rng.normal());
+                let entry = match products {
+                    Some(products) if !same => {
+                        let unit = |k: usize| spreads[k] / products.spreads[k];
+                        let mean = |k: usize| (means[k] - products.centres[k]) / products.spreads[k];
+                        let weight = stretch[i] * stretch[j] / (unit(i) * unit(j));
+                        let seen =
+                            ((products.seconds[i * p + j] - mean(i) * mean(j)) * weight).clamp(-1.5, 1.5);
+                        let noise = (products.noise.2.hypot(0.03) * weight).powi(2);
+                        let variance = 1.0 / (CORRELATION.powi(-2) + 1.0 / noise);
+                        variance * seen / noise + drawn * variance.sqrt()
+                    }
+                    None if !same => CORRELATION * drawn,
+                    Some(_) | None => 0.0,
+                };
+                correlations[i * p + j] = entry;
+                correlations[j * p + i] = entry;
+            }
+        }
+        Self { means, spreads, correlations: floored(&correlations, p) }
+    }
+
+    /// Before any answer: as [`Belief::new`], with all levels of a category as likely.
+    pub(super) fn before(raws: &[Raw], grids: &[Grid]) -> Self {
+        let mut belief = Self::new(raws, grids, None, None);
+        for (raw, mean) in raws.iter().zip(&mut belief.means) {
+            if matches!(raw.kind, RawKind::Level(_)) {
+                let coded = raws.iter().filter(|other| other.source == raw.source).count();
+                *mean = 2.0 / (coded as f64 + 1.0) - 1.0;
+            }
+        }
+        belief
+    }
+
+    /// Makes records up: one row of raw coordinates for each row of standard normals, which has p entries and one for each
+    /// category with several coded levels.
+    fn raw(&self, raws: &[Raw], normals: &[f64], factor: Option<&Cholesky>, out: &mut [f64]) {
+        let p = raws.len();
+        match factor {
+            Some(factor) => factor.correlate(&normals[..p], out),
+            None => out.copy_from_slice(&normals[..p]),
+        }
+        let (mut j, mut group) = (0, p);
+        while j < p {
+            let levels = raws[j..].iter().take_while(|raw| raw.source == raws[j].source).count();
+            if levels > 1 {
+                // One level by the largest of ln p − ln(−ln Φ(u)); the first level has a coordinate of its own.
+                let shares: Vec<f64> = (j..j + levels).map(|k| share(self.means[k])).collect();
+                let first = (1.0 - shares.iter().sum::<f64>()).max(0.002);
+                let score = |share: f64, normal: f64| {
+                    libm::log(share) - libm::log(-libm::log(normal_cdf(normal).clamp(1e-12, 1.0 - 1e-12)))
+                };
+                let mut best = (score(first, normals[group]), None);
+                for (k, share) in shares.iter().enumerate() {
+                    let score = score(*share, out[j + k]);
+                    if score > best.0 {
+                        best = (score, Some(k));
+                    }
+                }
+                (0..levels).for_each(|k| out[j + k] = if best.1 == Some(k) { 1.0 } else { -1.0 });
+                group += 1;
+            } else if raws[j].is_binary() {
+                out[j] = if normal_cdf(out[j]) > 1.0 - share(self.means[j]) { 1.0 } else { -1.0 };
+            } else {
+                out[j] = (self.means[j] + self.spreads[j] * out[j]).clamp(-1.0, 1.0);
+            }
+            j += levels;
+        }
+    }
+
+    /// The first `count` rows of what the model would see of made-up records, one after the other.
+    pub(super) fn rows(&self, coordinates: &Coordinates, columns: usize, count: usize) -> Vec<f64> {
+        let raws = &coordinates.raws;
+        let p = raws.len();
+        let width = p + groups(raws);
+        let factor = Cholesky::new(&self.correlations, p);
+        let steps = lattice_steps(width);
+        let (mut normals, mut z, mut values) = (vec![0.0; width], vec![0.0; p], Vec::new());
+        let mut seen = vec![0.0; coordinates.view.features().len()];
+        let mut rows = Vec::with_capacity(count * columns);
+        for i in 0..count {
+            for (normal, step) in normals.iter_mut().zip(&steps) {
+                *normal = normal_quantile((0.5 + (i as f64 + 0.5) * step).fract().clamp(1e-9, 1.0 - 1e-9));
+            }
+            self.raw(raws, &normals, factor.as_ref(), &mut z);
+            coordinates.push(&z, &mut values, &mut seen);
+            rows.extend_from_slice(&seen[..columns]);
+        }
+        rows
+    }
+}
+
+/// Categories with more than one coded level.
+fn groups(raws: &[Raw]) -> usize {
+    raws.windows(2)
+        .filter(|pair| pair[0].source == pair[1].source && matches!(pair[0].kind, RawKind::Level(1)))
+        .count()
+}
+
+/// The steps of a Kronecker lattice: powers of the root of x^(d+1) = x + 1 (Roberts 2018), well spread in any dimension.
+fn lattice_steps(dimension: usize) -> Vec<f64> {
+    let mut root = 2.0_f64;
+    for _ in 0..60 {
+        root = (1.0 + root).powf(1.0 / (dimension as f64 + 1.0));
+    }
+    (1..=dimension).map(|j| root.powi(-(j as i32)).fract()).collect()
+}
+
+/// The share of a coordinate at 1, its mean in [−1, 1] given.
+fn share(mean: f64) -> f64 {
+    (0.5 * (1.0 + mean)).clamp(0.002, 0.998)
+}
+
+/// √(p(1−p))/φ(Φ⁻¹(p)): what the correlation of a cut normal is multiplied by to be the normal's; 1 for a number.
+fn biserial(raw: &Raw, mean: f64) -> f64 {
+    if !raw.is_binary() {
+        return 1.0;
+    }
+    let p = (0.5 * (1.0 + mean)).clamp(0.01, 0.99);
+    let cut = normal_quantile(p);
+    (p * (1.0 - p)).sqrt() / (libm::exp(-0.5 * cut * cut) / std::f64::consts::TAU.sqrt())
+}
+
+/// A symmetric matrix with its eigenvalues raised to the floor, rescaled to a unit diagonal.
+fn floored(matrix: &[f64], p: usize) -> Vec<f64> {
+    let Some(spectrum) = Spectrum::new(matrix, p) else { return matrix.to_vec() };
+    let mut raised = spectrum.map(|value| value.max(FLOOR));
+    let scale: Vec<f64> = (0..p).map(|j| raised[j * p + j].sqrt()).collect();
+    for (k, entry) in raised.iter_mut().enumerate() {
+        *entry /= scale[k / p] * scale[k % p];
+    }
+    raised
+}

@@ -1,0 +1,60 @@
+//! Noise-aware scores: a few noisy answers are data about θ, and the posterior given them is drawn from for free.
+//!
+//! `coordinates` finds the raw columns behind a formula; `columns` and `copula` learn from two answers how records look and
+//! make such records up; `expectation` computes what scores are expected at any θ over them; `clip` and `tail` choose how
+//! scores are clipped; `fit` finds the posterior given all answers; `ask` asks, `draws` draws; `shares` fixes every price in
+//! advance. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
+
+mod ask;
+mod checks;
+mod clip;
+mod columns;
+mod coordinates;
+mod copula;
+mod draws;
+mod expectation;
+mod fit;
+mod forecast;
+mod shares;
+mod tail;
+
+pub(crate) use ask::Setup;
+pub(crate) use draws::NoiseAware;
+
+use self::coordinates::Coordinates;
+use self::shares::Shares;
+use crate::samplers::entry::{Questions, Setting};
+use barkeep_accounting::{Neighbours, Ratio};
+use barkeep_data::View;
+use std::sync::Arc;
+
+impl Setup {
+    /// Prepares the method for a budget that allows one answer at ratio `whole`.
+    ///
+    /// # Errors
+    /// The reason why the model is not served.
+    pub(crate) fn new(setting: &Setting<'_>, whole: Ratio) -> Result<Self, &'static str> {
+        let regression = setting.model.regression().ok_or("needs a regression by formula")?;
+        let law = regression.law().ok_or("needs a family that states its law")?;
+        let coordinates = Coordinates::new(setting.view, regression, law)
+            .ok_or("needs columns that can be read beside the features")?;
+        let (coefficients, has_nuisance) = regression.parts();
+        let has_columns = !coordinates.raws.is_empty();
+        let shares = Shares::new(whole, has_columns, law.has_long_scores(), coefficients, has_nuisance)
+            .map_err(|_| "needs a larger budget")?;
+        Ok(Self { model: Arc::clone(setting.model), coordinates, shares, records: setting.records, law })
+    }
+
+    /// What is read of the records: the model's features, and raw columns beside them.
+    pub(crate) fn view(&self) -> &View {
+        &self.coordinates.view
+    }
+
+    /// What is asked, as it is paid for.
+    ///
+    /// # Errors
+    /// As [`barkeep_accounting::Cost::new`].
+    pub(crate) fn questions(&self) -> Result<Questions, barkeep_accounting::Error> {
+        self.shares.questions(Neighbours::Substitute)
+    }
+}

@@ -1,0 +1,106 @@
+//! Learns how many records lie further out than the model says, and what a clip's bias is then.
+
+/// Edges of the bins, in units of a score's typical length; the last bin is open.
+pub(super) const EDGES: [f64; 10] = [1.0, 1.6, 2.5, 4.0, 6.5, 10.0, 16.0, 25.0, 40.0, 64.0];
+/// The excess beyond an edge e is believed to be about TYPICAL/e².
+const TYPICAL: f64 = 0.06;
+/// Multiples of that, and how likely each is.
+const SCALES: [(f64, f64); 4] = [(0.3, 0.35), (1.0, 0.4), (3.0, 0.2), (10.0, 0.05)];
+
+/// Which part of a score a bias is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The coefficients: excess records pull by up to 1.5 typical lengths.
+    Coefficients,
+    /// The nuisance: they pull by the clip.
+    Nuisance,
+}
+
+/// The root mean square bias of a clip, in posterior standard deviations without privacy.
+#[derive(Debug, Clone)]
+pub(super) struct Bias {
+    /// ln of it at each edge; absent where scores are bounded and no bias is reckoned with.
+    logs: Option<[f64; 10]>,
+}
+
+impl Bias {
+    /// None.
+    pub(super) fn none() -> Self {
+        Self { logs: None }
+    }
+
+    /// Before anything was asked.
+    pub(super) fn expected(part: Part, records: f64) -> Self {
+        let square: f64 = SCALES.iter().map(|(scale, share)| share * scale * scale).sum();
+        Self::of(std::array::from_fn(|j| square * (TYPICAL / (EDGES[j] * EDGES[j])).powi(2)), part, records)
+    }
+
+    /// Given noisy excesses of the bins, per record, and the noise on each.
+    pub(super) fn given(excess: &[f64], noise: f64, part: Part, records: f64) -> Self {
+        let beyond = |j: usize| EDGES.get(j).map_or(0.0, |edge| TYPICAL / (edge * edge));
+        let believed: [f64; 10] = std::array::from_fn(|j| beyond(j) - beyond(j + 1));
+        let mut found = Vec::new();
+        for (scale, share) in SCALES {
+            let (mut log, mut mean, mut variance) = (libm::log(share), 0.0, 0.0);
+            let mut squares = [0.0; 10];
+            for j in (0..EDGES.len()).rev() {
+                let prior = (scale * believed[j]).powi(2);
+                let total = prior + noise * noise;
+                log -= 0.5 * libm::log(total) + 0.5 * excess[j] * excess[j] / total;
+                mean += prior / total * excess[j];
+                variance += prior / total * noise * noise;
+                squares[j] = mean * mean + variance;
+            }
+            found.push((log, squares));
+        }
+        let largest = found.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = found.iter().map(|(log, _)| libm::exp(log - largest)).collect();
+        let total: f64 = weights.iter().sum();
+        let square = |j: usize| found.iter().zip(&weights).map(|((_, s), w)| w / total * s[j]).sum::<f64>();
+        Self::of(std::array::from_fn(square), part, records)
+    }
+
+    /// From the second moments of the excess beyond each edge.
+    fn of(mut squares: [f64; 10], part: Part, records: f64) -> Self {
+        let mut largest = 0.0_f64;
+        for (square, edge) in squares.iter_mut().zip(EDGES).rev() {
+            let pull = match part {
+                Part::Coefficients => 1.5,
+                Part::Nuisance => edge,
+            };
+            largest = largest.max(*square * pull * pull);
+            *square = largest;
+        }
+        Self { logs: Some(squares.map(|square| 0.5 * libm::log((square * records).max(1e-18)))) }
+    }
+
+    /// At a clip per root of the block's size: log-linear between edges, with the first slope below them.
+    pub(super) fn at(&self, narrow: f64) -> f64 {
+        let Some(logs) = &self.logs else { return 0.0 };
+        let place = |j: usize| libm::log(EDGES[j]);
+        let x = libm::log(narrow);
+        let slope = |j: usize| (logs[j + 1] - logs[j]) / (place(j + 1) - place(j));
+        let j = (0..EDGES.len() - 2).take_while(|j| x > place(j + 1)).count();
+        if x < place(0) {
+            return libm::exp(logs[0] + slope(0).min(0.0) * (x - place(0)));
+        }
+        libm::exp(logs[j] + slope(j) * (x.min(place(EDGES.len() - 1)) - place(j)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bias_falls_with_the_clip_and_follows_the_answer() {
+        let expected = Bias::expected(Part::Coefficients, 1000.0);
+        assert!(expected.at(0.5) > expected.at(1.0) && expected.at(1.0) > expected.at(6.5));
+        // 1.5·√(1000·7.23·0.06²·…): √7.23 = 2.689 from the scales, 0.3²·0.35 + 0.4 + 9·0.2 + 100·0.05 = 7.2315.
+        assert!((expected.at(1.0) - 1.5 * (1000.0 * 7.2315_f64).sqrt() * 0.06).abs() < 1e-9);
+        let clean = Bias::given(&[0.0; 10], 1e-5, Part::Coefficients, 1000.0);
+        let heavy = Bias::given(&[0.05; 10], 1e-5, Part::Coefficients, 1000.0);
+        assert!(clean.at(2.5) < 0.1 * expected.at(2.5) && heavy.at(2.5) > expected.at(2.5));
+        assert_eq!(Bias::none().at(1.0), 0.0);
+    }
+}
