@@ -570,6 +570,9 @@ impl Builder<'_> {
                 let mut concentrations = Vec::new();
                 for argument in arguments {
                     let id = self.number(*argument)?;
+                    if self.graph.level(id) == Level::Record {
+                        return Err(Fault::new(self.span(*argument), "a prior cannot use a column"));
+                    }
                     if self.graph.value(id).is_some_and(|value| value <= 0.0) {
                         return Err(Fault::new(self.span(*argument), "a concentration must be above 0"));
                     }
@@ -584,6 +587,9 @@ impl Builder<'_> {
         let Value::Law(law) = value else {
             return Err(Fault::new(span, "expected a distribution, as in `normal(0, 1)`"));
         };
+        if functions::law_level(&self.graph, &law) == Level::Record {
+            return Err(Fault::new(span, "a prior cannot use a column: parameters are the same for every record"));
+        }
         if range == Range::Simplex {
             return Err(Fault::new(span, "a simplex has the law `dirichlet`, as in `dirichlet(1)`"));
         }

@@ -4,7 +4,7 @@ use barkeep_data::{Column, Kind};
 
 use super::build::{Observed, Value};
 use super::fault::{Fault, Span, suggestion};
-use super::graph::{Graph, Id, Node};
+use super::graph::{Graph, Id, Level, Node};
 use super::laws::{Domain, LAWS, Law, LawEntry, Support};
 use super::op::{Binary, Unary};
 
@@ -191,6 +191,17 @@ pub(crate) fn law_moves(graph: &Graph, law: &Law) -> bool {
             parts.iter().any(|(weight, part)| graph.moves(*weight) || law_moves(graph, part))
         }
     }
+}
+
+/// What a law's arguments depend on.
+pub(crate) fn law_level(graph: &Graph, law: &Law) -> Level {
+    let parts: Vec<Level> = match law {
+        Law::One { arguments, .. } => arguments.iter().map(|argument| graph.level(*argument)).collect(),
+        Law::Mixture(parts) => {
+            parts.iter().map(|(weight, part)| graph.level(*weight).max(law_level(graph, part))).collect()
+        }
+    };
+    parts.into_iter().fold(Level::Constant, Level::max)
 }
 
 /// ln P(low < Y < high); nothing where the law's tails have no closed form.
