@@ -588,7 +588,10 @@ impl Builder<'_> {
             return Err(Fault::new(span, "expected a distribution, as in `normal(0, 1)`"));
         };
         if functions::law_level(&self.graph, &law) == Level::Record {
-            return Err(Fault::new(span, "a prior cannot use a column: parameters are the same for every record"));
+            return Err(Fault::new(
+                span,
+                "a prior cannot use a column: parameters are the same for every record",
+            ));
         }
         if range == Range::Simplex {
             return Err(Fault::new(span, "a simplex has the law `dirichlet`, as in `dirichlet(1)`"));

@@ -9,56 +9,97 @@ use barkeep_data::{Block, Column, Kind, Scale};
 
 use super::build::{Observed, Response};
 use super::graph::Graph;
-use super::laws::Weighted;
+use super::laws::{Law, Weighted};
 use super::program::Program;
 use crate::Scratch;
 
 /// How many points stand for the covariates.
-const POINTS: u32 = 128;
+const POINTS: usize = 64;
 /// How many times stand for a censoring time that is spread evenly over the bounds.
-const TIMES: u32 = 16;
+const TIMES: usize = 16;
+/// How many values stand for a truncated response.
+const INSIDE: usize = 65;
 
-/// What one response adds to the information.
+/// What one response adds to the information, compiled.
 pub(crate) struct Scores {
     /// The gradient of its log density.
-    pub(crate) gradient: Program,
+    gradient: Program,
+    /// Its law, by the places of its arguments among the outputs of `arguments`.
+    law: Law,
+    arguments: Program,
+    width: usize,
+    /// ln P(Y > y), or the log density, where weights need it.
+    weight: Program,
 }
 
-/// A record with its weight.
+impl Scores {
+    /// Compiles what a response of a model with `dimension` parameters needs.
+    pub(crate) fn new(graph: &mut Graph, response: &Response, dimension: usize) -> Self {
+        let slopes = graph.gradient(response.density, dimension);
+        let mut nodes = Vec::new();
+        let law = response.law.listed(&mut nodes);
+        let weight = response.survival.unwrap_or(response.density);
+        Self {
+            gradient: Program::new(graph, &slopes),
+            law,
+            arguments: Program::new(graph, &nodes),
+            width: nodes.len(),
+            weight: Program::new(graph, &[weight]),
+        }
+    }
+
+    /// The nodes of the law for each of some records, given column by column.
+    fn nodes(&self, records: &[f64], theta: &[f64], scratch: &mut Scratch) -> Vec<Vec<Weighted>> {
+        let mut arguments = vec![0.0; self.width * POINTS];
+        let block = Block::over(records, POINTS, POINTS);
+        self.arguments.run(block, &[theta], &mut arguments, &mut scratch.workspace);
+        let at = |i: usize| {
+            let values: Vec<f64> = (0..self.width).map(|k| arguments[k * POINTS + i]).collect();
+            let mut nodes = Vec::new();
+            self.law.nodes(&values, &mut nodes);
+            nodes
+        };
+        (0..POINTS).map(at).collect()
+    }
+}
+
+/// Records with weights, row after row.
 struct Nodes {
     columns: usize,
-    /// Row after row.
     rows: Vec<f64>,
     weights: Vec<f64>,
 }
 
 /// Writes Σ E[∇ℓ_r·∇ℓ_rᵀ] over the responses; false if it is not finite.
 pub(crate) fn information(
-    graph: &Graph,
     (responses, scores): (&[Response], &[Scores]),
     columns: &[Column],
     theta: &[f64],
     out: &mut [f64],
 ) -> bool {
     out.fill(0.0);
-    let points: Vec<Vec<f64>> = (0..POINTS).map(|k| point(columns, k)).collect();
+    let mut points = vec![0.0; columns.len() * POINTS];
+    for (j, column) in columns.iter().enumerate() {
+        for i in 0..POINTS {
+            points[j * POINTS + i] = spread(column, share(i, j));
+        }
+    }
     let mut scratch = Scratch::new();
     for (place, (response, scores)) in responses.iter().zip(scores).enumerate() {
+        let lists = scores.nodes(&points, theta, &mut scratch);
         let mut nodes = Nodes { columns: columns.len(), rows: Vec::new(), weights: Vec::new() };
-        for (k, point) in points.iter().enumerate() {
-            let mut row = point.clone();
-            // Earlier responses take one of their nodes each, in turn: later ones may depend on them.
-            for earlier in &responses[..place] {
-                let values = graph.values(theta, &row);
-                let mut list = Vec::new();
-                earlier.law.nodes(&values, &mut list);
-                if let Some(node) = pick(&list, share(k as u32, 7 + place as u32)) {
-                    row[earlier.column] = node + earlier.least;
-                }
-            }
-            nodes.add(graph, response, columns, theta, row);
+        for (i, list) in lists.iter().enumerate() {
+            let row: Vec<f64> = (0..columns.len()).map(|j| points[j * POINTS + i]).collect();
+            nodes.add(response, &columns[response.column], list, row);
         }
+        nodes.weigh(response, scores, theta, &mut scratch);
         nodes.sum(&scores.gradient, theta, out, &mut scratch);
+        // Later responses may depend on this one: it takes one of its nodes, another for each point.
+        for (i, list) in lists.iter().enumerate() {
+            if let Some(value) = pick(list, share(i, columns.len() + place)) {
+                points[response.column * POINTS + i] = value + response.least;
+            }
+        }
     }
     out.iter().all(|entry| entry.is_finite())
 }
@@ -79,24 +120,15 @@ impl Nodes {
     fn push(&mut self, row: &[f64], weight: f64) {
         if weight > 0.0 {
             self.rows.extend_from_slice(row);
-            self.weights.push(weight / f64::from(POINTS));
+            self.weights.push(weight / POINTS as f64);
         }
     }
 
-    /// Adds the records that stand for a response given the rest of its record.
-    fn add(
-        &mut self,
-        graph: &Graph,
-        response: &Response,
-        columns: &[Column],
-        theta: &[f64],
-        mut row: Vec<f64>,
-    ) {
-        let column = &columns[response.column];
+    /// Adds the records that stand for a response given the rest of its record. Where their weights are densities or
+    /// survival probabilities, [`weigh`](Self::weigh) multiplies by them.
+    fn add(&mut self, response: &Response, column: &Column, list: &[Weighted], mut row: Vec<f64>) {
         let (low, high) = column.range();
-        let values = graph.values(theta, &row);
-        let mut list = Vec::new();
-        response.law.nodes(&values, &mut list);
+        let middle = |k: usize, count: usize| low + (high - low) * (k as f64 + 0.5) / count as f64;
         match response.observed {
             Observed::Exact => {
                 for node in list {
@@ -114,37 +146,53 @@ impl Nodes {
             // Censoring times are spread evenly over the bounds: an event at t is seen where they are later, and a record
             // censored at c has probability P(Y > c).
             Observed::Where { flag, when } => {
+                row[flag] = 1.0 - when;
                 for node in list {
                     row[response.column] = node.value.clamp(low, high);
-                    row[flag] = 1.0 - when;
                     self.push(&row, node.weight * ((high - node.value) / (high - low)).clamp(0.0, 1.0));
                 }
+                row[flag] = when;
                 for k in 0..TIMES {
-                    let time = low + (high - low) * (f64::from(k) + 0.5) / f64::from(TIMES);
-                    row[response.column] = time;
-                    row[flag] = when;
-                    let survival =
-                        response.survival.map_or(f64::NAN, |id| graph.values(theta, &row)[id as usize]);
-                    self.push(&row, libm::exp(survival) / f64::from(TIMES));
+                    row[response.column] = middle(k, TIMES);
+                    self.push(&row, 1.0 / TIMES as f64);
                 }
             }
             // Fixed points between the bounds, weighted by the density.
             Observed::Truncated => {
-                let count = 65_u32;
-                let mut inside = Vec::new();
-                for k in 0..count {
-                    let value = low + (high - low) * (f64::from(k) + 0.5) / f64::from(count);
-                    row[response.column] = value;
-                    let log = graph.values(theta, &row)[response.density as usize];
-                    inside.push((value, libm::exp(log)));
-                }
-                let total: f64 = inside.iter().map(|(_, weight)| weight).sum();
-                for (value, weight) in inside {
-                    row[response.column] = value;
-                    self.push(&row, weight / total);
+                for k in 0..INSIDE {
+                    row[response.column] = middle(k, INSIDE);
+                    self.push(&row, (high - low) / INSIDE as f64);
                 }
             }
         }
+    }
+
+    /// Multiplies the weights of censored records by P(Y > y), and those of truncated ones by the density.
+    fn weigh(&mut self, response: &Response, scores: &Scores, theta: &[f64], scratch: &mut Scratch) {
+        let flag = match response.observed {
+            Observed::Exact | Observed::AtBounds => return,
+            Observed::Where { flag, when } => Some((flag, when)),
+            Observed::Truncated => None,
+        };
+        let count = self.weights.len();
+        let values = self.by_column();
+        let mut logs = vec![0.0; count];
+        scores.weight.run(Block::over(&values, count, count), &[theta], &mut logs, &mut scratch.workspace);
+        for (i, (weight, log)) in self.weights.iter_mut().zip(logs).enumerate() {
+            if flag.is_none_or(|(flag, when)| values[flag * count + i] == when) {
+                *weight *= libm::exp(log);
+            }
+        }
+    }
+
+    /// The records column by column.
+    fn by_column(&self) -> Vec<f64> {
+        let count = self.weights.len();
+        let mut values = vec![0.0; self.columns * count];
+        for (i, row) in self.rows.chunks_exact(self.columns).enumerate() {
+            row.iter().enumerate().for_each(|(j, value)| values[j * count + i] = *value);
+        }
+        values
     }
 
     /// Adds Σ w·∇ℓ·∇ℓᵀ to `out`.
@@ -153,10 +201,7 @@ impl Nodes {
         if count == 0 {
             return;
         }
-        let mut values = vec![0.0; self.columns * count];
-        for (i, row) in self.rows.chunks_exact(self.columns).enumerate() {
-            row.iter().enumerate().for_each(|(j, value)| values[j * count + i] = *value);
-        }
+        let values = self.by_column();
         let mut scores = vec![0.0; d * count];
         gradient.run(Block::over(&values, count, count), &[theta], &mut scores, &mut scratch.workspace);
         for j in 0..d {
@@ -176,22 +221,13 @@ impl Nodes {
 
 /// Share k of dimension j of a sequence that fills the unit cube evenly: multiples of an irrational number, another one for
 /// each dimension (square roots of primes).
-fn share(k: u32, j: u32) -> f64 {
+fn share(k: usize, j: usize) -> f64 {
     const PRIMES: [f64; 24] = [
         2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0, 23.0, 29.0, 31.0, 37.0, 41.0, 43.0, 47.0, 53.0, 59.0,
         61.0, 67.0, 71.0, 73.0, 79.0, 83.0, 89.0,
     ];
-    let prime = PRIMES[j as usize % PRIMES.len()] + 1000.0 * (j as usize / PRIMES.len()) as f64;
-    ((f64::from(k) + 0.5) * prime.sqrt()).fract()
-}
-
-/// Point k of the columns, each spread evenly over its bounds or levels.
-fn point(columns: &[Column], k: u32) -> Vec<f64> {
-    columns
-        .iter()
-        .enumerate()
-        .map(|(j, column)| spread(column, share(k, u32::try_from(j).unwrap_or(0))))
-        .collect()
+    let prime = PRIMES[j % PRIMES.len()] + 1000.0 * (j / PRIMES.len()) as f64;
+    ((k as f64 + 0.5) * prime.sqrt()).fract()
 }
 
 /// The value at a share of a column's values, as a model sees it.

@@ -185,6 +185,24 @@ impl Law {
         }
     }
 
+    /// The same law with its nodes replaced by their places in a list that grows by them.
+    pub(crate) fn listed(&self, nodes: &mut Vec<Id>) -> Self {
+        let mut place = |id: Id| {
+            nodes.push(id);
+            Id::try_from(nodes.len() - 1).unwrap_or(Id::MAX)
+        };
+        match self {
+            Self::One { entry, arguments } => {
+                Self::One { entry, arguments: arguments.iter().map(|id| place(*id)).collect() }
+            }
+            Self::Mixture(parts) => {
+                let weights: Vec<Id> = parts.iter().map(|(weight, _)| place(*weight)).collect();
+                let laws: Vec<Self> = parts.iter().map(|(_, part)| part.listed(nodes)).collect();
+                Self::Mixture(weights.into_iter().zip(laws).collect())
+            }
+        }
+    }
+
     /// Where all its parts live, one after another.
     pub(crate) fn supports(&self) -> Vec<Support> {
         match self {

@@ -66,13 +66,7 @@ impl TextModel {
         let slopes = whole.gradient(density, d);
         let difference = whole.difference(density, d);
         let mut working = whole.clone();
-        let scores = responses
-            .iter()
-            .map(|response| {
-                let slopes = working.gradient(response.density, d);
-                Scores { gradient: Program::new(&mut working, &slopes) }
-            })
-            .collect();
+        let scores = responses.iter().map(|response| Scores::new(&mut working, response, d)).collect();
         let mut outputs = vec![prior];
         outputs.extend(working.gradient(prior, d));
         let (value_names, value_nodes): (Vec<String>, Vec<Id>) = values.into_iter().unzip();
@@ -178,8 +172,13 @@ impl Model for TextModel {
     }
 
     /// By quadrature over the response, at public points spread over the covariates; unknown for a bare `log_density`.
+    ///
+    /// Where gradients are bounded it is that at θ = 0, wherever θ is: for probabilities the largest it can be. What whitens
+    /// then stays the same, so that a clip at the bound shortens nothing.
     fn fisher(&self, theta: &[f64], out: &mut [f64]) -> bool {
-        !self.free && information(&self.graph, (&self.responses, &self.scores), &self.columns, theta, out)
+        let origin = vec![0.0; theta.len()];
+        let theta = if self.bound.is_some() { &origin } else { theta };
+        !self.free && information((&self.responses, &self.scores), &self.columns, theta, out)
     }
 
     /// The Hessian by central differences where it is positive definite, else its diagonal without negative entries.

@@ -35,7 +35,8 @@ fn no_value_of_ten_thousand_random_models_leaves_its_interval() {
         let mut columns: Vec<Interval> = (0..WIDTH).map(|_| interval(next)).collect();
         columns.push(Interval::new(0.0, 2.0));
         // θ is unbounded in one half of the rounds, as a bound on gradients has it.
-        let theta: Vec<Interval> = if round % 2 == 0 { Vec::new() } else { (0..2 * WIDTH).map(|_| interval(next)).collect() };
+        let theta: Vec<Interval> =
+            if round % 2 == 0 { Vec::new() } else { (0..2 * WIDTH).map(|_| interval(next)).collect() };
         let found = graph.intervals(&theta, &columns);
         let bound = if theta.is_empty() { graph.gradient_bound(&slopes, &columns) } else { None };
         bounded += usize::from(bound.is_some());
@@ -46,7 +47,9 @@ fn no_value_of_ten_thousand_random_models_leaves_its_interval() {
                 .map(|(j, column)| if j == WIDTH { (3.0 * next()).floor() } else { inside(*column, next) })
                 .collect();
             let at: Vec<f64> = match theta.is_empty() {
-                true => (0..2 * WIDTH).map(|_| libm::exp(6.0 * next() - 3.0) * (2.0 * next() - 1.0)).collect(),
+                true => {
+                    (0..2 * WIDTH).map(|_| libm::exp(6.0 * next() - 3.0) * (2.0 * next() - 1.0)).collect()
+                }
                 false => theta.iter().map(|range| inside(*range, next)).collect(),
             };
             let values = graph.values(&at, &record);
@@ -64,7 +67,10 @@ fn no_value_of_ten_thousand_random_models_leaves_its_interval() {
             }
             let norm = slopes.iter().map(|id| values[*id as usize].powi(2)).sum::<f64>().sqrt();
             if let Some(bound) = bound {
-                assert!(!norm.is_finite() || norm <= bound * (1.0 + 1e-12), "round {round}: {norm} above {bound}");
+                assert!(
+                    !norm.is_finite() || norm <= bound * (1.0 + 1e-12),
+                    "round {round}: {norm} above {bound}"
+                );
             }
         }
     }

@@ -32,7 +32,8 @@ fn a_fault_shows_its_line_with_a_caret_and_a_suggestion() {
 
 #[test]
 fn every_fault_says_what_to_do() {
-    let with = |record: &str| format!("parameters\n a ~ normal(0, 1)\n s > 0 ~ half_normal(1)\nrecord\n {record}\n");
+    let with =
+        |record: &str| format!("parameters\n a ~ normal(0, 1)\n s > 0 ~ half_normal(1)\nrecord\n {record}\n");
     let prior = |line: &str| format!("parameters\n {line}\nrecord\n z ~ normal(a, 1)\n");
     for (text, words) in [
         ("".to_owned(), "needs a section `record`"),
@@ -83,24 +84,85 @@ fn every_fault_says_what_to_do() {
 fn a_text_that_is_too_large_is_refused_with_a_number() {
     let terms = |count: usize| vec!["z"; count].join("+");
     let text = |count: usize| format!("parameters\n a\nrecord\n log_density = a * ({})", terms(count));
-    assert!(fault(&text(500_000)).contains("at most 100000 bytes, and this text has 1000041"), "{}", &fault(&text(500_000))[..200]);
+    assert!(
+        fault(&text(500_000)).contains("at most 100000 bytes, and this text has 1000041"),
+        "{}",
+        &fault(&text(500_000))[..200]
+    );
     assert!(fault(&text(20_000)).contains("at most 10000 numbers, names and signs"));
     assert!(TextModel::new(&text(4000), &schema()).is_ok());
-    let deep = |count: usize| format!("parameters\n a\nrecord\n log_density = a*z + {}z{}", "(".repeat(count), ")".repeat(count));
+    let deep = |count: usize| {
+        format!("parameters\n a\nrecord\n log_density = a*z + {}z{}", "(".repeat(count), ")".repeat(count))
+    };
     assert!(fault(&deep(5000)).contains("nested 100 deep"));
     assert!(TextModel::new(&deep(90), &schema()).is_ok());
     let minus = format!("parameters\n a\nrecord\n log_density = a*z {}z", "-".repeat(9000));
     assert!(TextModel::new(&minus, &schema()).is_ok());
-    assert!(fault("parameters\n a[1000]\n b[1000]\nrecord\n z ~ normal(a[1], 1)").contains("may have 1000 parameters"));
+    assert!(
+        fault("parameters\n a[1000]\n b[1000]\nrecord\n z ~ normal(a[1], 1)")
+            .contains("may have 1000 parameters")
+    );
 }
 
 #[test]
 fn any_text_made_of_a_models_words_gets_an_answer() {
     let words = [
-        "parameters", "record", "\n", "\n", "a", "b", "z", "y", "arm", "event", "k", "~", "=", "|", "<", ">", "0", "1", "2.5", "1e9",
-        "(", ")", "[", "]", ",", "+", "-", "*", "/", "^", "normal", "weibull", "mixture", "ordered", "simplex", "dirichlet",
-        "censored", "truncated", "not", "and", "or", "==", "\"drug\"", "`k`", "exp", "log", "where", "log_density", "#", "point",
-        "ordered_logistic", "flat", "lpdf", "\u{e9}", "\"", ".",
+        "parameters",
+        "record",
+        "\n",
+        "\n",
+        "a",
+        "b",
+        "z",
+        "y",
+        "arm",
+        "event",
+        "k",
+        "~",
+        "=",
+        "|",
+        "<",
+        ">",
+        "0",
+        "1",
+        "2.5",
+        "1e9",
+        "(",
+        ")",
+        "[",
+        "]",
+        ",",
+        "+",
+        "-",
+        "*",
+        "/",
+        "^",
+        "normal",
+        "weibull",
+        "mixture",
+        "ordered",
+        "simplex",
+        "dirichlet",
+        "censored",
+        "truncated",
+        "not",
+        "and",
+        "or",
+        "==",
+        "\"drug\"",
+        "`k`",
+        "exp",
+        "log",
+        "where",
+        "log_density",
+        "#",
+        "point",
+        "ordered_logistic",
+        "flat",
+        "lpdf",
+        "\u{e9}",
+        "\"",
+        ".",
     ];
     let next = &mut uniform(90);
     for round in 0..20_000 {
