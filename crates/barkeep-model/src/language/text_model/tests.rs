@@ -252,3 +252,51 @@ fn information_moves_smoothly_with_theta() {
         assert!(bend <= 1e-6 * (1.0 + here[k].abs()), "{k}: {bend}");
     }
 }
+
+/// The families' hand-written kernels and the same regressions as text, held to each other.
+#[test]
+fn regressions_as_text_are_the_families() {
+    use crate::{Choice, Link, Nuisance};
+    let covariates = [("x1", -1.0, 1.0), ("x2", -1.0, 1.0)];
+    let half = Prior::HalfNormal { scale: 2.0 };
+    let line = "a + b1 * x1 + b2 * x2";
+    let count = || Column::integer("y", 0.0, 1e6, 0.0).unwrap();
+    for (family, link, response, law, nuisance) in [
+        ("gaussian", Link::Identity, real("y", -100.0, 100.0), format!("normal({line}, s)"), true),
+        ("student_t", Link::Identity, real("y", -100.0, 100.0), format!("student_t(4, {line}, s)"), true),
+        ("poisson", Link::Log, count(), format!("poisson_log({line})"), false),
+        ("poisson", Link::Log, count(), format!("poisson(exp({line}))"), false),
+        ("negative_binomial", Link::Log, count(), format!("neg_binomial(exp({line}), s)"), true),
+        ("gamma", Link::Log, real("y", 1e-9, 1e6), format!("gamma(s, s / exp({line}))"), true),
+        ("exponential", Link::Log, real("y", 0.0, 1e6), format!("exponential(1 / exp({line}))"), false),
+        (
+            "bernoulli",
+            Link::Logit,
+            Column::boolean("y", false).unwrap(),
+            format!("bernoulli(inv_logit({line}))"),
+            false,
+        ),
+        ("bernoulli", Link::Probit, Column::boolean("y", false).unwrap(), format!("PROBIT({line})"), false),
+    ] {
+        let entry = crate::families::FAMILIES.iter().find(|entry| entry.name == family);
+        let entry = entry.unwrap_or_else(|| panic!("{family}"));
+        let mut columns = vec![response];
+        columns.extend(covariates.map(|(name, low, high)| real(name, low, high)));
+        let scale = if nuisance { " s > 0 ~ half_normal(2)\n" } else { "" };
+        let record = match law.strip_prefix("PROBIT") {
+            Some(predictor) => format!("log_density = log_normal_cdf((2 * y - 1) * {predictor})"),
+            None => format!("y ~ {law}"),
+        };
+        let text = format!(
+            "parameters\n a ~ normal(0, 1)\n b1 ~ normal(0, 1)\n b2 ~ normal(0, 1)\n{scale}record\n {record}\n"
+        );
+        let model = TextModel::new(&text, &schema(columns)).unwrap_or_else(|error| panic!("{error}"));
+        let choice = Choice { link, nuisance: Nuisance::Unknown(half), settings: &crate::check::Defaults };
+        let design =
+            Design::new("y", vec!["x1".into(), "x2".into()], true, Prior::Normal { mean: 0.0, sd: 1.0 })
+                .unwrap();
+        let built_in = Regression::new(design, (entry.build)(&choice).unwrap()).unwrap();
+        let near: Vec<f64> = [0.2, -0.4, 0.6, 0.3][..3 + usize::from(nuisance)].to_vec();
+        same(&model, &built_in, &near, 0.5);
+    }
+}

@@ -1,0 +1,131 @@
+//! Runs every model of the gallery from its spec to its certificate, and holds texts to the built-in models they write down.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set itself up has failed")]
+
+mod written;
+
+use barkeep::accounting::Steps;
+use barkeep::data::Records;
+use barkeep::{Plan, Simulation, Spec};
+use std::path::{Path, PathBuf};
+use written::{refusal, run, series, simulated};
+
+/// The specs of the gallery.
+fn gallery() -> Vec<PathBuf> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/models"));
+    let mut specs: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    specs.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    specs.sort();
+    specs
+}
+
+/// θ in the line of a spec that says how to simulate its records.
+fn theta(text: &str) -> Vec<f64> {
+    let line = text.lines().find(|line| line.contains("--theta=")).unwrap();
+    let numbers = line.split("--theta=").nth(1).unwrap().split(' ').next().unwrap();
+    numbers.split(',').map(|number| number.parse().unwrap()).collect()
+}
+
+#[test]
+fn every_model_of_the_gallery_runs_and_is_certified_with_its_text() {
+    let specs = gallery();
+    assert_eq!(specs.len(), 11);
+    for path in specs {
+        let folder = tempfile::tempdir().unwrap();
+        let written = std::fs::read_to_string(&path).unwrap();
+        let text =
+            written.replace("records = 20000", "records = 500").replace("epsilon = 4", "epsilon = 200");
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let model = std::fs::read_to_string(path.with_extension("model")).unwrap();
+        std::fs::write(folder.path().join(format!("{name}.model")), &model).unwrap();
+        let spec = Spec::parse(&text, folder.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let simulation = if spec.model().simulates() {
+            Simulation::of_spec(&spec)
+        } else {
+            let table = toml::Table::from_iter([("name".to_owned(), name.into())]);
+            Simulation::of_model(&table, spec.model().dimension()).unwrap()
+        };
+        let csv = folder.path().join(format!("{name}.csv"));
+        simulation.write_csv(&csv, b',', &theta(&written), Records(500), 1).unwrap();
+        let plan = Plan::new(spec).unwrap_or_else(|error| panic!("{name}: {error}")).stopping_after(Steps(3));
+        let table = plan.read_records(&mut |_| {}).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let run = plan.run(table).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(run.draws.dimension(), theta(&written).len(), "{name}");
+        let last: Vec<f64> = series(&run, 0).iter().map(|series| *series.last().unwrap()).collect();
+        assert!(last.iter().all(|value| value.is_finite()), "{name}: {last:?}");
+        // The file is not needed again: its text is in the certificate, and verifying builds it anew.
+        let held: toml::Table = run.certificate.spec.parse().unwrap();
+        assert_eq!(held["model"]["text"].as_str(), Some(model.as_str()), "{name}");
+        run.certificate.verify().unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+/// A spec of a model over these columns.
+fn spec(columns: &str, model: &str, sampler: &str) -> String {
+    format!(
+        "[data]\npath = 'none.csv'\nrecords = 5000\n[data.columns]\n{columns}\n[model]\n{model}\n[privacy]\nepsilon = 8\n\
+         delta = 1e-5\n[sampler]\n{sampler}\nsteps = 200\nseed = 5\n"
+    )
+}
+
+#[test]
+fn draws_of_the_papers_models_as_text_are_those_of_the_built_in_ones() {
+    let gallery = |name: &str| {
+        let path = format!("{}/../../examples/models/{name}.model", env!("CARGO_MANIFEST_DIR"));
+        format!("text = '''\n{}'''", std::fs::read_to_string(path).unwrap())
+    };
+    let banana = "x1 = { min = -50, max = 50, invalid = 0 }\nx2 = { min = -50, max = 50, invalid = 0 }";
+    let mixture = "x = { min = -50, max = 50, invalid = 0 }";
+    let walk = "name = 'barker'\nproposal_sd = 0.05\nclip = 0.2";
+    let dynamics = "name = 'langevin'\nclip = 5\nprecondition = [0.1, 0.1]";
+    for (name, columns, theta) in [("banana", banana, [0.0, 3.0]), ("mixture", mixture, [0.0, 1.0])] {
+        for sampler in [walk, dynamics] {
+            let sampler = format!("{sampler}\nstart = {theta:?}");
+            let plan = |model: &str| {
+                let spec = Spec::parse(&spec(columns, model, &sampler), Path::new("")).unwrap();
+                Plan::new(spec).unwrap_or_else(|error| panic!("{name}: {error}"))
+            };
+            let (text, built_in) = (plan(&gallery(name)), plan(&format!("name = '{name}'")));
+            assert_eq!(text.steps(), built_in.steps());
+            let draws = |plan: &Plan| series(&run(plan, simulated(&built_in, &theta, 3).0, 11), 0);
+            let mut moved = 0;
+            for (found, expected) in draws(&text).iter().flatten().zip(draws(&built_in).iter().flatten()) {
+                assert!(
+                    (found - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
+                    "{name}: {found} {expected}"
+                );
+                moved += usize::from(*expected != theta[0] && *expected != theta[1]);
+            }
+            assert!(moved > 20, "{name} hardly moved");
+        }
+    }
+}
+
+#[test]
+fn a_bounded_text_is_not_clipped_and_the_plan_says_so() {
+    let columns = "y = { kind = 'bool', invalid = false }\nx = { min = -1, max = 1, invalid = 0 }";
+    let text = "text = '''\nparameters\n a ~ normal(0, 1)\n b ~ normal(0, 1)\nrecord\n y ~ bernoulli_logit(a + b * x)\n'''";
+    let plan =
+        Plan::new(Spec::parse(&spec(columns, text, "name = 'langevin'"), Path::new("")).unwrap()).unwrap();
+    let words = format!("{:?}", plan.fact("clipping"));
+    assert!(words.contains("none: bounds"), "{words}");
+}
+
+#[test]
+fn a_fault_of_a_text_names_key_line_and_place() {
+    let columns = "y = { min = 0.1, max = 9, invalid = 1 }";
+    let said = refusal(&spec(columns, "text = '''\nparameters\n s > 0\nrecord\n y ~ weibul(s, 1)\n'''", ""));
+    assert!(
+        said.contains("model.text")
+            && said.contains("line 4, column 6")
+            && said.contains("did you mean `weibull`?"),
+        "{said}"
+    );
+    let said = refusal(&spec(columns, "file = 'nowhere.model'", ""));
+    assert!(said.contains("model.file") && said.contains("cannot read"), "{said}");
+    let said = refusal(&spec(columns, "file = 'a'\ntext = 'b'", ""));
+    assert!(said.contains("say the same thing"), "{said}");
+    let said = refusal(&spec(columns, "txt = 'b'", ""));
+    assert!(said.contains("name"), "{said}");
+}

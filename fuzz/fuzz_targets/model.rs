@@ -1,0 +1,27 @@
+//! Feeds any text to the model language over columns of every kind; what it accepts is evaluated once.
+
+#![no_main]
+
+use barkeep::data::{Block, Column, Schema};
+use barkeep::model::{Likelihood, Scratch, TextModel};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let levels = ["p", "q", "r", "s"].map(str::to_owned).to_vec();
+    let columns = [
+        Column::real("x", -1.0, 3.0, 0.0),
+        Column::real("y", 0.1, 9.0, 1.0),
+        Column::integer("k", 0.0, 9.0, 1.0),
+        Column::boolean("event", false),
+        Column::category("g", levels, "p"),
+    ];
+    let Ok(schema) = columns.into_iter().collect::<Result<_, _>>().and_then(Schema::new) else { return };
+    let Ok(model) = TextModel::new(text, &schema) else { return };
+    let record = vec![1.0; model.columns()];
+    let theta = vec![0.5; model.dimension()];
+    let mut out = vec![0.0; model.dimension()];
+    let block = Block::over(&record, 1, 1);
+    let mut scratch = Scratch::new();
+    model.gradient(block, &theta, &mut out, &mut scratch);
+    model.log_ratio(block, &theta, &theta, &mut out[..1], &mut scratch);
+});
