@@ -23,6 +23,9 @@ pub const MODEL_KEYS: [Key; 3] = [
     ),
 ];
 
+/// The name of a model written as text.
+pub(crate) const TEXT_MODEL: &str = "text";
+
 /// The keys of a model written as text.
 pub const TEXT_KEYS: [Key; 2] = [
     key("text", "", "the model itself, between triple quotes; public, like everything in a spec"),
@@ -38,7 +41,7 @@ pub static MODELS: LazyLock<Vec<ModelEntry>> = LazyLock::new(|| {
         build: Build::Formula,
     };
     let text = ModelEntry {
-        name: "text",
+        name: TEXT_MODEL,
         summary: "a model of your own, written down in the model language (docs/model-language.md)",
         keys: &TEXT_KEYS,
         build: Build::Text,
@@ -157,7 +160,7 @@ fn entry(table: &toml::Table) -> Result<&'static ModelEntry, SpecError> {
         table.to_mut().insert("name".to_owned(), "regression".into());
     }
     if (table.contains_key("text") || table.contains_key("file")) && !table.contains_key("name") {
-        table.to_mut().insert("name".to_owned(), "text".into());
+        table.to_mut().insert("name".to_owned(), TEXT_MODEL.into());
     }
     section::named("model", &table, &MODELS, |entry| entry.name)
 }

@@ -1,6 +1,7 @@
 //! States what a run guarantees, before its first answer, so that anyone can compute the bill again.
 
 use crate::Error;
+use crate::models::TEXT_MODEL;
 use crate::plan::{Bill, DEFAULT_SAMPLER, Plan};
 use crate::spec::{OWN, Privacy, Spec};
 use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours};
@@ -133,7 +134,7 @@ impl Certificate {
             bill,
             released: released(plan.bill()),
             public: public(unit),
-            premises: premises(unit, plan.spec().has_own_model().then(|| plan.spec().model_name())),
+            premises: premises(unit, ModelCode::of(plan.spec())),
             unit,
             records: plan.spec().data().records(),
             model: plan.spec().model_name().to_owned(),
@@ -261,7 +262,7 @@ impl Certificate {
             ("released", self.released == released(Some(bill))),
             ("unit", self.unit == unit),
             ("public", self.public == public(unit)),
-            ("premises", self.premises == premises(unit, Some(own))),
+            ("premises", self.premises == premises(unit, ModelCode::Own(own))),
             ("records", count(&data, unit.plural()) == Some(self.records.0)),
             ("model", self.model == own),
             ("sampler", self.sampler == named),
@@ -335,8 +336,35 @@ fn public(unit: Unit) -> Vec<String> {
     vec![spec, "the proposals and the starting points".to_owned()]
 }
 
-/// What the guarantee rests on; `own` is the type of a model outside barkeep.
-fn premises(unit: Unit, own: Option<&str>) -> Vec<String> {
+/// Whose code a model is.
+#[derive(Clone, Copy)]
+enum ModelCode<'a> {
+    /// barkeep's.
+    BuiltIn,
+    /// A text in the spec.
+    Text,
+    /// Outside barkeep, of this type.
+    Own(&'a str),
+}
+
+impl<'a> ModelCode<'a> {
+    fn of(spec: &'a Spec) -> Self {
+        match spec.has_own_model() {
+            true => Self::Own(spec.model_name()),
+            false if spec.model_name() == TEXT_MODEL => Self::Text,
+            false => Self::BuiltIn,
+        }
+    }
+}
+
+/// What the guarantee rests on.
+fn premises(unit: Unit, model: ModelCode<'_>) -> Vec<String> {
+    let code = match model {
+        ModelCode::BuiltIn | ModelCode::Own(_) => "the model is trusted code",
+        ModelCode::Text => {
+            "the model is the text in the spec, which can name one record at a time and no other; what runs it is trusted code"
+        }
+    };
     let whose = match unit {
         Unit::Record => "a person contributes one record",
         Unit::Person { .. } => "all rows of a person carry the same identifier, and nobody else's do",
@@ -345,11 +373,11 @@ fn premises(unit: Unit, own: Option<&str>) -> Vec<String> {
         whose,
         "nothing in the spec was chosen by looking at the records",
         "the file is well formed: refusals of structure are visible",
-        "the model is trusted code",
+        code,
         "the operating system's randomness is good and the process's memory is not read",
         "time, power and other side channels are not covered",
     ]);
-    if let Some(own) = own {
+    if let ModelCode::Own(own) = model {
         premises.push(format!("the model's code, {own}, is no part of barkeep: its author answers for it"));
     }
     premises
