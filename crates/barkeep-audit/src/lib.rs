@@ -12,6 +12,7 @@
 
 mod evidence;
 mod game;
+mod outcomes;
 mod pair;
 mod probe;
 mod proportion;
@@ -19,11 +20,14 @@ mod samplers;
 mod scores;
 mod simple;
 mod staged;
+mod watched;
 mod worst;
 
 pub use evidence::{Claim, Effort, attack};
 pub use game::{Each, Game, Source, World};
 pub use proportion::{at_least, at_most};
+pub use watched::Progress;
+use watched::{Place, Watched};
 
 use barkeep::Error;
 use barkeep::plan::{Bill, Plan};
@@ -60,12 +64,14 @@ impl Row {
 }
 
 /// How to audit.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
     /// Trials in each world; chosen by the work of one where absent.
     pub trials: Option<u64>,
     /// Repeats an audit. Records are made up, so that no seed endangers them.
     pub seed: Option<u64>,
+    /// Hears how far the audit is, from any thread.
+    pub watch: Option<&'a (dyn Fn(Progress<'_>) + Sync)>,
 }
 
 /// Trials of a mechanism in each world, where none are asked for.
@@ -78,20 +84,26 @@ const QUESTIONS: u64 = 6_000_000;
 ///
 /// # Errors
 /// Whatever keeps a mechanism from running.
-pub fn audit_all(options: Options, found: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, Error> {
+pub fn audit_all(options: Options<'_>, found: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, Error> {
     let source = Source::new(options.seed)?;
     let examples = samplers::examples();
-    let alpha = ALPHA / (simple::SIMPLE.len() + examples.len()) as f64;
+    let games = simple::SIMPLE.len() + examples.len() + 1;
+    let alpha = ALPHA / games as f64;
     let mut rows = Vec::new();
     for entry in simple::SIMPLE {
-        let effort = Effort { trials: options.trials.unwrap_or(TRIALS), alpha, source };
-        let case = entry(effort)?;
+        let case = entry(Effort { trials: options.trials.unwrap_or(TRIALS), alpha, source })?;
+        let watched = Watched::new(
+            &*case.game,
+            &case.name,
+            case.effort,
+            Place { index: rows.len(), games, watch: options.watch },
+        );
         let row = Row {
-            mechanism: case.name,
+            mechanism: case.name.clone(),
             certified: case.contract.epsilon(case.claim.delta)?.upper,
             delta: case.claim.delta.get(),
-            audited: attack(&*case.game, case.claim, effort)?,
-            trials: effort.trials,
+            audited: attack(&watched, case.claim, case.effort)?,
+            trials: case.effort.trials,
             priced_as_released: case.priced_as_released,
         };
         found(&row);
@@ -99,10 +111,15 @@ pub fn audit_all(options: Options, found: &mut dyn FnMut(&Row)) -> Result<Vec<Ro
     }
     for example in &examples {
         let mechanism = format!("sampler {}", example.title);
-        let row = attack_plan(&samplers::plan(example)?, mechanism, options, alpha, source)?;
+        let place = Place { index: rows.len(), games, watch: options.watch };
+        let row = attack_plan(&samplers::plan(example)?, mechanism, options, alpha, source, place)?;
         found(&row);
         rows.push(row);
     }
+    let place = Place { index: rows.len(), games, watch: options.watch };
+    let row = outcomes::audit(options, alpha, source, place)?;
+    found(&row);
+    rows.push(row);
     Ok(rows)
 }
 
@@ -116,16 +133,19 @@ fn nothing_to_audit() -> Error {
 ///
 /// # Errors
 /// A baseline, which certifies nothing; whatever keeps the plan from running.
-pub fn audit_plan(plan: &Plan, options: Options) -> Result<Row, Error> {
-    attack_plan(plan, format!("sampler {}", plan.sampler().name), options, ALPHA, Source::new(options.seed)?)
+pub fn audit_plan(plan: &Plan, options: Options<'_>) -> Result<Row, Error> {
+    let place = Place { index: 0, games: 1, watch: options.watch };
+    let name = format!("sampler {}", plan.sampler().name);
+    attack_plan(plan, name, options, ALPHA, Source::new(options.seed)?, place)
 }
 
 fn attack_plan(
     plan: &Plan,
     mechanism: String,
-    options: Options,
+    options: Options<'_>,
     alpha: f64,
     source: Source,
+    place: Place<'_>,
 ) -> Result<Row, Error> {
     let (Some(epsilon), Privacy::Budget { delta, .. }) = (plan.epsilon(), plan.spec().privacy()) else {
         return Err(nothing_to_audit());
@@ -133,11 +153,14 @@ fn attack_plan(
     let trials = options.trials.unwrap_or_else(|| (QUESTIONS / samplers::work(plan)).clamp(2_000, TRIALS));
     let game = samplers::game(plan, source)?;
     let claim = Claim { delta, gaussian: samplers::is_gaussian(plan) };
+    let effort = Effort { trials, alpha, source };
+    let watched = Watched::new(&game, &mechanism, effort, place);
+    let audited = attack(&watched, claim, effort)?;
     Ok(Row {
         mechanism,
         certified: epsilon.get(),
         delta: delta.get(),
-        audited: attack(&game, claim, Effort { trials, alpha, source })?,
+        audited,
         trials,
         priced_as_released: match plan.bill() {
             Some(Bill::Contract(contract) | Bill::Once(contract)) => {

@@ -5,47 +5,111 @@ use crate::scores;
 use barkeep::Error;
 use barkeep_accounting::Sampling;
 use barkeep_curator::insecure::SharedTable;
-use barkeep_curator::{Choose, Clip, Decide, Precondition, Sum, TableBuilder, Term};
-use barkeep_data::{Block, Count, Schema, View};
+use barkeep_curator::{Choose, Clip, Decide, PersonsBuilder, Precondition, Sum, TableBuilder, Term};
+use barkeep_data::{Block, Column, Count, Schema, Unit, View};
 use barkeep_model::{Likelihood, Scratch};
 use barkeep_num::log_sum_exp;
+use std::sync::{Mutex, PoisonError};
 
-/// Two neighbouring data sets: `others` equal records, and one that differs or is missing in the second.
-#[derive(Debug, Clone)]
+/// What one record says, or all rows of one person.
+pub(crate) type Rows = Vec<Vec<f64>>;
+
+/// Two neighbouring data sets: `others` equal records, a company of different ones, and one that differs or is missing in the
+/// second. Where rows belong to persons, each of them is a person.
+#[derive(Debug)]
 pub(crate) struct Pair {
     /// The record that only the first data set holds.
-    pub(crate) first: Vec<f64>,
+    pub(crate) first: Rows,
     /// What the second holds in its place; nothing where neighbours add or remove.
-    pub(crate) second: Option<Vec<f64>>,
+    pub(crate) second: Option<Rows>,
     /// Each of the other records.
-    pub(crate) other: Vec<f64>,
+    pub(crate) other: Rows,
     /// How many others there are.
     pub(crate) others: u64,
+    /// Records that differ from each other. Only questions that ask all records may be asked then.
+    pub(crate) company: Company,
+    /// What a neighbouring data set differs in.
+    pub(crate) unit: Unit,
     /// What is publicly known of them all.
     pub(crate) schema: Schema,
 }
 
-/// What a record adds to a log-ratio, clipped, for each kind of record.
+/// Records of varied content around the one that differs.
+#[derive(Debug, Default)]
+pub(crate) struct Company {
+    members: Vec<Rows>,
+    /// What they add to the question asked last, by the bits of what it depends on.
+    last: Mutex<Option<(Vec<u64>, Vec<f64>)>>,
+}
+
+impl Company {
+    /// Of these records.
+    pub(crate) fn of(members: Vec<Rows>) -> Self {
+        Self { members, last: Mutex::default() }
+    }
+
+    /// What all members add to a question that depends on `key`, one after the other in f64: not the curator's arithmetic.
+    fn share(&self, key: &[&[f64]], width: usize, mut each: impl FnMut(&[Vec<f64>]) -> Vec<f64>) -> Vec<f64> {
+        if self.members.is_empty() {
+            return vec![0.0; width];
+        }
+        let key: Vec<u64> = key.concat().into_iter().map(f64::to_bits).collect();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((known, share)) if *known == key => share.clone(),
+            _ => {
+                let mut share = vec![0.0; width];
+                for member in &self.members {
+                    share.iter_mut().zip(each(member)).for_each(|(sum, term)| *sum += term);
+                }
+                *last = Some((key, share.clone()));
+                share
+            }
+        }
+    }
+}
+
+/// What a record adds to a log-ratio, clipped, for each kind of record, and what the company adds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ratios {
     worlds: [f64; 2],
     other: f64,
+    company: f64,
 }
 
 impl Pair {
-    /// The two tables. The one record comes first.
+    /// The two tables. The one record stands in the middle of its company, before the others; a person's first row does, and
+    /// the rest at the end.
     pub(crate) fn tables(&self) -> Result<[SharedTable; 2], Error> {
-        let table = |record: Option<&Vec<f64>>| {
-            let others = usize::try_from(self.others).unwrap_or(usize::MAX);
-            let count = Count::About(others + 1);
-            let mut builder = TableBuilder::viewed(View::all(self.schema.clone()), count)?;
-            if let Some(record) = record {
-                builder.push_row(record)?;
-            }
-            for _ in 0..others {
-                builder.push_row(&self.other)?;
-            }
-            builder.finish().map(SharedTable::from)
+        let table = |record: Option<&Rows>| -> Result<SharedTable, Error> {
+            let (before, after) = self.company.members.split_at(self.company.members.len() / 2);
+            let others = (0..self.others).map(|_| &self.other);
+            let all: Vec<&Rows> = before.iter().chain(record).chain(after).chain(others).collect();
+            let view = View::all(self.schema.clone());
+            let count = match self.second {
+                Some(_) => Count::Exactly(all.len()),
+                None => Count::About(all.len().max(1)),
+            };
+            let built = match self.unit {
+                Unit::Record => {
+                    let mut builder = TableBuilder::viewed(view, count)?;
+                    all.iter().flat_map(|rows| rows.iter()).try_for_each(|row| builder.push_row(row))?;
+                    builder.finish()?
+                }
+                Unit::Person { most_rows } => {
+                    let mut builder = PersonsBuilder::new(view, count, most_rows)?;
+                    let longest = all.iter().map(|rows| rows.len()).max().unwrap_or(0);
+                    for round in 0..longest {
+                        for (who, rows) in all.iter().enumerate() {
+                            if let Some(row) = rows.get(round) {
+                                builder.push_row(&who.to_string(), row)?;
+                            }
+                        }
+                    }
+                    builder.finish()?
+                }
+            };
+            Ok(SharedTable::from(built))
         };
         Ok([table(Some(&self.first))?, table(self.second.as_ref())?])
     }
@@ -57,21 +121,30 @@ impl Pair {
         asked: &Decide<'_>,
         scratch: &mut Scratch,
     ) -> Ratios {
-        let mut share = |record: &[f64]| log_ratio(likelihood, record, asked, scratch);
+        let mut share = |rows: &[Vec<f64>]| log_ratio(likelihood, rows, asked, scratch);
         let first = share(&self.first);
         let second = self.second.as_ref().map_or(0.0, |second| share(second));
         let other = if self.others == 0 { 0.0 } else { share(&self.other) };
-        Ratios { worlds: [first, second], other }
+        let key = [asked.from, asked.to, &[asked.clip.get()]];
+        let company = self.company.share(&key, 1, |rows| vec![share(rows)]);
+        Ratios { worlds: [first, second], other, company: company[0] }
     }
 
     /// Every record's share of the sum asked for.
     pub(crate) fn terms(&self, likelihood: &dyn Likelihood, asked: &Sum<'_>, scratch: &mut Scratch) -> Terms {
-        let mut share = |record: &[f64]| term(likelihood, &self.schema, record, asked, scratch);
+        let mut share = |rows: &[Vec<f64>]| term(likelihood, &self.schema, rows, asked, scratch);
         let first = share(&self.first);
         let nothing = || vec![0.0; first.len()];
         let second = self.second.as_ref().map_or_else(nothing, |second| share(second));
         let other = if self.others == 0 { nothing() } else { share(&self.other) };
-        Terms { worlds: [first, second], other, others: self.others, absent: self.second.is_none() }
+        let theta = match asked.term {
+            Term::Gradient { theta, .. } | Term::Score { theta, .. } | Term::Shifted { theta, .. } => theta,
+            Term::Centred(score) | Term::Tail { score, .. } => score.theta,
+            Term::Statistics | Term::Faults | Term::Columns { .. } | Term::Gram { .. } => &[],
+        };
+        let company = self.company.share(&[theta, &[asked.clip.get()]], first.len(), &mut share);
+        let (others, absent) = (self.others, self.second.is_none());
+        Terms { worlds: [first, second], other, others, company, absent }
     }
 
     /// ln of each candidate's probability in a world.
@@ -84,8 +157,8 @@ impl Pair {
     ) -> Vec<f64> {
         let mut weights = asked.offsets.to_vec();
         let own = if world == World::First { Some(&self.first) } else { self.second.as_ref() };
-        let mut add = |record: &[f64], times: f64| {
-            let shares = shares(likelihood, record, asked, scratch);
+        let mut add = |rows: &[Vec<f64>], times: f64| {
+            let shares = shares(likelihood, rows, asked, scratch);
             weights.iter_mut().zip(shares).for_each(|(weight, share)| *weight += times * asked.power * share);
         };
         own.into_iter().for_each(|own| add(own, 1.0));
@@ -104,7 +177,7 @@ impl Pair {
                 scale(asked, batch, records) * ((batch as f64 - 1.0) * ratios.other + own)
             }
             Sampling::Full | Sampling::Poisson { .. } => {
-                asked.temper.get() * (self.others as f64 * ratios.other + own)
+                asked.temper.get() * (self.others as f64 * ratios.other + ratios.company + own)
             }
         }
     }
@@ -146,6 +219,7 @@ pub(crate) struct Terms {
     worlds: [Vec<f64>; 2],
     other: Vec<f64>,
     others: u64,
+    company: Vec<f64>,
     absent: bool,
 }
 
@@ -176,10 +250,10 @@ impl Terms {
                 let squares: f64 = answer
                     .iter()
                     .zip(own)
-                    .zip(&self.other)
+                    .zip(self.other.iter().zip(&self.company))
                     .enumerate()
-                    .map(|(entry, ((answer, own), other))| {
-                        let mean = asked.temper.get() * (others * other + one * own);
+                    .map(|(entry, ((answer, own), (other, company)))| {
+                        let mean = asked.temper.get() * (others * other + company + one * own);
                         scores::precision(asked, entry) * (answer - mean) * (answer - mean)
                     })
                     .sum();
@@ -190,55 +264,73 @@ impl Terms {
     }
 }
 
-/// A record's log-ratio, clipped.
+/// The log-ratio of a record, or of a person's rows together, clipped.
 pub(crate) fn log_ratio(
     likelihood: &dyn Likelihood,
-    record: &[f64],
+    rows: &[Vec<f64>],
     asked: &Decide<'_>,
     scratch: &mut Scratch,
 ) -> f64 {
-    let mut out = [0.0];
-    likelihood.log_ratio(Block::over(record, 1, 1), asked.from, asked.to, &mut out, scratch);
     let bound = asked.clip.get();
-    if out[0].is_nan() { 0.0 } else { out[0].clamp(-bound, bound) }
+    let ratio = row_sum(likelihood, rows, asked.from, asked.to, scratch);
+    if ratio.is_nan() { 0.0 } else { ratio.clamp(-bound, bound) }
 }
 
-/// A record's log-ratios from the reference to each candidate, cut to the range.
+/// The log-ratios of rows, added up.
+fn row_sum(
+    likelihood: &dyn Likelihood,
+    rows: &[Vec<f64>],
+    from: &[f64],
+    to: &[f64],
+    scratch: &mut Scratch,
+) -> f64 {
+    let mut out = [0.0];
+    let ratio = |row: &Vec<f64>| {
+        likelihood.log_ratio(Block::over(row, 1, 1), from, to, &mut out, scratch);
+        out[0]
+    };
+    rows.iter().map(ratio).reduce(|sum, ratio| sum + ratio).unwrap_or(0.0)
+}
+
+/// The log-ratios of a record, or of a person's rows together, from the reference to each candidate, cut to the range.
 pub(crate) fn shares(
     likelihood: &dyn Likelihood,
-    record: &[f64],
+    rows: &[Vec<f64>],
     asked: &Choose<'_>,
     scratch: &mut Scratch,
 ) -> Vec<f64> {
-    let mut out = [0.0];
     let (low, high) = asked.range;
     asked
         .candidates
         .chunks_exact(likelihood.dimension())
         .map(|candidate| {
-            likelihood.log_ratio(Block::over(record, 1, 1), asked.reference, candidate, &mut out, scratch);
-            if out[0].is_nan() { 0.5 * (low + high) } else { out[0].clamp(low, high) }
+            let ratio = row_sum(likelihood, rows, asked.reference, candidate, scratch);
+            if ratio.is_nan() { 0.5 * (low + high) } else { ratio.clamp(low, high) }
         })
         .collect()
 }
 
-/// A record's term of a sum, clipped: its gradient, preconditioned, with its squares or without, or its statistics.
+/// The term of a record in a sum, or of a person's rows together, clipped: gradients, preconditioned, with the squares of their
+/// sum or without, statistics, or the share of bad cells.
 pub(crate) fn term(
     likelihood: &dyn Likelihood,
     schema: &Schema,
-    record: &[f64],
+    rows: &[Vec<f64>],
     asked: &Sum<'_>,
     scratch: &mut Scratch,
 ) -> Vec<f64> {
     let dimension = likelihood.dimension();
-    let block = Block::over(record, 1, 1);
-    let mut out = vec![0.0; dimension];
-    match asked.term {
-        Term::Gradient { theta, precondition } => {
-            gradient(likelihood, block, (theta, precondition), &mut out, scratch)
-        }
+    let mut gradients = |theta, precondition| {
+        added(rows, |row| {
+            let mut out = vec![0.0; dimension];
+            gradient(likelihood, Block::over(row, 1, 1), (theta, precondition), &mut out, scratch);
+            out
+        })
+    };
+    let out = match asked.term {
+        Term::Gradient { theta, precondition } => gradients(theta, precondition),
         Term::Score { theta, precondition, weight } => {
-            gradient(likelihood, block, (theta, precondition), &mut out, scratch);
+            let mut out = gradients(theta, precondition);
             for j in 0..dimension {
                 for k in j..dimension {
                     // Both of a symmetric pair in one entry.
@@ -246,31 +338,61 @@ pub(crate) fn term(
                     out.push(weight * pair * out[j] * out[k]);
                 }
             }
+            out
+        }
+        // Half a cell is taken off each of the two numbers of a column; a person's is the mean over rows.
+        Term::Faults => {
+            let fault = |column: &Column, value: f64| match (value.is_nan(), column.bounds()) {
+                (true, _) => [0.5, -0.5],
+                (false, Some((min, max))) if value < min || value > max => [-0.5, 0.5],
+                (false, _) => [-0.5, -0.5],
+            };
+            let mut out = vec![0.0; 2 * schema.width()];
+            for row in rows {
+                let noted =
+                    schema.columns().iter().zip(row).flat_map(|(column, value)| fault(column, *value));
+                out.iter_mut().zip(noted).for_each(|(sum, noted)| *sum += noted / rows.len() as f64);
+            }
+            return out;
         }
         Term::Statistics => match likelihood.record_statistics(schema) {
-            Ok(statistics) => {
-                out.resize(statistics.width(), 0.0);
-                statistics.write(block, &mut out);
-            }
+            Ok(statistics) => added(rows, |row| {
+                let mut out = vec![0.0; statistics.width()];
+                statistics.write(Block::over(row, 1, 1), &mut out);
+                out
+            }),
             // The curator refuses the question for the same reason.
-            Err(_) => out.clear(),
+            Err(_) => Vec::new(),
         },
-        Term::Columns { coordinates } => out = scores::powers(coordinates, record),
+        Term::Columns { coordinates } => added(rows, |row| scores::powers(coordinates, row)),
         Term::Gram { coordinates, centres, spreads } => {
-            return scores::products(coordinates, (centres, spreads), asked.clip.get(), record);
+            let clip = asked.clip.get();
+            return added(rows, |row| scores::products(coordinates, (centres, spreads), clip, row));
         }
-        Term::Centred(score) => out = scores::score(likelihood, schema, record, score, None, scratch),
+        Term::Centred(score) => {
+            added(rows, |row| scores::score(likelihood, schema, row, score, None, scratch))
+        }
         Term::Tail { score, edges } => {
-            out = scores::score(likelihood, schema, record, score, Some(edges), scratch);
+            added(rows, |row| scores::score(likelihood, schema, row, score, Some(edges), scratch))
         }
         Term::Shifted { theta, precondition, clip, centre } => {
-            gradient(likelihood, block, (theta, precondition), &mut out, scratch);
+            let mut out = gradients(theta, precondition);
             let norm = out.iter().map(|term| term * term).sum::<f64>().sqrt();
             let factor = if norm.is_finite() { (clip / norm).min(1.0) } else { 0.0 };
             out.iter_mut().zip(centre).for_each(|(term, centre)| *term = *term * factor - centre);
+            out
         }
-    }
+    };
     clipped(out, asked.clip)
+}
+
+/// What each of a person's rows says, added up.
+fn added(rows: &[Vec<f64>], mut each: impl FnMut(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let add = |mut sum: Vec<f64>, next: Vec<f64>| {
+        sum.iter_mut().zip(next).for_each(|(sum, term)| *sum += term);
+        sum
+    };
+    rows.iter().map(|row| each(row)).reduce(add).unwrap_or_default()
 }
 
 /// A record's preconditioned gradient.

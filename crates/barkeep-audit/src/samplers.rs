@@ -16,9 +16,23 @@ use barkeep_curator::Ask;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The examples of every private sampler that are small enough to be attacked.
+/// The examples of every private sampler that are small enough to be attacked, and some of them by person.
 pub(crate) fn examples() -> Vec<ExampleSpec> {
-    SAMPLERS.iter().flat_map(SamplerEntry::examples).filter(|example| example.audited).collect()
+    let examples = SAMPLERS.iter().flat_map(SamplerEntry::examples).filter(|example| example.audited);
+    let mut examples: Vec<ExampleSpec> = examples.collect();
+    let persons = BY_PERSON.iter().filter_map(|name| examples.iter().find(|example| example.title == *name));
+    let persons: Vec<ExampleSpec> = persons.map(by_person).collect();
+    examples.extend(persons);
+    examples
+}
+
+/// Samplers that are attacked by person too: one of decisions, one of sums, one of batches.
+const BY_PERSON: [&str; 3] = ["barker", "langevin", "sgld"];
+
+/// The example with three rows a person.
+fn by_person(example: &ExampleSpec) -> ExampleSpec {
+    let text = example.text.replace("\nrecords = ", "\nperson = 'id'\nmost_rows = 3\npersons = ");
+    ExampleSpec { title: format!("{}, persons of 3 rows", example.title), text, ..example.clone() }
 }
 
 /// The plan of an example.

@@ -2,7 +2,7 @@
 
 use crate::evidence::{Claim, Effort};
 use crate::game::{Each, Game, World};
-use crate::pair::Pair;
+use crate::pair::{Company, Pair, Rows};
 use crate::probe::Aim;
 use crate::samplers::priced_as_released;
 use crate::staged::Staged;
@@ -15,9 +15,9 @@ use barkeep_accounting::{
 };
 use barkeep_curator::{
     Ask, Budget, Clip, Decide, LatticeSigma, Level, Precondition, PrivacyModel, Refused, Sum, Temper, Term,
-    barker_minibatch_clip, decide_cost, discrete_gaussian, sum_cost, sum_sensitivity,
+    barker_minibatch_clip, decide_cost, discrete_gaussian, faults_clip, sum_cost, sum_sensitivity,
 };
-use barkeep_data::{Column, Schema};
+use barkeep_data::{Column, Count, Schema, Unit};
 use barkeep_model::{GaussianMean, Likelihood};
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub(crate) struct Case {
     pub(crate) claim: Claim,
     /// Whether what is priced is what leaves; else the price includes a number that stays inside.
     pub(crate) priced_as_released: bool,
+    /// How hard it is attacked.
+    pub(crate) effort: Effort,
     pub(crate) game: Box<dyn Game>,
 }
 
@@ -79,7 +81,36 @@ pub(crate) const SIMPLE: &[Entry] = &[
     },
     |effort| Attack::sums("fixed batch sum", 1, 0.5).batch(FIXED).case(effort),
     |effort| Attack::sums("fixed batch sum, 10 of them", 1, 2.0).batch(FIXED).times(10, 1e-3).case(effort),
-    |_| lattice_noise("discrete gaussian", 16.0, 4),
+    |effort| {
+        Attack::decisions("barker decision among 3000 others", Rule::Barker, 0.5).among(CROWD).case(effort)
+    },
+    |effort| {
+        Attack::decisions(
+            "penalty decisions among 3000 others, 5 of them",
+            Rule::Penalty { sigma: 2.0 },
+            0.25,
+        )
+        .times(5, 1e-3)
+        .among(CROWD)
+        .case(effort)
+    },
+    |effort| Attack::sums("gaussian sum among 3000 others", 1, 1.0).among(CROWD).case(effort),
+    |effort| Attack::sums("gaussian sum among 3000, 5 coordinates", 5, 1.0).among(CROWD).case(effort),
+    |effort| {
+        Attack::sums("gaussian sum among 3000, add or remove", 1, 1.0)
+            .neighbours(Neighbours::AddRemove)
+            .among(CROWD)
+            .case(effort)
+    },
+    |effort| {
+        Attack::decisions("barker decision, persons of 7 rows", Rule::Barker, 0.5).persons(7).case(effort)
+    },
+    |effort| Attack::sums("gaussian sum, persons of 5 rows", 2, 1.0).persons(5).case(effort),
+    |effort| Attack::sums("gaussian sum, persons among 3000", 2, 1.0).persons(3).among(CROWD).case(effort),
+    |effort| Attack::sums("fixed batch sum, persons of 5 rows", 1, 0.5).batch(FIXED).persons(5).case(effort),
+    |effort| Attack::faults("counts of bad cells, 3 columns", 3, 1.0).case(effort),
+    |effort| Attack::faults("counts of bad cells, persons of 4 rows", 2, 1.0).persons(4).case(effort),
+    |effort| lattice_noise("discrete gaussian", 16.0, 4, effort),
     |effort| {
         Attack::decisions("penalty decision, release price", Rule::Penalty { sigma: 1.0 }, 0.25)
             .times(1, 1e-3)
@@ -104,6 +135,23 @@ pub(crate) const SIMPLE: &[Entry] = &[
     },
 ];
 
+/// Others of varied content around an attacked record: three blocks, the last of them not full.
+const CROWD: usize = 3000;
+
+/// Records, or persons, of varied content: near zero, within the clip, beyond it, at the bounds; of several sizes of rows.
+fn crowd(count: usize, dimension: usize, rows: usize) -> Vec<Rows> {
+    let mut rng = PublicRng::new(20, 26);
+    let mut value = |kind: usize| match kind % 5 {
+        0 => rng.normal(),
+        1 => 1e-6 * rng.normal(),
+        2 => 30.0 * rng.normal(),
+        3 => FAR,
+        _ => -FAR,
+    };
+    let mut row = |member: usize| (0..dimension).map(|j| value(member + j)).collect::<Vec<f64>>();
+    (0..count).map(|member| (0..=member % rows).map(|_| row(member)).collect()).collect()
+}
+
 /// A fifth of twenty records.
 const FIXED: Sampling = Sampling::WithoutReplacement { batch: 4, records: 20 };
 
@@ -122,6 +170,8 @@ enum Question {
     Decision { rule: Rule, clip: f64 },
     /// Noisy sums of its gradient, with noise of `ratio` sensitivities.
     Sum { dimension: usize, ratio: f64 },
+    /// Noisy counts of its bad cells: all invalid in one world, all outside the bounds in the other.
+    Faults { columns: usize, ratio: f64 },
 }
 
 /// What an attack says of either question.
@@ -133,6 +183,10 @@ struct Terms {
     batch: Sampling,
     premises: PrivacyModel,
     level: Level,
+    /// Others of varied content.
+    company: usize,
+    /// Rows of each person; 1 for records.
+    rows: usize,
 }
 
 /// A mechanism and the terms it is asked under.
@@ -150,11 +204,24 @@ impl Attack {
         Self::new(name, Question::Sum { dimension, ratio }, 1e-3)
     }
 
+    fn faults(name: &'static str, columns: usize, ratio: f64) -> Self {
+        Self::new(name, Question::Faults { columns, ratio }, 1e-3)
+    }
+
     fn new(name: &'static str, question: Question, delta: f64) -> Self {
         let premises = PrivacyModel { neighbours: SUBSTITUTE };
         Self {
             question,
-            terms: Terms { name, steps: 1, delta, batch: FULL, premises, level: Level::Decision },
+            terms: Terms {
+                name,
+                steps: 1,
+                delta,
+                batch: FULL,
+                premises,
+                level: Level::Decision,
+                company: 0,
+                rows: 1,
+            },
         }
     }
 
@@ -173,6 +240,18 @@ impl Attack {
         self
     }
 
+    /// Among this number of others of varied content.
+    fn among(mut self, company: usize) -> Self {
+        self.terms.company = company;
+        self
+    }
+
+    /// Of whole persons with this number of rows.
+    fn persons(mut self, rows: usize) -> Self {
+        self.terms.rows = rows;
+        self
+    }
+
     fn neighbours(mut self, neighbours: Neighbours) -> Self {
         self.terms.premises.neighbours = neighbours;
         self
@@ -180,6 +259,11 @@ impl Attack {
 
     fn case(self, effort: Effort) -> Result<Case, Error> {
         let Self { question, terms } = self;
+        // A trial among thousands takes as long as thousands of trials alone.
+        let effort = match terms.company {
+            0 => effort,
+            _ => Effort { trials: (effort.trials / 5).max(10), ..effort },
+        };
         let (batch, premises, level, temper) = (terms.batch, terms.premises, terms.level, Temper::NONE);
         let delta = Delta::new(terms.delta)?;
         match question {
@@ -192,6 +276,17 @@ impl Attack {
                     let (from, to) = (&[0.0], &[1.0]);
                     gate.decide(&Decide { from, to, offset: 0.0, temper, clip, batch, rule: &rule, level })
                         .map(drop)
+                })
+            }
+            Question::Faults { columns, ratio } => {
+                let clip = faults_clip(columns, Count::Exactly(1))?;
+                let sigma = ratio * sum_sensitivity(temper, clip, premises.neighbours)?.get();
+                let cost = sum_cost(temper, clip, batch, sigma, premises)?;
+                let mut pair = terms.pair(vec![f64::NAN; columns], vec![0.0; columns])?;
+                pair.second = Some(vec![vec![2.0 * FAR; columns]; terms.rows]);
+                terms.staged(cost, pair, Claim { delta, gaussian: true }, effort, move |gate| {
+                    let mut out = vec![0.0; 2 * columns];
+                    gate.sum(&Sum { term: Term::Faults, temper, clip, batch, sigma }, &mut out)
                 })
             }
             Question::Sum { dimension, ratio } => {
@@ -224,7 +319,11 @@ impl Terms {
                 (Some(opposite.clone()), opposite, 0)
             }
         };
-        Ok(Pair { first: record, second, other, others, schema })
+        let many = |record: Vec<f64>| vec![record; self.rows];
+        let company = Company::of(crowd(self.company, record.len(), self.rows));
+        let unit = if self.rows == 1 { Unit::Record } else { Unit::Person { most_rows: None } };
+        let (first, second, other) = (many(record), second.map(many), many(other));
+        Ok(Pair { first, second, other, others, company, unit, schema })
     }
 
     fn staged(
@@ -236,7 +335,7 @@ impl Terms {
         ask: impl Fn(&mut dyn Ask) -> Result<(), Refused> + Sync + 'static,
     ) -> Result<Case, Error> {
         let contract = Contract::new(vec![(cost, Steps(self.steps))])?;
-        let dimension = pair.first.len();
+        let dimension = pair.schema.width();
         let likelihood: Arc<dyn Likelihood> = Arc::new(
             GaussianMean::independent(&vec![1.0; dimension], 1.0)
                 .map_err(|error| Error::Budget(error.to_string()))?,
@@ -257,6 +356,7 @@ impl Terms {
             name: self.name.to_owned(),
             claim,
             priced_as_released: priced_as_released(contract.parts()),
+            effort,
             contract,
             game: Box::new(game),
         })
@@ -264,7 +364,7 @@ impl Terms {
 }
 
 /// The discrete Gaussian on integers, which no question to a gate uses yet.
-fn lattice_noise(name: &'static str, variance: f64, sensitivity: u64) -> Result<Case, Error> {
+fn lattice_noise(name: &'static str, variance: f64, sensitivity: u64, effort: Effort) -> Result<Case, Error> {
     let mechanism =
         Mechanism::DiscreteGaussian(DiscreteGaussian { variance: Variance::new(variance)?, sensitivity });
     let cost = Cost::new(mechanism, FULL, SUBSTITUTE)?;
@@ -278,6 +378,7 @@ fn lattice_noise(name: &'static str, variance: f64, sensitivity: u64) -> Result<
         contract: Contract::new(vec![(cost, Steps(1))])?,
         claim: Claim { delta: Delta::new(1e-3)?, gaussian: false },
         priced_as_released: true,
+        effort,
         game: Box::new(game),
     })
 }

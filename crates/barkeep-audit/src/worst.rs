@@ -1,6 +1,6 @@
 //! Chooses the two neighbouring records a sampler's questions distinguish best, among the corners of the public bounds.
 
-use crate::pair::{Pair, log_ratio, shares, term};
+use crate::pair::{Company, Pair, Rows, log_ratio, shares, term};
 use barkeep::Error;
 use barkeep::PublicRng;
 use barkeep::plan::Plan;
@@ -8,14 +8,19 @@ use barkeep::run::rehearse::Rehearsal;
 use barkeep::spec::Privacy;
 use barkeep_accounting::{Neighbours, Sampling};
 use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
-use barkeep_data::Schema;
+use barkeep_data::{Schema, Unit};
 use barkeep_model::{Likelihood, Scratch};
 
 /// Questions overheard before the records are chosen.
 const OVERHEARD: usize = 48;
 
-/// Corners of the bounds that are considered: all of them up to six columns, some of them beyond.
-const CORNERS: u64 = 64;
+/// Corners of the bounds that are considered: all of them up to seven columns. Beyond, this number whose columns go up and
+/// down independently of each other, and those where one column goes alone.
+const CORNERS: u64 = 128;
+
+/// Rows of an attacked person, where the spec does not bound them, and the most it is given.
+const ROWS: u64 = 5;
+const MOST_ROWS: usize = 64;
 
 /// The worst pair found for a plan: each candidate's answers to a chain's first questions are compared.
 ///
@@ -25,7 +30,13 @@ pub(crate) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair
     let Privacy::Budget { neighbours, .. } = plan.spec().privacy() else {
         return Err(crate::nothing_to_audit());
     };
-    let candidates = corners(schema);
+    let unit = plan.spec().data().unit();
+    let rows = match unit {
+        Unit::Record => 1,
+        Unit::Person { most_rows } => usize::try_from(most_rows.unwrap_or(ROWS)).unwrap_or(1).min(MOST_ROWS),
+    };
+    // A whole person is attacked: all rows at one corner.
+    let candidates: Vec<Rows> = corners(schema).into_iter().map(|corner| vec![corner; rows]).collect();
     let mut rng = PublicRng::new(seed, u64::MAX);
     let mut ear = Ear {
         likelihood: &**plan.spec().likelihood(),
@@ -73,6 +84,8 @@ pub(crate) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair
         second: second.map(|second| candidates[second].clone()),
         other: candidates[other].clone(),
         others,
+        company: Company::default(),
+        unit,
         schema: schema.clone(),
     })
 }
@@ -80,13 +93,23 @@ pub(crate) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair
 /// Corners of the box of values a model can see, and its centre.
 fn corners(schema: &Schema) -> Vec<Vec<f64>> {
     let ranges: Vec<(f64, f64)> = schema.columns().iter().map(|column| column.range()).collect();
-    let corner = |number: u64| -> Vec<f64> {
-        let end = |(index, (low, high)): (usize, &(f64, f64))| {
-            if number >> (index % 6) & 1 == 1 { *high } else { *low }
-        };
-        ranges.iter().enumerate().map(end).collect()
+    let width = ranges.len();
+    let at = |high: &dyn Fn(usize) -> bool| -> Vec<f64> {
+        ranges
+            .iter()
+            .enumerate()
+            .map(|(column, (least, most))| if high(column) { *most } else { *least })
+            .collect()
     };
-    let mut corners: Vec<Vec<f64>> = (0..CORNERS.min(1 << ranges.len().min(6))).map(corner).collect();
+    let mut corners: Vec<Vec<f64>> = if CORNERS.checked_ilog2().is_some_and(|bits| width <= bits as usize) {
+        (0..1_u64 << width).map(|number| at(&|column| number >> column & 1 == 1)).collect()
+    } else {
+        let mut rng = PublicRng::new(CORNERS, width as u64);
+        let drawn = (0..CORNERS).map(|_| (0..width).map(|_| rng.uniform() < 0.5).collect::<Vec<bool>>());
+        let drawn: Vec<Vec<f64>> = drawn.map(|high| at(&|column| high[column])).collect();
+        let alone = (0..width).flat_map(|one| [at(&|column| column == one), at(&|column| column != one)]);
+        [at(&|_| true), at(&|_| false)].into_iter().chain(drawn).chain(alone).collect()
+    };
     corners.push(ranges.iter().map(|(low, high)| 0.5 * low + 0.5 * high).collect());
     corners
 }
@@ -95,7 +118,7 @@ fn corners(schema: &Schema) -> Vec<Vec<f64>> {
 struct Ear<'a> {
     likelihood: &'a dyn Likelihood,
     schema: &'a Schema,
-    candidates: &'a [Vec<f64>],
+    candidates: &'a [Rows],
     /// For each question, each candidate's share in units of the clip bound.
     heard: Vec<Vec<Vec<f64>>>,
     batch: Sampling,
@@ -108,7 +131,7 @@ impl Ear<'_> {
         &mut self,
         batch: Sampling,
         bound: f64,
-        share: impl Fn(&dyn Likelihood, &[f64], &mut Scratch) -> Vec<f64>,
+        share: impl Fn(&dyn Likelihood, &[Vec<f64>], &mut Scratch) -> Vec<f64>,
     ) -> Result<(), Refused> {
         if self.heard.len() >= OVERHEARD {
             return Err(Refused::Exhausted);

@@ -173,9 +173,39 @@ fn a_sum_in_floating_point_is_caught() {
     assert!(proved(&right, FULL) <= price);
 }
 
+/// Terms of records that are centred by the mean of their block, then clipped at ½ and added: no record's term is its own.
+fn centred_by_the_block(record: f64, others: usize) -> f64 {
+    let block: Vec<f64> = std::iter::once(record).chain((0..others).map(|i| (i as f64).sin())).collect();
+    let mean = block.iter().sum::<f64>() / block.len() as f64;
+    block.iter().map(|value| (value - mean).clamp(-0.5, 0.5)).sum()
+}
+
+#[test]
+fn a_model_that_centres_by_the_block_is_caught() {
+    // A curator refuses such a model before it sees a record. Here the sum is made without one: neighbours should move it by
+    // 1, and move it by a hundred, because one record far out moves the mean, and with it everybody's term.
+    let sums = [1000.0, -1000.0].map(|record| centred_by_the_block(record, 400));
+    let broken = Each(move |world: World, rng: &mut NoiseRng| sums[world.index()] + normal(rng, 1.0));
+    let price = certified(1.0, Sampling::Full, Neighbours::Substitute, FULL);
+    assert!(proved(&broken, FULL) > price);
+}
+
+/// A person's rows, each clipped at ½ by itself and then added, as if a row were a person.
+#[test]
+fn rows_clipped_one_by_one_are_caught() {
+    let person = |world: World| vec![if world == World::First { 3.0 } else { -3.0 }; 5];
+    let by_row = move |world: World| person(world).iter().map(|row| f64::clamp(*row, -0.5, 0.5)).sum::<f64>();
+    let by_person = move |world: World| f64::clamp(person(world).iter().sum(), -0.5, 0.5);
+    let broken = Each(move |world: World, rng: &mut NoiseRng| by_row(world) + normal(rng, 1.0));
+    let right = Each(move |world: World, rng: &mut NoiseRng| by_person(world) + normal(rng, 1.0));
+    let price = certified(1.0, Sampling::Full, Neighbours::Substitute, FULL);
+    assert!(proved(&broken, FULL) > price);
+    assert!(proved(&right, FULL) <= price);
+}
+
 #[test]
 fn every_row_holds_at_a_small_effort() {
-    let options = Options { trials: Some(1_000), seed: Some(7) };
+    let options = Options { trials: Some(1_000), seed: Some(7), ..Options::default() };
     let rows = audit_all(options, &mut |_| {}).unwrap();
     // Every sampler has a row but those that certify nothing.
     for sampler in SAMPLERS.iter().filter(|sampler| sampler.private) {
@@ -190,9 +220,9 @@ fn every_row_holds_at_a_small_effort() {
 #[test]
 #[ignore = "slow: cargo test -p barkeep-audit --release --test audit -- --ignored"]
 fn simple_mechanisms_show_seven_tenths_of_their_price() {
-    for row in audit_all(Options { trials: None, seed: Some(1) }, &mut |_| {}).unwrap() {
+    for row in audit_all(Options { seed: Some(1), ..Options::default() }, &mut |_| {}).unwrap() {
         assert!(row.holds(), "{row:?}");
-        if row.priced_as_released && !row.mechanism.starts_with("sampler") {
+        if row.priced_as_released && !row.mechanism.starts_with("sampler") && row.certified > 0.0 {
             assert!(row.audited >= 0.7 * row.certified, "{row:?}");
         }
     }

@@ -56,6 +56,26 @@ fn a_regression_by_formula_is_attacked_too() {
 }
 
 #[test]
+fn a_spec_by_person_is_attacked_on_whole_persons() {
+    let folder = Folder::new();
+    let records = spec("name = 'langevin'\nstep = 0.01\nsteps = 6\nstart = [0, 0]\nclip = 0.5");
+    let persons = records.replace("records = 20", "person = 'who'\npersons = 20\nmost_rows = 4");
+    let certified = |text: &str| {
+        folder.write("spec.toml", text);
+        let shown = folder.barkeep(&["audit", "spec.toml", "--trials", "40000", "--seed", "2", "--json"]);
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        assert!(shown.stderr.contains("all but one person's rows"), "{}", shown.stderr);
+        let shown: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+        let row = &shown["rows"][0];
+        let (certified, audited) = (row["certified"].as_f64().unwrap(), row["audited"].as_f64().unwrap());
+        assert!(audited <= certified && audited > 0.5 * certified, "{row}");
+        certified
+    };
+    // The clip is what a person costs, whatever the number of rows.
+    assert_eq!(certified(&persons), certified(&records));
+}
+
+#[test]
 fn a_baseline_is_refused_with_the_reason() {
     let folder = Folder::new();
     let baseline = spec("name = 'rwmh'\nproposal_sd = 0.1\nsteps = 5\nstart = [0, 0]");

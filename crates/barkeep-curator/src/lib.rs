@@ -80,6 +80,7 @@ pub use random::normal::rounded_normal;
 pub use random::rng::NoiseRng;
 pub use random::sigma::LatticeSigma;
 pub use records::builder::{PersonsBuilder, TableBuilder};
+pub use records::faults::{faults_centre, faults_clip};
 pub use records::table::Table;
 pub use sums::coordinates::{Coordinate, Curve, powers_bound, powers_width};
 pub use sums::gram::{gram_sensitivity, gram_width};

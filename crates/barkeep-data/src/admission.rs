@@ -1,6 +1,6 @@
 //! Admits records in the order they come, a block at a time, and hands what a model sees of them to a sink.
 
-use crate::{BLOCK, Block, Count, Error, View};
+use crate::{BLOCK, Block, Count, Error, Fault, View};
 
 /// Takes admitted records, up to [`BLOCK`] at a time.
 ///
@@ -9,6 +9,9 @@ pub trait Sink {
     /// Takes the next `records` records: `write` writes one feature of them, by its place in the view's schema, to a
     /// slice of that length.
     fn take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64]));
+
+    /// Notes what is wrong with the cells of one column of the file's schema, of the records that are taken next.
+    fn note(&mut self, _column: usize, _faults: &[Fault]) {}
 }
 
 /// Turns cells into what a model sees, row by row or a stretch of columns at a time.
@@ -22,10 +25,11 @@ pub struct Admission {
     count: Count,
     /// Records handed on already.
     handed: usize,
-    /// Admitted records in their own units, column-major, not handed on yet.
+    /// Records in their own units, column-major, not handed on yet and not admitted before that.
     staged: Vec<f64>,
     staged_records: usize,
     spare: Vec<f64>,
+    faults: Vec<Fault>,
 }
 
 impl Admission {
@@ -44,7 +48,7 @@ impl Admission {
         let needed = count.left(0).min(BLOCK).checked_mul(columns).ok_or_else(too_large)?;
         staged.try_reserve_exact(needed).map_err(|_| too_large())?;
         staged.resize(needed, 0.0);
-        Ok(Self { view, count, handed: 0, staged, staged_records: 0, spare: Vec::new() })
+        Ok(Self { view, count, handed: 0, staged, staged_records: 0, spare: Vec::new(), faults: Vec::new() })
     }
 
     /// Admits one record.
@@ -57,14 +61,12 @@ impl Admission {
         }
         self.stage(1, sink, |admission| {
             let (length, position) = (admission.stride(), admission.staged_records);
-            let slots = admission.staged.chunks_exact_mut(length).zip(admission.view.source().columns());
-            for ((slots, column), value) in slots.zip(row) {
-                slots[position] = column.admit(*value);
-            }
+            let slots = admission.staged.chunks_exact_mut(length);
+            slots.zip(row).for_each(|(slots, value)| slots[position] = *value);
         })
     }
 
-    /// Adds one record whose cells, already admitted, `cell` gives by column.
+    /// Adds one record whose cells, as they are, `cell` gives by column.
     pub(crate) fn push_with(
         &mut self,
         sink: &mut dyn Sink,
@@ -78,7 +80,7 @@ impl Admission {
         })
     }
 
-    /// Adds several records at once, at most [`room`](Self::room) of them: `fill` writes each column's admitted values.
+    /// Adds several records at once, at most [`room`](Self::room) of them: `fill` writes each column's values.
     pub(crate) fn push_columns(
         &mut self,
         count: usize,
@@ -125,8 +127,17 @@ impl Admission {
         Ok(())
     }
 
-    /// Hands the staged records on.
+    /// Admits the staged records and hands them on.
     fn hand_on(&mut self, sink: &mut dyn Sink) {
+        let (length, records) = (self.stride(), self.staged_records);
+        let columns = self.staged.chunks_exact_mut(length).zip(self.view.source().columns());
+        for (index, (slots, column)) in columns.enumerate() {
+            let slots = &mut slots[..records];
+            self.faults.clear();
+            self.faults.extend(slots.iter().map(|value| column.fault(*value)));
+            slots.iter_mut().for_each(|value| *value = column.admit(*value));
+            sink.note(index, &self.faults);
+        }
         let staged = Block::over(&self.staged, self.stride(), self.staged_records);
         let (view, spare) = (&self.view, &mut self.spare);
         sink.take(self.staged_records, &mut |index, out| view.fill(index, staged, out, spare));

@@ -29,5 +29,5 @@ pub use error::Error;
 pub use read::{read, read_header, read_persons};
 pub use records::{Count, Records};
 pub use roster::{Roster, Unit};
-pub use schema::{Column, Kind, Scale, Schema};
+pub use schema::{Column, Fault, Kind, Scale, Schema};
 pub use view::{Factor, Feature, Shape, View};

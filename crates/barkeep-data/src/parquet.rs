@@ -283,13 +283,10 @@ impl Decoder<'_> {
         match reader {
             None => Err(unreadable(path)),
             Some(Typed::Bool(pages)) => pages.fill(path, present, out, |value| {
-                value.map_or_else(
-                    || cells.column().admit(missing),
-                    |value| named(cells, f64::from(u8::from(*value)), value),
-                )
+                value.map_or(missing, |value| named(cells, f64::from(u8::from(*value)), value))
             }),
             Some(Typed::Int32(pages)) => pages.fill(path, present, out, |value| match value {
-                None => cells.column().admit(missing),
+                None => missing,
                 Some(value) if unsigned => {
                     let value = value.cast_unsigned();
                     named(cells, f64::from(value), &value)
@@ -301,7 +298,7 @@ impl Decoder<'_> {
                 reason = "whole numbers above 2^53 round to the nearest f64"
             )]
             Some(Typed::Int64(pages)) => pages.fill(path, present, out, |value| match value {
-                None => cells.column().admit(missing),
+                None => missing,
                 Some(value) if unsigned => {
                     let value = value.cast_unsigned();
                     named(cells, value as f64, &value)
@@ -309,26 +306,21 @@ impl Decoder<'_> {
                 Some(value) => named(cells, *value as f64 * unit, value),
             }),
             Some(Typed::Float(pages)) => pages.fill(path, present, out, |value| {
-                value.map_or_else(
-                    || cells.column().admit(missing),
-                    |value| named(cells, f64::from(*value), value),
-                )
+                value.map_or(missing, |value| named(cells, f64::from(*value), value))
             }),
-            Some(Typed::Double(pages)) => pages.fill(path, present, out, |value| {
-                value.map_or_else(|| cells.column().admit(missing), |value| named(cells, *value, value))
-            }),
-            Some(Typed::Text(pages)) => pages.fill(path, present, out, |value| {
-                value.map_or_else(|| cells.column().admit(missing), |value| cells.parse(value.data()))
-            }),
+            Some(Typed::Double(pages)) => pages
+                .fill(path, present, out, |value| value.map_or(missing, |value| named(cells, *value, value))),
+            Some(Typed::Text(pages)) => pages
+                .fill(path, present, out, |value| value.map_or(missing, |value| cells.parse(value.data()))),
         }
     }
 }
 
-/// A number as the column admits it: a category's level is what the number looks like when written.
+/// A number, or a category's level by what the number looks like when written.
 #[inline]
 fn named(cells: &Cells<'_>, number: f64, written: &impl std::fmt::Display) -> f64 {
     if !matches!(cells.column().kind(), Kind::Category { .. }) {
-        return cells.column().admit(number);
+        return number;
     }
     with_digits(written, |digits| cells.parse(digits))
 }

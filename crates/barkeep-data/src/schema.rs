@@ -230,19 +230,48 @@ impl Column {
 
     /// `value` as the kind admits it, or else `invalid`, in the column's own unit. Never non-finite.
     pub(crate) fn admit(&self, value: f64) -> f64 {
-        let kept = match &self.kind {
+        self.kept(value).unwrap_or(self.invalid)
+    }
+
+    /// What is wrong with a value.
+    pub(crate) fn fault(&self, value: f64) -> Fault {
+        match (self.kept(value), &self.kind) {
+            (None, _) => Fault::Invalid,
+            (Some(_), Kind::Real { min, max }) if !(*min..=*max).contains(&value) => Fault::Clamped,
+            (Some(_), Kind::Integer { min, max }) if !(*min..=*max).contains(&value.round()) => {
+                Fault::Clamped
+            }
+            (Some(_), Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool | Kind::Category { .. }) => {
+                Fault::Valid
+            }
+        }
+    }
+
+    /// `value` as the kind admits it; none where it is invalid.
+    fn kept(&self, value: f64) -> Option<f64> {
+        match &self.kind {
             Kind::Real { min, max } => (!value.is_nan()).then(|| value.clamp(*min, *max)),
             Kind::Integer { min, max } => (!value.is_nan()).then(|| value.round().clamp(*min, *max)),
             Kind::Bool => (value == 0.0 || value == 1.0).then_some(value),
             Kind::Category { levels } => {
                 (value >= 0.0 && value < levels.len() as f64 && value.fract() == 0.0).then_some(value)
             }
-        };
-        kept.unwrap_or(self.invalid)
+        }
     }
 }
 
-/// Reads cells of text as one column admits them.
+/// What is wrong with a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    Valid,
+    /// It is missing, unreadable or undeclared: the column's `invalid` stands in.
+    Invalid,
+    /// It lies outside the bounds, and was moved to the nearer one.
+    Clamped,
+}
+
+/// Reads cells of text.
 ///
 /// Numbers are in Rust's decimal notation; true is `true`, `t`, `yes`, `y` or 1, false likewise, in any case; a level
 /// is matched exactly. Space around a cell is ignored.
@@ -268,7 +297,7 @@ impl<'a> Cells<'a> {
         self.column
     }
 
-    /// The cell in the column's own unit.
+    /// What the cell says in the column's own unit, not admitted yet; not-a-number where it is missing, unreadable or undeclared.
     pub(crate) fn parse(&self, cell: &[u8]) -> f64 {
         let value = std::str::from_utf8(cell).ok().map(str::trim).and_then(|cell| match self.column.kind {
             Kind::Real { .. } | Kind::Integer { .. } => cell.parse::<f64>().ok(),
@@ -278,7 +307,7 @@ impl<'a> Cells<'a> {
                 self.levels.get(place).map(|(_, index)| *index)
             }
         });
-        self.column.admit(value.unwrap_or(f64::NAN))
+        value.unwrap_or(f64::NAN)
     }
 }
 

@@ -74,7 +74,7 @@ pub use error::Error;
 pub use plan::certificate::{Certificate, Verified};
 pub use plan::facts::Fact;
 pub use plan::start::PlannedStart;
-pub use plan::{Bill, Plan};
+pub use plan::{Bill, ColumnFaults, FaultCounts, Plan};
 pub use public_rng::PublicRng;
 pub use run::draws::{Draws, Outcome};
 pub use run::folder::{CERTIFICATE, Folder};

@@ -4,7 +4,7 @@ use crate::models;
 use crate::public_rng::PublicRng;
 use crate::run::files::{WriteError, write_atomically};
 use crate::spec::{Spec, SpecError};
-use barkeep_data::{Column, Kind, Records, Scale, View};
+use barkeep_data::{Column, Kind, Records, Scale, Unit, View};
 use barkeep_model::Model;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,13 +17,21 @@ pub struct Simulation {
     model: Arc<dyn Model>,
     /// What the model sees of a file's columns; absent where the file has the model's own.
     view: Option<View>,
+    /// The column that says whose row it is, and the rows of each person.
+    person: Option<(String, u64)>,
 }
 
 impl Simulation {
-    /// Of a spec's model and columns: files that the spec can read.
+    /// Of a spec's model and columns: files that the spec can read. Each person has as many rows as may count.
     #[must_use]
     pub fn of_spec(spec: &Spec) -> Self {
-        Self { model: Arc::clone(spec.model()), view: Some(spec.data().view().clone()) }
+        let data = spec.data();
+        let rows = match data.unit() {
+            Unit::Record => 1,
+            Unit::Person { most_rows } => most_rows.unwrap_or(1),
+        };
+        let person = data.person().map(|column| (column.to_owned(), rows));
+        Self { model: Arc::clone(spec.model()), view: Some(data.view().clone()), person }
     }
 
     /// Of a `[model]` section alone, for parameters of a given number. A regression's columns then lie in [−1, 1], or, where
@@ -32,7 +40,7 @@ impl Simulation {
     /// # Errors
     /// An unknown name or key, or parameters the model refuses.
     pub fn of_model(table: &toml::Table, dimension: usize) -> Result<Self, SpecError> {
-        models::for_simulation(table, dimension).map(|(model, view)| Self { model, view })
+        models::for_simulation(table, dimension).map(|(model, view)| Self { model, view, person: None })
     }
 
     /// The model.
@@ -49,7 +57,8 @@ impl Simulation {
         }
     }
 
-    /// Writes a CSV file of simulated records at θ: the names, then one line per record.
+    /// Writes a CSV file of simulated records at θ, or of persons: the names, then one line per record, or the first rows of all
+    /// persons, then the second ones.
     ///
     /// # Errors
     /// [`WriteError`]; the file is then as it was before.
@@ -64,9 +73,15 @@ impl Simulation {
         let mut rng = PublicRng::new(seed, 0);
         write_atomically(path, |file| {
             let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(file);
-            writer.write_record(self.header())?;
-            for _ in 0..records.0 {
-                writer.write_record(self.record(theta, &mut rng))?;
+            let (column, rows) =
+                self.person.as_ref().map_or((None, 1), |(column, rows)| (Some(column), *rows));
+            writer.write_record(self.header().iter().chain(column))?;
+            for _ in 0..rows {
+                for person in 0..records.0 {
+                    let mut cells = self.record(theta, &mut rng);
+                    cells.extend(column.map(|_| person.to_string()));
+                    writer.write_record(cells)?;
+                }
             }
             writer.flush()
         })

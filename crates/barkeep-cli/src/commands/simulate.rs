@@ -1,7 +1,7 @@
 //! `barkeep simulate`: writes simulated records of a model as CSV. They are public: nobody's.
 
 use crate::exit::{Exit, say};
-use barkeep::data::Records;
+use barkeep::data::{Records, Unit};
 use barkeep::{Error, Simulation};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl Simulate {
         if self.records == 0 {
             return Err(Exit::Input("--records must be at least 1".to_owned()));
         }
-        let (simulation, delimiter) = self.simulation()?;
+        let (simulation, delimiter, units) = self.simulation()?;
         let model = simulation.model();
         if self.theta.len() != model.dimension() {
             return Err(Exit::Input(format!(
@@ -55,12 +55,12 @@ impl Simulate {
         simulation
             .write_csv(&self.out, delimiter, &self.theta, Records(self.records), self.seed)
             .map_err(Error::from)?;
-        say(&format!("Wrote {} simulated records to {}", self.records, self.out.display()));
+        say(&format!("Wrote {} simulated {units} to {}", self.records, self.out.display()));
         Ok(())
     }
 
-    /// What is simulated, and the character between cells.
-    fn simulation(&self) -> Result<(Simulation, u8), Exit> {
+    /// What is simulated, the character between cells, and what is counted.
+    fn simulation(&self) -> Result<(Simulation, u8, &'static str), Exit> {
         let path = Path::new(&self.model);
         if path.extension().is_some_and(|ending| ending == "toml") {
             if !self.settings.is_empty() {
@@ -69,7 +69,8 @@ impl Simulate {
                 ));
             }
             let spec = super::spec(path)?;
-            return Ok((Simulation::of_spec(&spec), spec.data().delimiter()));
+            let data = spec.data();
+            return Ok((Simulation::of_spec(&spec), data.delimiter(), data.unit().plural()));
         }
         let mut text = format!("name = \"{}\"\n", self.model.escape_default());
         for setting in &self.settings {
@@ -78,6 +79,7 @@ impl Simulate {
         }
         let table: toml::Table =
             text.parse().map_err(|_| Exit::Input("--set takes KEY=VALUE with a TOML value".to_owned()))?;
-        Ok((Simulation::of_model(&table, self.theta.len()).map_err(Error::from)?, b','))
+        let simulation = Simulation::of_model(&table, self.theta.len()).map_err(Error::from)?;
+        Ok((simulation, b',', Unit::Record.plural()))
     }
 }

@@ -47,6 +47,10 @@ impl Curator {
                 "as long as what is summed: a number per parameter, per entry of a score, or per statistic",
             ));
         }
+        if terms.known().is_some() && asked.batch != Sampling::Full {
+            // The sum of all records would be priced as that of a batch.
+            return Err(question("batch", "all records, whose bad cells were counted as they were read"));
+        }
         self.check_batch(asked.batch)?;
         let charged = self.budget().charge(chain, asked.price(self.privacy_model())?)?;
         Ok((terms, charged))

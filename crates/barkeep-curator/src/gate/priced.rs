@@ -92,6 +92,7 @@ impl Question for Sum<'_> {
             Term::Gradient { .. }
             | Term::Score { .. }
             | Term::Statistics
+            | Term::Faults
             | Term::Columns { .. }
             | Term::Centred(_)
             | Term::Tail { .. }

@@ -122,6 +122,9 @@ pub enum Term<'a> {
         /// What is taken off, one entry per parameter.
         centre: &'a [f64],
     },
+    /// Which cells of each record were invalid, and which were clamped: two numbers for each column of the file, at the clip
+    /// of [`faults_clip`](crate::faults_clip). Asks all records.
+    Faults,
 }
 
 /// "What is T·Σᵢ clip_B(termᵢ), roughly?" The answer is the sum, clipped per record in Euclidean norm, plus an

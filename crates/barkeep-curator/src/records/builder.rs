@@ -35,7 +35,7 @@ impl TableBuilder {
     /// # Errors
     /// As [`TableBuilder::new`].
     pub fn viewed(view: View, count: Count) -> Result<Self, Error> {
-        let filling = Filling::reserve(view.schema(), count)?;
+        let filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
         Ok(Self { admission: Admission::new(view, count)?, filling })
     }
 
@@ -51,9 +51,14 @@ impl TableBuilder {
     ///
     /// # Errors
     /// If fewer rows than declared were added, or rows whose number is secret found no memory.
-    pub fn finish(mut self) -> Result<Table, Error> {
+    pub fn finish(self) -> Result<Table, Error> {
+        self.filled()?.finish()
+    }
+
+    /// All rows handed over.
+    fn filled(mut self) -> Result<Filling, Error> {
         self.admission.finish(&mut self.filling)?;
-        self.filling.finish()
+        Ok(self.filling)
     }
 }
 
@@ -69,7 +74,7 @@ impl Table {
         options: CsvOptions,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Self, Error> {
-        let mut filling = Filling::reserve(view.schema(), count)?;
+        let mut filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
         read(path, view, count, options, &mut filling, progress)?;
         filling.finish()
     }
@@ -89,9 +94,11 @@ impl Table {
         most_rows: Option<u64>,
         options: CsvOptions,
     ) -> Result<Self, Error> {
-        let mut filling = Filling::reserve(view.schema(), Count::About(count.declared()))?;
+        let rows = Count::About(count.declared());
+        let mut filling = Filling::reserve(view.schema(), rows)?.noting(view.source().width());
         let roster = read_persons(path, view, person, count, options, &mut filling)?;
-        filling.finish()?.by_person(&roster, most_rows)
+        let noted = filling.take_noted();
+        filling.finish()?.by_person(&roster, most_rows, noted.as_deref().map(|noted| (noted, count)))
     }
 }
 
@@ -142,7 +149,13 @@ impl PersonsBuilder {
         if !self.roster.is_complete() {
             return Err(self.wrong_count());
         }
-        self.rows.finish()?.by_person(&self.roster, self.most_rows)
+        let mut filling = self.rows.filled()?;
+        let noted = filling.take_noted();
+        filling.finish()?.by_person(
+            &self.roster,
+            self.most_rows,
+            noted.as_deref().map(|noted| (noted, self.count)),
+        )
     }
 
     fn wrong_count(&self) -> Error {

@@ -1,8 +1,9 @@
 //! Holds records in one aligned allocation of column-major blocks that only this crate can open.
 
 use crate::MOST_RECORDS;
+use crate::records::faults::FaultSums;
 use crate::records::persons::Persons;
-use barkeep_data::{BLOCK, Block, Count, Error, Roster, Schema, Sink, Unit};
+use barkeep_data::{BLOCK, Block, Count, Error, Fault, Roster, Schema, Sink, Unit};
 
 /// The number of f64 in a cache line and in the widest vector register.
 const LANES: usize = 8;
@@ -34,6 +35,8 @@ pub struct Table {
     records: usize,
     /// Whose rows they are; `None` where each is a record of its own.
     persons: Option<Persons>,
+    /// How many cells were invalid or clamped; only where they were noted.
+    faults: Option<FaultSums>,
     /// Lines before the first one that starts at a multiple of 64 bytes are skipped by `offset`.
     values: Vec<f64>,
     offset: usize,
@@ -61,11 +64,21 @@ impl Table {
         self.persons.as_ref()
     }
 
+    /// The number of columns of the file whose faults were noted, and their sums.
+    pub(crate) fn faults(&self) -> Option<&[i64]> {
+        self.faults.as_ref().map(FaultSums::sums)
+    }
+
     /// The same rows sorted by person, of each at most the first `most_rows`. Needs the memory of both tables meanwhile.
     ///
     /// # Errors
     /// [`Error::Room`] if there is not enough. No error says how many rows there are.
-    pub(super) fn by_person(self, roster: &Roster, most_rows: Option<u64>) -> Result<Self, Error> {
+    pub(super) fn by_person(
+        self,
+        roster: &Roster,
+        most_rows: Option<u64>,
+        noted: Option<(&[Vec<Fault>], Count)>,
+    ) -> Result<Self, Error> {
         let (persons, places) = Persons::sort(roster, most_rows);
         let blocks = self.blocks();
         // Its message would show the number of rows.
@@ -79,7 +92,9 @@ impl Table {
                 }
             });
         }
-        Ok(Self { persons: Some(persons), ..sorted.finish()? })
+        let sorted = sorted.finish()?;
+        let faults = noted.map(|(noted, count)| FaultSums::new(noted, Some((&persons, &places)), count));
+        Ok(Self { persons: Some(persons), faults, ..sorted })
     }
 
     /// What is publicly known of the columns.
@@ -131,6 +146,9 @@ pub(crate) struct Filling {
     table: Table,
     /// Whether a record found no room; none is kept then.
     overflowed: bool,
+    count: Count,
+    /// What is wrong with the cells of each column of the file, where that is noted.
+    noted: Option<Vec<Vec<Fault>>>,
 }
 
 impl Filling {
@@ -151,15 +169,28 @@ impl Filling {
         let lines = (records / BLOCK).checked_mul(STRIDE).map(|full| full + stride(records % BLOCK));
         let total = lines.and_then(|lines| lines.checked_mul(columns));
         let (values, offset) = total.and_then(aligned).ok_or_else(too_large)?;
-        let table = Table { schema: schema.clone(), records: 0, persons: None, values, offset };
-        Ok(Self { table, overflowed: false })
+        let table = Table { schema: schema.clone(), records: 0, persons: None, faults: None, values, offset };
+        Ok(Self { table, overflowed: false, count, noted: None })
+    }
+
+    /// Notes what is wrong with cells of a file of this many columns: a byte a cell, until the table is complete.
+    pub(crate) fn noting(mut self, columns: usize) -> Self {
+        self.noted = Some(vec![Vec::new(); columns]);
+        self
+    }
+
+    /// What was noted.
+    pub(super) fn take_noted(&mut self) -> Option<Vec<Vec<Fault>>> {
+        self.noted.take()
     }
 
     /// The table. The caller has seen to it that every record was handed over.
     ///
     /// # Errors
     /// [`Error::Room`] if the number of records was not declared, and they were too many.
-    pub(crate) fn finish(self) -> Result<Table, Error> {
+    pub(crate) fn finish(mut self) -> Result<Table, Error> {
+        let count = self.count;
+        self.table.faults = self.noted.take().map(|noted| FaultSums::new(&noted, None, count));
         if self.overflowed { Err(Error::Room) } else { Ok(self.table) }
     }
 
@@ -195,6 +226,14 @@ impl Filling {
 }
 
 impl Sink for Filling {
+    fn note(&mut self, column: usize, faults: &[Fault]) {
+        let Some(noted) = self.noted.as_mut().and_then(|noted| noted.get_mut(column)) else { return };
+        match noted.try_reserve(faults.len()) {
+            Ok(()) => noted.extend_from_slice(faults),
+            Err(_) => self.overflowed = true,
+        }
+    }
+
     fn take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64])) {
         if !self.overflowed && self.try_take(records, write).is_none() {
             self.overflowed = true;

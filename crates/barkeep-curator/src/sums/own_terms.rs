@@ -79,6 +79,8 @@ fn every_term(theta: &[f64]) -> [Term<'_>; 4] {
             Term::Gradient { .. } | Term::Score { .. } | Term::Statistics | Term::Shifted { .. } => {}
             // Written by barkeep's own code: coordinates by the curator, scores by its regression.
             Term::Columns { .. } | Term::Gram { .. } | Term::Centred(_) | Term::Tail { .. } => {}
+            // Counted as the records were read.
+            Term::Faults => {}
         }
     }
     every

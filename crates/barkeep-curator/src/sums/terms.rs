@@ -20,14 +20,31 @@ pub(crate) struct Terms<'a> {
 
 /// What is written for each record.
 enum Written<'a> {
-    Gradient { theta: &'a [f64], precondition: Precondition<'a> },
-    Score { theta: &'a [f64], precondition: Precondition<'a>, weight: f64 },
+    Gradient {
+        theta: &'a [f64],
+        precondition: Precondition<'a>,
+    },
+    Score {
+        theta: &'a [f64],
+        precondition: Precondition<'a>,
+        weight: f64,
+    },
     Statistics(Box<dyn RecordStatistics + 'a>),
+    /// Sums that were added up when the records were admitted.
+    Counted(&'a [i64]),
     Columns(&'a [Coordinate]),
     Gram(Gram<'a>),
     Centred(Box<Scorer<'a>>),
-    Tail { scorer: Box<Scorer<'a>>, edges: &'a [f64] },
-    Shifted { theta: &'a [f64], precondition: Precondition<'a>, clip: f64, centre: &'a [f64] },
+    Tail {
+        scorer: Box<Scorer<'a>>,
+        edges: &'a [f64],
+    },
+    Shifted {
+        theta: &'a [f64],
+        precondition: Precondition<'a>,
+        clip: f64,
+        centre: &'a [f64],
+    },
 }
 
 impl<'a> Terms<'a> {
@@ -60,6 +77,7 @@ impl<'a> Terms<'a> {
                 }
                 (Written::Score { theta, precondition, weight }, score_width(dimension))
             }
+            Term::Faults => return Err(question("term", "asked of a table")),
             Term::Statistics => {
                 let statistics =
                     likelihood.record_statistics(schema).map_err(|reason| question("model", reason))?;
@@ -114,6 +132,26 @@ impl<'a> Terms<'a> {
         Ok(Self { likelihood, written, width })
     }
 
+    /// Sums that are known already: the curator's alone to hand over.
+    pub(crate) fn counted(sums: &'a [i64], likelihood: &'a dyn Likelihood) -> Self {
+        Self { likelihood, written: Written::Counted(sums), width: sums.len() }
+    }
+
+    /// The sums over all records, where they are known already.
+    pub(crate) fn known(&self) -> Option<&'a [i64]> {
+        match self.written {
+            Written::Counted(sums) => Some(sums),
+            Written::Gradient { .. }
+            | Written::Score { .. }
+            | Written::Statistics(_)
+            | Written::Columns(_)
+            | Written::Gram(_)
+            | Written::Centred(_)
+            | Written::Tail { .. }
+            | Written::Shifted { .. } => None,
+        }
+    }
+
     /// The number of entries of one record's term.
     pub(crate) fn width(&self) -> usize {
         self.width
@@ -130,6 +168,7 @@ impl<'a> Terms<'a> {
             Written::Gradient { .. }
             | Written::Score { .. }
             | Written::Statistics(_)
+            | Written::Counted(_)
             | Written::Columns(_)
             | Written::Gram(_)
             | Written::Centred(_)
@@ -160,6 +199,8 @@ impl<'a> Terms<'a> {
                 statistics.write(tile, worker.terms.sized(self.width * tile.len()));
                 by_person(tile, ends, self.width, worker)
             }
+            // Never written record by record.
+            Written::Counted(_) => 0,
             Written::Columns(coordinates) => {
                 write_powers(coordinates, tile, worker.terms.sized(self.width * tile.len()));
                 by_person(tile, ends, self.width, worker)
@@ -195,6 +236,7 @@ impl<'a> Terms<'a> {
             Written::Gradient { .. }
             | Written::Score { .. }
             | Written::Statistics(_)
+            | Written::Counted(_)
             | Written::Columns(_)
             | Written::Centred(_)
             | Written::Tail { .. }
@@ -209,6 +251,7 @@ impl<'a> Terms<'a> {
             Written::Gradient { .. }
             | Written::Score { .. }
             | Written::Statistics(_)
+            | Written::Counted(_)
             | Written::Columns(_)
             | Written::Gram(_)
             | Written::Shifted { .. } => GRAIN,
@@ -222,6 +265,7 @@ impl<'a> Terms<'a> {
             Written::Gradient { .. }
             | Written::Score { .. }
             | Written::Statistics(_)
+            | Written::Counted(_)
             | Written::Columns(_)
             | Written::Centred(_)
             | Written::Tail { .. }

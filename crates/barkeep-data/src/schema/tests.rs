@@ -73,9 +73,9 @@ fn whatever_comes_a_model_sees_a_finite_value_in_range() {
             assert!((low..=high).contains(&column.admit(value)));
         }
         for cell in ["", "NA", "nan", "inf", "-inf", "1e999", "0x10", "1,5", "p ", "true", "٣", "--1"] {
-            assert!((low..=high).contains(&Cells::new(column).parse(cell.as_bytes())));
+            assert!((low..=high).contains(&column.admit(Cells::new(column).parse(cell.as_bytes()))));
         }
-        assert_eq!(Cells::new(column).parse(&[0xff, 0xfe]), column.admit(f64::NAN));
+        assert!(Cells::new(column).parse(&[0xff, 0xfe]).is_nan());
     }
 }
 
@@ -84,24 +84,24 @@ fn cells_are_read_by_kind() {
     let real = Column::real("a", -10.0, 10.0, 0.25).unwrap();
     let cases = [("3.5", 3.5), (" -2e0 ", -2.0), ("1e3", 10.0), ("-inf", -10.0), ("NaN", 0.25), ("", 0.25)];
     for (cell, expected) in cases {
-        assert_eq!(Cells::new(&real).parse(cell.as_bytes()), expected);
+        assert_eq!(real.admit(Cells::new(&real).parse(cell.as_bytes())), expected);
     }
     assert_eq!(Cells::new(&real).parse(b"3,5"), 0.25);
 
     let integer = Column::integer("a", -3.0, 9.0, 4.0).unwrap();
     for (cell, expected) in [("2.4", 2.0), ("2.5", 3.0), ("-2.5", -3.0), ("99", 9.0), ("many", 4.0)] {
-        assert_eq!(Cells::new(&integer).parse(cell.as_bytes()), expected);
+        assert_eq!(integer.admit(Cells::new(&integer).parse(cell.as_bytes())), expected);
     }
 
     let boolean = Column::boolean("a", true).unwrap();
     for (cell, expected) in [("FALSE", 0.0), ("no", 0.0), ("0", 0.0), ("0.0", 0.0), ("Y", 1.0), ("1", 1.0)] {
-        assert_eq!(Cells::new(&boolean).parse(cell.as_bytes()), expected);
+        assert_eq!(boolean.admit(Cells::new(&boolean).parse(cell.as_bytes())), expected);
     }
     assert_eq!(Cells::new(&boolean).parse(b"2"), 1.0);
 
     let category = Column::category("a", levels(&["EWR", "JFK", ""]), "JFK").unwrap();
     for (cell, expected) in [("EWR", 0.0), (" JFK", 1.0), ("", 2.0), ("ewr", 1.0), ("LGA", 1.0), ("0", 1.0)] {
-        assert_eq!(Cells::new(&category).parse(cell.as_bytes()), expected);
+        assert_eq!(category.admit(Cells::new(&category).parse(cell.as_bytes())), expected);
     }
     assert_eq!(category.admit(0.0), 0.0);
     assert_eq!(category.admit(3.0), 1.0);
@@ -134,4 +134,28 @@ fn a_schema_is_read_back_from_what_it_wrote_and_validated_again() {
     let broken = text.replace("\"min\":-1.0", "\"min\":1.0");
     let message = serde_json::from_str::<Schema>(&broken).unwrap_err().to_string();
     assert!(message.contains("data.columns.a: min must be less than max"));
+}
+
+#[test]
+fn faults_are_what_admission_changes() {
+    let real = Column::real("x", -1.0, 2.0, 0.0).unwrap();
+    let integer = Column::integer("k", 0.0, 3.0, 0.0).unwrap();
+    let category = Column::category("c", vec!["a".into(), "b".into()], "a").unwrap();
+    let cases: [(&Column, &[u8], Fault); 12] = [
+        (&real, b"2", Fault::Valid),
+        (&real, b"2.01", Fault::Clamped),
+        (&real, b"-inf", Fault::Clamped),
+        (&real, b"nan", Fault::Invalid),
+        (&real, b"", Fault::Invalid),
+        (&integer, b"3.4", Fault::Valid),
+        (&integer, b"3.6", Fault::Clamped),
+        (&integer, b"three", Fault::Invalid),
+        (&category, b"b", Fault::Valid),
+        (&category, b"woman", Fault::Invalid),
+        (&category, b"\xff", Fault::Invalid),
+        (&category, b" a ", Fault::Valid),
+    ];
+    for (column, cell, expected) in cases {
+        assert!(column.fault(Cells::new(column).parse(cell)) == expected);
+    }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::convergence::{ess_bulk, ess_tail, mcse_mean, r_hat};
 use super::moments::{Moments, quantile, sorted};
 use super::verdict::Verdict;
+use crate::plan::FaultCounts;
 use crate::run::draws::{Draws, NOT_PRIVATE};
 use crate::samplers::Report;
 
@@ -38,6 +39,9 @@ pub struct Summary {
     /// [`NOT_PRIVATE`] if the run was marked so; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<&'static str>,
+    /// How many cells were bad, if that was asked and paid for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultCounts>,
     /// How many draws at the start of each chain were left out of everything here.
     pub burn_in: usize,
     /// How many draws were summarised, over all chains.
@@ -120,6 +124,7 @@ impl Summary {
         Self {
             verdict: Verdict::new(checks),
             privacy: draws.is_not_private().then_some(NOT_PRIVATE),
+            faults: None,
             burn_in,
             draws: summarised,
             acceptance: draws.acceptance(burn_in),

@@ -37,7 +37,11 @@ impl fmt::Display for Summary {
         if let Some(acceptance) = self.acceptance {
             write!(f, "; {:.1} % of proposals accepted", 100.0 * acceptance)?;
         }
-        writeln!(f)
+        writeln!(f)?;
+        match &self.faults {
+            Some(faults) => write!(f, "{faults}"),
+            None => Ok(()),
+        }
     }
 }
 

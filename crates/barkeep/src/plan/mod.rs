@@ -8,13 +8,16 @@ pub(crate) mod certificate;
 mod expected;
 pub mod facts;
 mod price;
+pub(crate) mod report;
 pub(crate) mod start;
 
 pub use bill::Bill;
+pub use report::{ColumnFaults, FaultCounts};
 
 use self::bill::PricedBill;
 use self::facts::Fact;
 use self::price::{Order, Purchase};
+use self::report::FaultReport;
 use self::start::PlannedStart;
 use crate::Error;
 use crate::samplers::entry::{Expected, MakeKernel, Prepared, Questions, Setting};
@@ -59,6 +62,8 @@ pub struct Plan {
     first: Questions,
     /// What a step asks at the level that is not paid for.
     alternative: Option<(Level, Questions)>,
+    /// Counts of bad cells, if they are asked for.
+    report: Option<FaultReport>,
     kernel: Arc<MakeKernel>,
     /// What is read of the records.
     view: View,
@@ -82,10 +87,14 @@ impl Plan {
             return Err(section.error("chains", format!("must be at most {MOST_CHAINS}")).into());
         }
         let reference = start::reference(&section, &**spec.model());
+        let (report, privacy) = match FaultReport::plan(&spec)? {
+            Some((report, rest)) => (Some(report), rest),
+            None => (None, spec.privacy()),
+        };
         let setting = Setting {
             model: spec.model(),
             temper: spec.tempering(),
-            privacy: spec.privacy(),
+            privacy,
             records: spec.data().records().as_f64(),
             unit: spec.data().unit(),
             schema: spec.data().schema(),
@@ -98,9 +107,15 @@ impl Plan {
             (sampler.prepare)(&section, &setting)?;
         let start = PlannedStart::parse(&section, &setting, chains, &price, sampler.start)?;
         facts.extend(start.facts());
+        let mut first = start.questions();
+        if let Some(report) = &report {
+            report.check(&price)?;
+            facts.push(report.fact());
+            first.extend(report.questions());
+        }
 
         let level = price.level().filter(|_| spec.privacy() != Privacy::NotPrivate);
-        let order = Order { chains, cap, start: start.questions() };
+        let order = Order { chains, cap, start: first };
         let Purchase { privacy_model, paid, steps, first, affordable } = order.buy(price, spec.privacy())?;
         let half = steps / 2;
         let usual = usual.map_or(half, |usual| usual.min(half));
@@ -134,6 +149,7 @@ impl Plan {
             warnings,
             expected,
             first,
+            report,
             kernel: Arc::new(kernel),
             view: view.unwrap_or_else(|| spec.data().view().clone()),
             spec,
@@ -253,6 +269,11 @@ impl Plan {
     #[must_use]
     pub fn expected(&self) -> Option<Expected> {
         self.expected
+    }
+
+    /// What is asked about bad cells, if anything.
+    pub(crate) fn report(&self) -> Option<&FaultReport> {
+        self.report.as_ref()
     }
 
     pub(crate) fn kernel(&self) -> &MakeKernel {

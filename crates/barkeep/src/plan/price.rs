@@ -130,6 +130,7 @@ impl Order {
             let reason = "must be 1: one answer is asked for, and any number of draws follows from it";
             return Err(SpecError::new("sampler.chains", reason).into());
         }
+        let questions = self.start.into_iter().chain(questions).collect();
         let paid = PricedBill::new(Bill::Once(Contract::new(questions)?), funds.delta)?;
         if paid.epsilon() > funds.epsilon {
             return Err(Error::Budget(format!(

@@ -13,7 +13,7 @@ use crate::Error;
 use crate::diagnostics::Summary;
 use crate::plan::certificate::Certificate;
 use crate::plan::start::Start;
-use crate::plan::{Bill, Plan};
+use crate::plan::{Bill, FaultCounts, Plan};
 use crate::public_rng::PublicRng;
 use crate::run::draws::{Chain, Draws, Outcome};
 use crate::run::folder::Folder;
@@ -56,6 +56,8 @@ pub struct Run {
     pub steps_used: Vec<u64>,
     /// Whether a person stopped it.
     pub interrupted: bool,
+    /// Counts of bad cells, if the spec asked for them.
+    pub faults: Option<FaultCounts>,
     /// What each chain's kernel says of it.
     reports: Vec<Report>,
     summary: OnceLock<Summary>,
@@ -65,7 +67,10 @@ impl Run {
     /// Where the posterior lies and how far the chains can be trusted.
     #[must_use]
     pub fn summary(&self) -> &Summary {
-        self.summary.get_or_init(|| Summary::of_run(&self.draws, self.draws.warmup(), &self.reports))
+        self.summary.get_or_init(|| {
+            let faults = self.faults.clone();
+            Summary { faults, ..Summary::of_run(&self.draws, self.draws.warmup(), &self.reports) }
+        })
     }
 
     /// Writes draws, summary and certificate into a new or empty folder.

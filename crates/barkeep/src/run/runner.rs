@@ -258,11 +258,15 @@ impl Runner<'_> {
         let gates =
             (0..chains).zip(&mut streams).map(|(chain, noise)| Gate::for_chain(&curator, chain, noise));
         let gates = gates.collect::<Result<Vec<Gate>, Refused>>()?;
+        let mut faults = None;
         let starts = match streams.next() {
             Some(noise) => {
                 let mut gate = kept(chains, Gate::open(&curator, noise)?)?;
                 let rng = &mut PublicRng::new(seed, u64::MAX);
-                plan.start().resolve(&**model, plan.chains(), &mut *gate, rng)?
+                let starts = plan.start().resolve(&**model, plan.chains(), &mut *gate, rng)?;
+                // With the start's stream of noise: draws are the same with counts and without.
+                faults = plan.report().map(|report| report.ask(&mut *gate)).transpose()?;
+                starts
             }
             None => Vec::new(),
         };
@@ -294,6 +298,7 @@ impl Runner<'_> {
             steps_used,
             interrupted: self.watch.stop(),
             reports,
+            faults,
             summary: OnceLock::new(),
         })
     }

@@ -5,7 +5,7 @@ use barkeep_data::{Column, CsvOptions, Kind, Records, Scale, Schema, Unit, View,
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
-pub const DATA_KEYS: [Key; 8] = [
+pub const DATA_KEYS: [Key; 9] = [
     key("path", "", "the CSV or Parquet file (by its ending .parquet or .pq), relative to the spec"),
     key(
         "records",
@@ -30,6 +30,12 @@ pub const DATA_KEYS: [Key; 8] = [
         "most_rows",
         "all rows count",
         "with person: the first rows of a person that count, in file order; what bounds a row then bounds a person",
+    ),
+    key(
+        "report",
+        "nothing is reported",
+        "{ share = 0.02 }: this share of the budget buys two noisy counts for each column, cells that were invalid and cells \
+         that were outside the bounds",
     ),
     key(
         "columns",
@@ -60,6 +66,8 @@ pub struct Data {
     /// Records, or persons.
     records: Records,
     person: Option<Person>,
+    /// The share of μ² that buys counts of bad cells.
+    report: Option<f64>,
     delimiter: u8,
     pub(super) view: View,
 }
@@ -125,7 +133,8 @@ impl Data {
         let Some(columns) = section.table("columns")? else {
             return Err(section.error("columns", "is required, or schema"));
         };
-        let data = Self { path, records, person, delimiter, view: View::all(schema(columns)?) };
+        let report = report(&section)?;
+        let data = Self { path, records, person, report, delimiter, view: View::all(schema(columns)?) };
         data.check()?;
         Ok(data)
     }
@@ -139,7 +148,14 @@ impl Data {
     /// Records in a CSV or Parquet file, by its ending .parquet or .pq.
     #[must_use]
     pub fn in_file(schema: Schema, records: Records, path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), records, person: None, delimiter: b',', view: View::all(schema) }
+        Self {
+            path: path.into(),
+            records,
+            person: None,
+            report: None,
+            delimiter: b',',
+            view: View::all(schema),
+        }
     }
 
     /// The same rows, each a person's whom `column` names: the declared number of records is then that of persons.
@@ -167,9 +183,19 @@ impl Data {
         Self { delimiter, ..self }
     }
 
+    /// The same records with counts of the cells of each column that were invalid, or outside the bounds, for this share of
+    /// the budget's μ².
+    #[must_use]
+    pub fn report(self, share: f64) -> Self {
+        Self { report: Some(share), ..self }
+    }
+
     /// Checks the number of records, and that of persons and their rows.
     pub(super) fn check(&self) -> Result<(), SpecError> {
         admissible(&format!("data.{}", self.unit().plural()), self.records)?;
+        if self.report.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
+            return Err(SpecError::new("data.report.share", "must be above 0 and below 1"));
+        }
         let Some(Person { column, most_rows }) = &self.person else { return Ok(()) };
         if *most_rows == Some(0) {
             return Err(SpecError::new("data.most_rows", "must be at least 1"));
@@ -197,6 +223,10 @@ impl Data {
         if let Some(Person { column, most_rows }) = &self.person {
             table.insert("person".to_owned(), column.clone().into());
             most_rows.map(|most| table.insert("most_rows".to_owned(), whole(most)));
+        }
+        if let Some(share) = self.report {
+            let report = toml::Table::from_iter([("share".to_owned(), share.into())]);
+            table.insert("report".to_owned(), report.into());
         }
         if self.delimiter != b',' {
             table.insert("delimiter".to_owned(), char::from(self.delimiter).to_string().into());
@@ -229,6 +259,12 @@ impl Data {
         self.person.as_ref().map(|person| person.column.as_str())
     }
 
+    /// The share of the budget's μ² that buys counts of bad cells, if any.
+    #[must_use]
+    pub fn reported_share(&self) -> Option<f64> {
+        self.report
+    }
+
     /// The character between cells.
     #[must_use]
     pub fn delimiter(&self) -> u8 {
@@ -246,6 +282,14 @@ impl Data {
     pub fn schema(&self) -> &Schema {
         self.view.schema()
     }
+}
+
+/// Reads `report`.
+fn report(section: &Section<'_>) -> Result<Option<f64>, SpecError> {
+    let Some(table) = section.table("report")? else { return Ok(None) };
+    let keys = [key("share", "", "the share of the budget, above 0 and below 1")];
+    let report = Section::new("data.report", table, keys.iter())?;
+    Ok(Some(report.require("share", report.number("share")?)?))
 }
 
 /// A count as TOML has it.

@@ -39,6 +39,7 @@ pub(super) fn identity(question: &AnyQuestion<'_>) -> Identity {
                     writer.numbers(&[weight]);
                 }
                 Term::Statistics => writer.word("statistics"),
+                Term::Faults => writer.word("faults"),
                 Term::Columns { coordinates } => {
                     writer.word("columns");
                     writer.coordinates(coordinates);

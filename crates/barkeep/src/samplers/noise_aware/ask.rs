@@ -62,6 +62,7 @@ fn sum(ask: &mut dyn Ask, term: Term<'_>, clip: f64, ratio: Ratio, out: &mut [f6
         Term::Gradient { .. }
         | Term::Score { .. }
         | Term::Statistics
+        | Term::Faults
         | Term::Columns { .. }
         | Term::Centred(_)
         | Term::Tail { .. }
