@@ -156,7 +156,7 @@ fn a_budget_too_small_for_one_step_is_refused_as_such() {
         &[("clip = 1.0", "clip = 1000.0"), ("epsilon = 1.0", "epsilon = 0.001")],
         Some(&records()),
         3,
-        &["budget", "0 steps"],
+        &["budget", "does not buy one step"],
     );
 }
 

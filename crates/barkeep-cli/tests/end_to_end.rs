@@ -158,6 +158,74 @@ fn a_plan_needs_no_records() {
     assert!(plan["epsilon"]["upper"].as_f64().unwrap() <= 1.0);
 }
 
+const REGRESSION: &str = "[data]\npath = 'r.csv'\nrecords = 20000\n[data.columns]\n\
+    y = { kind = 'bool', invalid = false }\nx = { min = 0, max = 100, invalid = 0, scale = 'bounds' }\n\
+    [model]\nformula = 'y ~ x'\nfamily = 'bernoulli'\n[privacy]\nepsilon = 1\ndelta = 1e-6\n\
+    [sampler]\nname = 'langevin'\n";
+
+#[test]
+fn a_plan_solves_for_epsilon_and_says_what_else_would_give() {
+    let folder = Folder::new();
+    folder.write("spec.toml", REGRESSION);
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let shown = folder.barkeep(arguments);
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        serde_json::from_str(&shown.stdout).unwrap()
+    };
+    let plan = json(&["plan", "spec.toml", "--json"]);
+    let error = plan["expected_error"].as_f64().unwrap();
+    let others: Vec<f64> =
+        (0..3).map(|k| plan["alternatives"][k]["expected_error"].as_f64().unwrap()).collect();
+    assert!(others[0] > error && others[1] < error && others[2] < error, "{error} {others:?}");
+    assert!(plan["expected_width"].as_f64().unwrap() > 0.5);
+    let range = &plan["expected_error_range"];
+    assert!(range[0].as_f64().unwrap() < error && error < range[1].as_f64().unwrap(), "{range}");
+
+    let solved = json(&["plan", "spec.toml", "--json", "--error", "0.5"]);
+    assert!(solved["expected_error"].as_f64().unwrap() <= 0.5);
+    let epsilon = solved["solved"]["epsilon"].as_f64().unwrap();
+    assert!(solved["epsilon"]["upper"].as_f64().unwrap() <= epsilon);
+    let shown = folder.barkeep(&["plan", "spec.toml", "--error", "0.5"]);
+    assert!(shown.stderr.starts_with("An error of 0.5 posterior sd takes epsilon"), "{}", shown.stderr);
+    assert_eq!(folder.barkeep(&["plan", "spec.toml", "--error", "0"]).code, 2);
+}
+
+#[test]
+fn a_rehearsal_on_columns_that_fill_their_bounds_says_so() {
+    let folder = Folder::new();
+    let simulate = |spec: &str| {
+        folder.write("spec.toml", spec);
+        let arguments = ["simulate", "spec.toml", "--records", "400", "--theta", "0,1", "--out", "r.csv"];
+        let shown = folder.barkeep(&arguments);
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        let column = |line: &str| line.split(',').nth(1).unwrap().parse::<f64>().unwrap();
+        (shown.stderr, folder.read("r.csv").lines().skip(1).map(column).collect::<Vec<f64>>())
+    };
+    let (said, cells) = simulate(REGRESSION);
+    assert!(said.contains("x fill their bounds") && said.contains("typical = [low, high]"), "{said}");
+    assert!(cells.iter().any(|x| *x < 30.0) && cells.iter().any(|x| *x > 90.0));
+    let typical = REGRESSION.replace("max = 100,", "max = 100, typical = [40, 80],");
+    let (said, cells) = simulate(&typical);
+    assert!(!said.contains("bounds"), "{said}");
+    assert!(cells.iter().all(|x| (40.0..=80.0).contains(x)));
+    for (wrong, words) in [
+        ("[80, 40]", "the smaller first"),
+        ("[40, 180]", "within min and max"),
+        ("[40]", "must be two numbers"),
+    ] {
+        folder.write("spec.toml", &typical.replace("[40, 80]", wrong));
+        let shown = folder.barkeep(&["plan", "spec.toml"]);
+        assert_eq!(shown.code, 2);
+        assert!(
+            shown.stderr.contains("data.columns.x.typical") && shown.stderr.contains(words),
+            "{}",
+            shown.stderr
+        );
+    }
+    folder.write("spec.toml", &REGRESSION.replace("kind = 'bool',", "kind = 'bool', typical = [0, 1],"));
+    assert!(folder.barkeep(&["plan", "spec.toml"]).stderr.contains("does not apply to a column of kind"));
+}
+
 #[test]
 fn a_plan_looks_ahead_without_records() {
     let folder = Folder::new();

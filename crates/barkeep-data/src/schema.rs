@@ -57,6 +57,7 @@ pub struct Column {
     kind: Kind,
     invalid: f64,
     scale: Scale,
+    typical: Option<(f64, f64)>,
 }
 
 /// The serialised form of a [`Column`]; reading it back validates it.
@@ -68,19 +69,25 @@ struct Described {
     invalid: f64,
     #[serde(default)]
     scale: Scale,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    typical: Option<(f64, f64)>,
 }
 
 impl TryFrom<Described> for Column {
     type Error = Error;
 
     fn try_from(column: Described) -> Result<Self, Error> {
-        Self::new(column.name, column.kind, column.invalid)?.scaled(column.scale)
+        let plain = Self::new(column.name, column.kind, column.invalid)?.scaled(column.scale)?;
+        match column.typical {
+            Some((low, high)) => plain.typically(low, high),
+            None => Ok(plain),
+        }
     }
 }
 
 impl From<Column> for Described {
-    fn from(Column { name, kind, invalid, scale }: Column) -> Self {
-        Self { name, kind, invalid, scale }
+    fn from(Column { name, kind, invalid, scale, typical }: Column) -> Self {
+        Self { name, kind, invalid, scale, typical }
     }
 }
 
@@ -91,7 +98,8 @@ impl Column {
     /// If a bound is not finite, `min ≥ max`, an integer bound is not whole, levels are missing or
     /// repeated, or `invalid` is not a value the column can hold (for a category: a level's index).
     pub fn new(name: impl Into<String>, kind: Kind, invalid: f64) -> Result<Self, Error> {
-        let column = Self { name: name.into().trim().to_owned(), kind, invalid, scale: Scale::None };
+        let name = name.into().trim().to_owned();
+        let column = Self { name, kind, invalid, scale: Scale::None, typical: None };
         let refuse = |key, requirement| Err(Error::Column { column: column.name.clone(), key, requirement });
         if column.name.is_empty() {
             return Err(Error::Data { key: "columns", requirement: "must name every column" });
@@ -188,6 +196,35 @@ impl Column {
             return Err(Error::Column { column: self.name, key: "scale", requirement });
         }
         Ok(Self { scale, ..self })
+    }
+
+    /// The same column, nine of ten values of which lie from `low` to `high`, as far as anybody knows without the records.
+    /// It shapes forecasts, whitening and simulated records, and changes no value that is read.
+    ///
+    /// # Errors
+    /// If it has no bounds, or the interval is empty, reversed or not within them.
+    pub fn typically(self, low: f64, high: f64) -> Result<Self, Error> {
+        let requirement = match self.bounds() {
+            None => "needs a real or integer column, which has bounds",
+            // Not a number is in no order.
+            Some(_) if !matches!(low.partial_cmp(&high), Some(std::cmp::Ordering::Less)) => {
+                "must be two numbers, the smaller first"
+            }
+            Some((min, max)) if low < min || high > max => "must lie within min and max",
+            Some(_)
+                if matches!(self.kind, Kind::Integer { .. })
+                    && (low.fract() != 0.0 || high.fract() != 0.0) =>
+            {
+                "must be whole numbers"
+            }
+            Some(_) => return Ok(Self { typical: Some((low, high)), ..self }),
+        };
+        Err(Error::Column { column: self.name, key: "typical", requirement })
+    }
+
+    /// Where nine of ten values are known to lie, in the column's own unit; absent where nobody says.
+    pub fn typical(&self) -> Option<(f64, f64)> {
+        self.typical
     }
 
     /// The column's name, as in the header.

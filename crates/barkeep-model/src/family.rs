@@ -141,6 +141,12 @@ pub trait Family: Send + Sync + Debug {
         None
     }
 
+    /// The largest −∂²ℓ/∂η² over the information, at most over all responses and all η near a posterior's mode: what steps of
+    /// a whitened chain have to bear.
+    fn curvature(&self) -> f64 {
+        1.0
+    }
+
     /// The known standard deviation of a normal response, whose posterior follows from sums over records.
     ///
     /// # Errors

@@ -55,6 +55,16 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// A bound on the largest eigenvalue of A·H·Aᵀ, H the mean over records of −∂² ln p(x|θ) wherever the schema lets their
+    /// columns lie, A a d×d matrix given row by row. Parameters beside coefficients are left out. `None` where the
+    /// information of [`fisher`](Model::fisher) rests on no guess of columns.
+    ///
+    /// Dynamics whose whitening rests on such a guess oscillate, and with a free scale settle at a wrong point, if
+    /// their steps are longer than four over it.
+    fn stiffness_through(&self, _schema: &Schema, _theta: &[f64], _matrix: &[f64]) -> Option<f64> {
+        None
+    }
+
     /// The least and the largest ln p(x|θ') − ln p(x|θ) over all records the schema admits; `None` where that is not known.
     fn log_ratio_range(&self, _schema: &Schema, _from: &[f64], _to: &[f64]) -> Option<(f64, f64)> {
         None

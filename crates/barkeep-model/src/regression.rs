@@ -223,6 +223,23 @@ impl Model for Regression {
         Some(self)
     }
 
+    /// The family's largest curvature, in units of its information, times ‖A·x‖² at its largest: over the design's corners,
+    /// or by A's norm and the columns' ranges where there are too many of them.
+    fn stiffness_through(&self, schema: &Schema, theta: &[f64], matrix: &[f64]) -> Option<f64> {
+        let d = self.dimension();
+        let (length, most) = self.design.reach(schema)?;
+        let (log_mean, _) = self.design.typical_predictor(theta);
+        let usual = match self.design.trials() {
+            Trials::Fixed(trials) | Trials::Column(trials) => trials,
+        };
+        let nuisance = libm::exp(self.log_nuisance(theta));
+        let weight = self.family.information(log_mean, nuisance, usual) * (most / usual).max(1.0);
+        let squares: f64 = matrix.iter().map(|entry| entry * entry).sum();
+        let reach = self.design.reach_through(matrix, d).unwrap_or(squares.sqrt() * length);
+        let bound = self.family.curvature() * weight * reach * reach;
+        bound.is_finite().then_some(bound)
+    }
+
     fn has_long_gradients(&self) -> bool {
         self.family.slope((0.0, 1.0), 1.0).is_none()
     }

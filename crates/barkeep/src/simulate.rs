@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 /// A model whose records can be simulated.
 ///
-/// A model of whole records draws them itself. Of a regression, the other columns are spread evenly over their bounds or
-/// levels, independently, and the response is drawn by its family, unclamped: reading clamps it as the schema says.
+/// A model of whole records draws them itself. Of a regression, the other columns are spread evenly over their typical values, their bounds or
+/// their levels, independently, and the response is drawn by its family, unclamped: reading clamps it as the schema says.
 pub struct Simulation {
     model: Arc<dyn Model>,
     /// What the model sees of a file's columns; absent where the file has the model's own.
@@ -47,6 +47,24 @@ impl Simulation {
     #[must_use]
     pub fn model(&self) -> &dyn Model {
         &*self.model
+    }
+
+    /// Names of the columns that fill their bounds in simulated records because nobody declared what is typical of them. Real
+    /// columns seldom do: a rehearsal on such records flatters.
+    #[must_use]
+    pub fn filling_bounds(&self) -> Vec<&str> {
+        let Some(view) = &self.view else { return Vec::new() };
+        let response = view.features().first().and_then(|feature| feature.factors.first());
+        let columns = view.source().columns().iter().enumerate();
+        let drawn = |place: usize| response.is_none_or(|response| response.column != place);
+        let fills = |column: &Column| column.bounds().is_some() && column.typical().is_none();
+        // A model of whole records draws them itself.
+        let (theta, mut row) = (vec![0.0; self.model.dimension()], vec![0.0; self.model.columns()]);
+        let regression = self.model.respond(&theta, &mut || 0.5, &mut row);
+        columns
+            .filter(|(place, column)| regression && drawn(*place) && fills(column))
+            .map(|(_, column)| column.name())
+            .collect()
     }
 
     /// The names of the file's columns.
@@ -116,12 +134,18 @@ impl Simulation {
     }
 }
 
-/// A value of the column, each as likely as any other.
+/// A value of the column, each typical one as likely as any other; of all where nobody says what is typical.
 fn anywhere(column: &Column, rng: &mut PublicRng) -> f64 {
     let share = rng.open_uniform();
     match column.kind() {
-        Kind::Real { min, max } => min * (1.0 - share) + max * share,
-        Kind::Integer { min, max } => (min + (share * (max - min + 1.0)).floor()).min(*max),
+        Kind::Real { min, max } => {
+            let (min, max) = column.typical().unwrap_or((*min, *max));
+            min * (1.0 - share) + max * share
+        }
+        Kind::Integer { min, max } => {
+            let (min, max) = column.typical().unwrap_or((*min, *max));
+            (min + (share * (max - min + 1.0)).floor()).min(max)
+        }
         Kind::Bool => f64::from(u8::from(share < 0.5)),
         Kind::Category { levels } => (share * levels.len() as f64).floor().min(levels.len() as f64 - 1.0),
     }

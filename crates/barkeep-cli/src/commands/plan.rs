@@ -1,8 +1,8 @@
 //! `barkeep plan`: says what a spec would cost and buy, without opening the records.
 
 use crate::exit::{Exit, print, say};
-use barkeep::Plan;
 use barkeep::data::Count;
+use barkeep::{Plan, Privacy};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -14,17 +14,53 @@ pub(crate) struct PlanCommand {
     /// Prints one JSON object.
     #[arg(long)]
     json: bool,
+    /// Solves for the least epsilon that is expected to bring the error of a mean down to this many posterior standard
+    /// deviations, and plans with it.
+    #[arg(long, value_name = "SD")]
+    error: Option<f64>,
 }
 
 impl PlanCommand {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
-        let plan = super::plan(&self.spec)?.compare_levels()?;
+        let plan = match self.error {
+            None => super::plan(&self.spec)?,
+            Some(error) => Plan::for_error(super::spec(&self.spec)?, error)?,
+        };
+        let plan = plan.compare_levels()?;
+        let alternatives = plan.alternatives();
         if self.json {
-            return print(&plan.to_json().to_string());
+            let mut json = plan.to_json();
+            json["alternatives"] = serde_json::json!(alternatives);
+            if let Some(error) = self.error {
+                json["solved"] = serde_json::json!({ "error": error, "epsilon": budget(&plan) });
+            }
+            return print(&json.to_string());
+        }
+        if let (Some(error), Some(epsilon)) = (self.error, budget(&plan)) {
+            say(&format!("An error of {error} posterior sd takes epsilon {epsilon:.3}. The plan under it:"));
         }
         describe(&plan);
+        for other in alternatives {
+            let what = match other.epsilon == budget(&plan).unwrap_or(f64::NAN) {
+                true => format!("with {} {}", other.records, plan.spec().data().unit().plural()),
+                false => format!("with epsilon {}", other.epsilon),
+            };
+            let gives = match (other.expected_error, other.expected_width) {
+                (Some(error), Some(width)) => format!("error {error:.3} posterior sd, width {width:.2}"),
+                _ => "nothing can be bought".to_owned(),
+            };
+            say(&format!("  {what:<28} {gives}"));
+        }
         Ok(())
+    }
+}
+
+/// ε of the budget.
+fn budget(plan: &Plan) -> Option<f64> {
+    match plan.spec().privacy() {
+        Privacy::Budget { epsilon, .. } => Some(epsilon.get()),
+        Privacy::NotPrivate => None,
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub(crate) struct Simulate {
     /// The model; `barkeep models` lists them. Or a spec, a file ending in .toml: records of its model in its columns, those
-    /// beside a response spread evenly over their bounds or levels.
+    /// beside a response spread evenly over their typical values, or over their bounds or levels.
     model: String,
     /// How many records.
     #[arg(long)]
@@ -56,6 +56,14 @@ impl Simulate {
             .write_csv(&self.out, delimiter, &self.theta, Records(self.records), self.seed)
             .map_err(Error::from)?;
         say(&format!("Wrote {} simulated {units} to {}", self.records, self.out.display()));
+        let filling = simulation.filling_bounds();
+        if !filling.is_empty() {
+            say(&format!(
+                "  warning: {} fill their bounds here. Real columns seldom do, so that a rehearsal on these records flatters; say \
+                 where most values lie: typical = [low, high] in the column's entry",
+                filling.join(", ")
+            ));
+        }
         Ok(())
     }
 

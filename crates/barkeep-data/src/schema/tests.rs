@@ -12,6 +12,25 @@ fn levels(names: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn a_typical_interval_lies_within_the_bounds() {
+    let weight = || Column::real("weight", 0.0, 500.0, 70.0).unwrap();
+    let column = weight().typically(40.0, 120.0).unwrap();
+    assert_eq!((column.typical(), weight().typical()), (Some((40.0, 120.0)), None));
+    for (low, high) in [(120.0, 40.0), (40.0, 40.0), (-1.0, 40.0), (40.0, 501.0), (f64::NAN, 40.0)] {
+        let refused = weight().typically(low, high);
+        assert!(matches!(refused, Err(Error::Column { key: "typical", .. })), "{low} {high}: {refused:?}");
+    }
+    let hours = || Column::integer("hour", 0.0, 23.0, 12.0).unwrap();
+    assert!(hours().typically(6.0, 22.0).is_ok() && hours().typically(6.5, 22.0).is_err());
+    assert!(Column::boolean("late", false).unwrap().typically(0.0, 1.0).is_err());
+    let read: Column = serde_json::from_str(&serde_json::to_string(&column).unwrap()).unwrap();
+    assert_eq!(read, column);
+    let old = serde_json::to_string(&weight()).unwrap();
+    assert!(!old.contains("typical"), "{old}");
+    assert!(serde_json::from_str::<Column>(&old.replace("70.0", "70.0, \"typical\": [9, 1]")).is_err());
+}
+
+#[test]
 fn refusals_name_the_column_and_the_key() {
     let (nan, infinity) = (f64::NAN, f64::INFINITY);
     let cases = [

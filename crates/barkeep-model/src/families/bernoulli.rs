@@ -137,6 +137,11 @@ impl Family for Probit {
         std::f64::consts::FRAC_2_PI
     }
 
+    /// −∂²ℓ/∂η² tends to 1 where the response is improbable; the information is at most 2/π.
+    fn curvature(&self) -> f64 {
+        std::f64::consts::FRAC_PI_2
+    }
+
     fn simulate(
         &self,
         predictor: f64,

@@ -118,6 +118,12 @@ impl Family for StudentT {
         }
     }
 
+    /// −∂²ℓ/∂η² is (ν+1)/(νs²) at e = 0, where most records lie while the scale is too large; the information is
+    /// (ν+1)/((ν+3)s²).
+    fn curvature(&self) -> f64 {
+        (self.degrees + 3.0) / self.degrees
+    }
+
     fn simulate(&self, predictor: f64, scale: f64, _trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
         predictor + scale * student_t(self.degrees, uniform)
     }

@@ -1,4 +1,4 @@
-//! Guesses the moments of features from bounds and levels alone: columns independent, each spread evenly.
+//! Guesses the moments of features from bounds, typical values and levels alone: columns independent, each spread evenly.
 //!
 //! The guess is public. It shapes a preconditioner, which changes how fast a chain moves and never where it goes.
 
@@ -60,6 +60,7 @@ pub(super) fn typical(factor: &Factor, column: &Column) -> (f64, f64) {
 fn points(column: &Column) -> Vec<f64> {
     match column.kind() {
         Kind::Real { min, max } | Kind::Integer { min, max } => {
+            let (min, max) = &column.typical().unwrap_or((*min, *max));
             let at = |k: u32| {
                 let share = (f64::from(k) + 0.5) / f64::from(POINTS);
                 (min * (1.0 - share) + max * share).clamp(*min, *max)

@@ -2,6 +2,7 @@
 //!
 //! Planning never opens the records: everything in a plan is public.
 
+mod accuracy;
 pub(crate) mod affordable;
 mod bill;
 pub(crate) mod certificate;
@@ -11,6 +12,7 @@ mod price;
 pub(crate) mod report;
 pub(crate) mod start;
 
+pub use accuracy::Alternative;
 pub use bill::Bill;
 pub use report::{ColumnFaults, FaultCounts};
 
@@ -75,6 +77,15 @@ impl Plan {
     /// # Errors
     /// [`Error::Spec`] at the first faulty key, [`Error::Budget`] if the budget does not buy one step per chain.
     pub fn new(spec: Spec) -> Result<Self, Error> {
+        // Only a search for what would do goes further than a single attempt.
+        Self::attempt(spec.clone()).map_err(|error| match error {
+            Error::Budget(reason) => Error::Budget(reason + &accuracy::what_would_do(&spec)),
+            other => other,
+        })
+    }
+
+    /// Plans a run, and says no more than that where the budget buys nothing.
+    fn attempt(spec: Spec) -> Result<Self, Error> {
         spec.check()?;
         let mut keys = spec.sampler_keys();
         if spec.privacy() != Privacy::NotPrivate {
@@ -100,10 +111,11 @@ impl Plan {
             schema: spec.data().schema(),
             view: spec.data().view(),
             reference: &reference,
+            spread_declared: spec.data().spread_declared(),
         };
         let cap = section.count("steps")?;
         let seed = seed(&section)?;
-        let Prepared { kernel, price, alternative, mut facts, burn_in: usual, forecast, view } =
+        let Prepared { kernel, price, alternative, mut facts, burn_in: mut usual, forecast, view } =
             (sampler.prepare)(&section, &setting)?;
         let start = PlannedStart::parse(&section, &setting, chains, &price, sampler.start)?;
         facts.extend(start.facts());
@@ -117,9 +129,6 @@ impl Plan {
         let level = price.level().filter(|_| spec.privacy() != Privacy::NotPrivate);
         let order = Order { chains, cap, start: first };
         let Purchase { privacy_model, paid, steps, first, affordable } = order.buy(price, spec.privacy())?;
-        let half = steps / 2;
-        let usual = usual.map_or(half, |usual| usual.min(half));
-        let burn_in = burn_in(&section, steps)?.unwrap_or(usual);
         let mut warnings = warnings(&spec, paid.is_some(), steps);
         let mut expected = None;
         if let Some(forecast) = forecast {
@@ -127,8 +136,18 @@ impl Plan {
             facts.extend(ahead.facts);
             warnings.extend(ahead.warnings);
             expected = ahead.expected;
+            usual = ahead.burn_in.or(usual);
         }
+        let half = steps / 2;
+        let burn_in = burn_in(&section, steps)?.unwrap_or(usual.map_or(half, |usual| usual.min(half)));
         facts.extend(expected.iter().flat_map(Expected::facts));
+        if let Some(Expected { error, .. }) = expected.filter(|expected| expected.error > LARGE_ERROR) {
+            warnings.push(format!(
+                "the posterior mean is expected to be off by {error:.2} posterior standard deviations; a larger epsilon or \
+                 more {} bring this down",
+                spec.data().unit().plural()
+            ));
+        }
         Ok(Self {
             sampler,
             privacy_model,
@@ -418,6 +437,8 @@ const DEFAULT_SAMPLER: &str = "langevin";
 const MOST_COMPARED: u64 = 20_000;
 /// Chains beyond this are a mistake in the spec.
 const MOST_CHAINS: u64 = 1000;
+/// Above this expected error, in posterior sd, a plan warns.
+const LARGE_ERROR: f64 = 0.5;
 /// Fewer steps than this seldom reach the posterior.
 const FEW_STEPS: u64 = 100;
 

@@ -79,11 +79,10 @@ impl Order {
         let each = affordable.0 / chains;
         if each == 0 {
             return Err(Error::Budget(format!(
-                "the budget (epsilon {}, delta {:e}) buys {} steps, which is not one for each of {chains} chains; \
-                 lower clip or the length of a step, raise the noise or the budget, or use fewer chains",
+                "the budget (epsilon {}, delta {:e}) does not buy one step{}",
                 epsilon.get(),
                 delta.get(),
-                affordable.0,
+                if chains == 1 { String::new() } else { format!(" for each of {chains} chains") },
             )));
         }
         let steps = self.cap.map_or(each, |cap| cap.min(each));

@@ -96,6 +96,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) view: &'a View,
     /// A public point to plan with: the first start that is given, or else the prior's mode.
     pub(crate) reference: &'a [f64],
+    /// Whether the spread of every column with bounds is declared.
+    pub(crate) spread_declared: bool,
 }
 
 impl Setting<'_> {
@@ -176,6 +178,8 @@ pub(crate) struct Forecast {
     pub(crate) warnings: Vec<String>,
     /// How near the posterior without privacy, where that can be said.
     pub(crate) expected: Option<Expected>,
+    /// Draws to leave out of the summary of a chain of this many steps, where that depends on their number.
+    pub(crate) burn_in: Option<u64>,
 }
 
 /// How near a run comes to the posterior without privacy. The plan shows it, compares budgets by it, and solves for ε with it.

@@ -50,13 +50,19 @@ pub const DATA_KEYS: [Key; 9] = [
 ];
 
 /// The keys of one entry of `[data.columns]`.
-pub const COLUMN_KEYS: [Key; 6] = [
+pub const COLUMN_KEYS: [Key; 7] = [
     key("kind", "\"real\"", "\"real\", \"integer\", \"bool\" or \"category\""),
     key("min", "", "public lower bound of a real or integer column; values below are raised to it"),
     key("max", "", "public upper bound of a real or integer column; values above are lowered to it"),
     key("levels", "", "the names a category column may hold"),
     key("invalid", "", "stands in for a cell that is missing, unreadable or undeclared"),
     key("scale", "\"none\"", "\"bounds\" maps [min, max] to [-1, 1]"),
+    key(
+        "typical",
+        "from min to max",
+        "where about nine of ten values of a real or integer column lie, such as [40, 80], known without the records; it \
+         shapes forecasts, whitening and simulated records, and changes no value",
+    ),
 ];
 
 /// Where the records are and what is publicly known of them.
@@ -177,6 +183,11 @@ impl Data {
         self
     }
 
+    /// Declares another number of records or persons.
+    pub(super) fn set_records(&mut self, records: Records) {
+        self.records = records;
+    }
+
     /// The same file with another character between cells.
     #[must_use]
     pub fn delimited_by(self, delimiter: u8) -> Self {
@@ -277,6 +288,13 @@ impl Data {
         &self.view
     }
 
+    /// Whether it is declared of every column with bounds where most of its values lie.
+    #[must_use]
+    pub fn spread_declared(&self) -> bool {
+        let columns = self.view.source().columns();
+        columns.iter().all(|column| column.bounds().is_none() || column.typical().is_some())
+    }
+
     /// What is publicly known of what the model sees, in the order it reads it.
     #[must_use]
     pub fn schema(&self) -> &Schema {
@@ -374,7 +392,8 @@ pub fn draft_schema(path: &Path, delimiter: u8) -> Result<String, barkeep_data::
              max = \"?\"          # real and integer: a number\n\
              levels = \"?\"       # category: a list such as [\"a\", \"b\"]; the first is the reference\n\
              invalid = \"?\"      # a number, true or false, or a level\n\
-             scale = \"bounds\"   # real and integer: map [min, max] to [-1, 1], or \"none\"\n"
+             scale = \"bounds\"   # real and integer: map [min, max] to [-1, 1], or \"none\"\n\
+             typical = \"?\"      # real and integer: where nine of ten values lie, such as [40, 80]\n"
         ));
     }
     Ok(text)
@@ -410,6 +429,9 @@ fn written(column: &Column) -> toml::Table {
             set("scale", "bounds".into());
         }
     }
+    if let Some((low, high)) = column.typical() {
+        set("typical", vec![low, high].into());
+    }
     table
 }
 
@@ -431,9 +453,12 @@ fn column(name: &str, table: &toml::Table) -> Result<Column, SpecError> {
             &[("real", "real"), ("integer", "integer"), ("bool", "bool"), ("category", "category")],
         )?
         .unwrap_or("real");
-    for (key, kinds) in
-        [("min", ["real", "integer"]), ("max", ["real", "integer"]), ("levels", ["category"; 2])]
-    {
+    for (key, kinds) in [
+        ("min", ["real", "integer"]),
+        ("max", ["real", "integer"]),
+        ("typical", ["real", "integer"]),
+        ("levels", ["category"; 2]),
+    ] {
         if section.has(key) && !kinds.contains(&kind) {
             return Err(section.error(key, format!("does not apply to a column of kind \"{kind}\"")));
         }
@@ -466,7 +491,16 @@ fn column(name: &str, table: &toml::Table) -> Result<Column, SpecError> {
     };
     let scale =
         section.choice("scale", &[("none", Scale::None), ("bounds", Scale::Bounds)])?.unwrap_or_default();
-    column.and_then(|column| column.scaled(scale)).map_err(|error| match error {
+    let typical = match section.numbers("typical")?.as_deref() {
+        None => None,
+        Some([low, high]) => Some((*low, *high)),
+        Some(_) => return Err(section.error("typical", "must be two numbers, the smaller first")),
+    };
+    let described = column.and_then(|column| column.scaled(scale)).and_then(|column| match typical {
+        Some((low, high)) => column.typically(low, high),
+        None => Ok(column),
+    });
+    described.map_err(|error| match error {
         barkeep_data::Error::Column { key, requirement, .. } => section.error(key, requirement),
         other => SpecError::new(&path, other.to_string()),
     })

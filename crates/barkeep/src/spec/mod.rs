@@ -114,6 +114,32 @@ impl Spec {
         }
     }
 
+    /// The same spec with another ε, which its text says too; a baseline stays as it is.
+    pub(crate) fn with_epsilon(&self, epsilon: barkeep_accounting::Epsilon) -> Self {
+        let mut spec = self.clone();
+        if let Privacy::Budget { epsilon: old, .. } = &mut spec.privacy
+            && *old != epsilon
+        {
+            *old = epsilon;
+            if let Some(toml::Value::Table(privacy)) = spec.table.get_mut("privacy") {
+                privacy.insert("epsilon".to_owned(), epsilon.get().into());
+            }
+            spec.written = None;
+        }
+        spec
+    }
+
+    /// The same spec for another number of records or persons, to look ahead with; `None` where its tempering does not allow
+    /// for it. Its text is not changed: such a spec is never run.
+    pub(crate) fn with_records(&self, records: Records) -> Option<Self> {
+        let mut spec = self.clone();
+        spec.data.set_records(records);
+        if let Some(toml::Value::Table(model)) = spec.table.get("model") {
+            spec.temper = temper(&Section::open("model", model), records).ok()?;
+        }
+        Some(spec)
+    }
+
     /// `[data]`.
     #[must_use]
     pub fn data(&self) -> &Data {

@@ -11,9 +11,10 @@
 
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
+use crate::samplers::kernels::vigil::{Vigil, Watched};
 use crate::samplers::parts::scoring::Scoring;
 use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
-use crate::samplers::{Kernel, State};
+use crate::samplers::{Kernel, Report, State};
 use barkeep_accounting::Sampling;
 use barkeep_curator::{Ask, Clip, Precondition, Refused, Sum, Temper, Term, score_width};
 use barkeep_model::Model;
@@ -80,6 +81,17 @@ impl Integrator {
             Self::Underdamped { .. } | Self::Thermostat { .. } => 2.0,
             Self::Scoring { .. } => f64::INFINITY,
         }
+    }
+
+    /// The longest step, at most 1, that is steady where a posterior is up to `stiffness` times steeper than whitened for: three
+    /// quarters of what diverges.
+    #[must_use]
+    pub(crate) fn steady_step(&self, stiffness: f64) -> f64 {
+        let scale = match self {
+            Self::Overdamped { .. } | Self::Scoring { .. } => stiffness,
+            Self::Underdamped { .. } | Self::Thermostat { .. } => stiffness.sqrt(),
+        };
+        (0.75 * self.longest_step() / scale).min(1.0)
     }
 
     /// The length of a step.
@@ -206,6 +218,7 @@ pub(crate) struct Flow {
     gradient: Vec<f64>,
     middle: Vec<f64>,
     end: Vec<f64>,
+    watch: Option<Watched>,
 }
 
 impl Flow {
@@ -233,11 +246,19 @@ impl Flow {
             gradient: zeros.clone(),
             middle: zeros.clone(),
             end: zeros,
+            watch: None,
         }
     }
 }
 
 impl Flow {
+    /// Watches its answers, for a verdict.
+    #[must_use]
+    pub(crate) fn watched(mut self, vigil: Vigil) -> Self {
+        self.watch = Some(Watched::new(vigil, self.force.len()));
+        self
+    }
+
     /// Follows a schedule of stages instead of one step for all.
     #[must_use]
     pub(crate) fn with_stages(mut self, stages: &[Stage]) -> Self {
@@ -300,6 +321,9 @@ impl Kernel for Flow {
             self.model.prior_precision(&state.theta, &mut prior);
             frame.whitened(&prior)
         };
+        if let Some(watch) = &mut self.watch {
+            watch.force(&self.force, self.integrator.noise(), self.integrator.step());
+        }
         let mut led = self.integrator.displace(&mut self.force, &self.answer, &self.asking, prior);
         self.middle.copy_from_slice(&state.theta);
         led &= frame.half_flow(&mut self.middle, &self.force);
@@ -310,6 +334,9 @@ impl Kernel for Flow {
             self.middle.copy_from_slice(&state.theta);
             return Ok(Outcome::Rejected);
         }
+        if let Some(watch) = &mut self.watch {
+            watch.displaced(&self.force);
+        }
         state.theta.copy_from_slice(&self.end);
         state.log_prior = log_prior;
         Ok(Outcome::Moved)
@@ -317,6 +344,11 @@ impl Kernel for Flow {
 
     fn published<'a>(&'a self, state: &'a State) -> &'a [f64] {
         if self.midpoints { &self.middle } else { &state.theta }
+    }
+
+    fn report(&self) -> Report {
+        let checks = self.watch.as_ref().map(Watched::checks).unwrap_or_default();
+        Report { checks, ..Report::default() }
     }
 }
 

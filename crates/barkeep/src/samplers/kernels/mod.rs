@@ -8,3 +8,4 @@ pub(crate) mod grid;
 pub(crate) mod leapfrog;
 pub(crate) mod metropolis;
 pub(crate) mod variational;
+pub(crate) mod vigil;

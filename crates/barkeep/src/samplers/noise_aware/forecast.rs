@@ -33,7 +33,7 @@ impl Setup {
                     expected.width
                 ));
             }
-            Forecast { facts: Vec::new(), warnings, expected: Some(expected) }
+            Forecast { facts: Vec::new(), warnings, expected: Some(expected), ..Forecast::default() }
         }))
     }
 

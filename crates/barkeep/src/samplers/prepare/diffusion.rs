@@ -6,20 +6,27 @@
 //!
 //! * **Clip** w = max(√d + 1.5, √(μ²n/(2000·T))). Under the model ‖u‖² has mean at most d. No budget cures the bias of a clip
 //!   that is too small, so time beyond 2000 buys a wider clip. A clip that cuts off a mean m moves the posterior by √(nT)·m of
-//!   its standard deviations. A regression whose gradients are skewed and have no bound therefore spends all time beyond 50 on
-//!   a clip of 10, and then time beyond 200 on a wider one. Where the model bounds its gradients under the schema and the
+//!   its standard deviations. A regression whose gradients have no bound therefore takes the clip whose bias and error by
+//!   chance and start together are least ([`Outlook`]). Where the model bounds its gradients under the schema and the
 //!   information does not depend on θ, w is that bound: nothing is clipped.
-//! * **Step** h = 1, half a relaxation time: published midpoints have the right variance for a Gaussian at any h.
-//! * **Burn-in** by time, t < 10: about 2·ln(distance of the start in posterior sd / 0.2).
-//! * **Forecast** of the error of a posterior mean in posterior sd: √(2γ/τ) with γ = 2 for overdamped dynamics. This is
-//!   2w√(T/n)/μ, the Monte Carlo error of diffusion time τ.
+//! * **Step** h = 1, half a relaxation time: published midpoints have the right variance for a Gaussian at any h below 4/Λ, Λ
+//!   the posterior's largest curvature in whitened units. A whitening that rests on a guess of columns has Λ above 1, and
+//!   with h > 4/Λ states swing about the mode; a free scale then grows with the residuals and never comes back, while midpoints
+//!   look calm. So h = min(1, 3/Λ), Λ bounded from the columns' corners and the family; where gradients have no bound Λ is at
+//!   least 1 + √2·w, the curvature of a log-scale at a gradient that is just not clipped. A shorter step costs passes over the
+//!   records, and no privacy.
+//! * **Burn-in** by time, t < 10: about 2·ln(distance of the start in posterior sd / 0.2). Where columns were guessed at least a
+//!   third of the run: a column that spreads less than guessed relaxes more slowly.
+//! * **Forecast** of the error of a posterior mean in posterior sd: [`Outlook`].
 
 use crate::Error;
 use crate::plan::facts::{Fact, Facts};
-use crate::samplers::entry::{Expected, Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
+use crate::samplers::entry::{Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
+use crate::samplers::kernels::vigil::{BurnIn, Vigil};
 use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
 use crate::samplers::prepare::judged::clipping;
+use crate::samplers::prepare::outlook::{Outlook, stiffness};
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Mu, Neighbours, Sampling, Steps};
@@ -43,7 +50,7 @@ pub(crate) const DIFFUSION_KEYS: [Key; 7] = [
     ),
     key(
         "step",
-        "1",
+        "1, or 3 over the largest curvature the columns' bounds allow",
         "time of a step in whitened units, where the posterior relaxes in time 2; below 4, with momentum below 2",
     ),
     key(
@@ -53,12 +60,12 @@ pub(crate) const DIFFUSION_KEYS: [Key; 7] = [
     ),
     key(
         "time",
-        "2000; for a regression whose gradients have no bound what a clip of 10 leaves, from 50 to 200",
+        "2000; for a regression whose gradients have no bound what the clip of least error leaves",
         "diffusion time beyond which the budget goes into a wider clip",
     ),
     key(
         "burn_in_time",
-        "10",
+        "10; of a regression at least a third of the run",
         "diffusion time the summary leaves out, unless burn_in says; at most half the run",
     ),
     key(
@@ -72,13 +79,6 @@ pub(crate) const DIFFUSION_KEYS: [Key; 7] = [
 const CLIP_MARGIN: f64 = 1.5;
 /// Diffusion time that leaves an error of 0.045 posterior sd; more gains little.
 const ENOUGH_TIME: f64 = 2000.0;
-/// The same where the bias of a narrow clip is the larger danger: errors of 0.28 and 0.14 posterior sd.
-const ENOUGH_TIME_BESIDE_BIAS: std::ops::RangeInclusive<f64> = 50.0..=200.0;
-/// The clip that is bought first there.
-const CLIP_BESIDE_BIAS: f64 = 10.0;
-/// Above this expected error, in posterior sd, a plan warns.
-const LARGE_ERROR: f64 = 0.5;
-
 /// Reads the keys, prices a step and makes the kernel; `integrator` makes one of a given step.
 pub(crate) fn prepare(
     section: &Section<'_>,
@@ -109,12 +109,9 @@ pub(crate) fn prepare(
     if step.is_some_and(|step| step >= longest) {
         return Err(section.error("step", format!("must be below {longest}: longer steps diverge")).into());
     }
-    let step = match (step, section.text("precondition").ok().flatten()) {
-        (None, Some("none")) => {
-            return Err(section.error("step", "is required with precondition = \"none\"").into());
-        }
-        (step, _) => step.unwrap_or(1.0),
-    };
+    if step.is_none() && section.text("precondition").ok().flatten() == Some("none") {
+        return Err(section.error("step", "is required with precondition = \"none\"").into());
+    }
     let weight = setting.records * setting.temper.get();
     let frame = Whitening::new(&whitening, model, weight, setting.reference).ok_or_else(|| {
         section.error(
@@ -126,21 +123,33 @@ pub(crate) fn prepare(
     let chains = section.count("chains")?.unwrap_or(1);
     // Chains share the budget: each has μ/√chains.
     let mu = Mu::largest_within(epsilon, delta).get() / (chains as f64).sqrt();
-    let enough = match model.has_long_gradients() {
-        true => (mu * mu * setting.records / (CLIP_BESIDE_BIAS.powi(2) * setting.temper.get()))
-            .clamp(*ENOUGH_TIME_BESIDE_BIAS.start(), *ENOUGH_TIME_BESIDE_BIAS.end()),
-        false => ENOUGH_TIME,
-    };
-    let time = section.positive("time")?.unwrap_or(enough);
+    let paid = mu * mu * setting.records / setting.temper.get();
     let bound = hard_bound(setting, &frame, weight);
-    let width = match (section.positive("clip")?, bound) {
+    let stiffness = stiffness(setting, &frame, weight);
+    let given = section.positive("clip")?;
+    let clipped = match given {
+        Some(width) => bound.is_none_or(|bound| width < bound),
+        None => bound.is_none(),
+    };
+    let outlook = Outlook::new(setting, friction, stiffness.is_some(), clipped && model.has_long_gradients());
+    let width = match (given, bound) {
         (Some(clip), _) => clip,
         (None, Some(bound)) => bound,
         (None, None) => {
             let usual = (model.dimension() as f64).sqrt() + CLIP_MARGIN;
-            usual.max((mu * mu * setting.records / (time * setting.temper.get())).sqrt())
+            match section.positive("time")? {
+                None if model.has_long_gradients() => outlook.best_width(usual, paid),
+                time => usual.max((paid / time.unwrap_or(ENOUGH_TIME)).sqrt()),
+            }
         }
     };
+    let steep = stiffness.unwrap_or(1.0);
+    let steep = if clipped && model.has_long_gradients() {
+        steep.max(1.0 + std::f64::consts::SQRT_2 * width)
+    } else {
+        steep
+    };
+    let step = step.unwrap_or_else(|| integrator(1.0).steady_step(steep));
     let clip = Clip::new(width / weight.sqrt()).map_err(|error| section.error("clip", error.to_string()))?;
     let integrator = integrator(step);
     let asking = Asking {
@@ -154,19 +163,23 @@ pub(crate) fn prepare(
     let cost = sum_cost(asking.temper, clip, Sampling::Full, integrator.noise(), privacy_model)?;
     let midpoints = section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true);
     let mut facts = facts(&frame, width, clip, &integrator, step);
-    facts.push(clipping(bound.is_some_and(|bound| width >= bound), setting.unit));
-    let burn_in_time = section.positive("burn_in_time")?.unwrap_or(10.0);
+    facts.push(clipping(!clipped, setting.unit));
+    let burn_in_time = section.positive("burn_in_time")?;
+    let third = stiffness.is_some() && burn_in_time.is_none();
+    let burn_in = BurnIn { draws: (burn_in_time.unwrap_or(10.0) / step).ceil() as u64, third };
+    let vigil = Vigil { friction, bias: outlook.bias(width), burn_in };
     let model = Arc::clone(model);
     let kernel: MakeKernel = Box::new(move |_| {
-        Box::new(Flow::new(Arc::clone(&model), whitening.clone(), integrator.clone(), asking, midpoints))
+        let (model, whitening) = (Arc::clone(&model), whitening.clone());
+        Box::new(Flow::new(model, whitening, integrator.clone(), asking, midpoints).watched(vigil))
     });
     Ok(Prepared {
         kernel,
         price: Price::PerStep(None, vec![(cost, Steps(1))]),
         alternative: None,
         facts,
-        burn_in: Some((burn_in_time / step).ceil() as u64),
-        forecast: Some(forecast(step, friction, setting.records)),
+        burn_in: None,
+        forecast: Some(forecast(outlook, burn_in, step, width)),
         view: None,
     })
 }
@@ -281,32 +294,25 @@ fn facts(frame: &Whitening, width: f64, clip: Clip, integrator: &Integrator, ste
 }
 
 /// What a run can be expected to achieve, by its number of steps.
-fn forecast(step: f64, friction: f64, records: f64) -> MakeForecast {
+fn forecast(outlook: Outlook, burn_in: BurnIn, step: f64, width: f64) -> MakeForecast {
     Box::new(move |steps| {
-        let time = steps as f64 * step;
-        let relaxations = time / friction;
-        let error = (2.0 * friction / time).sqrt();
-        let mut warnings = Vec::new();
-        if error > LARGE_ERROR {
-            let enough = records * (error / LARGE_ERROR).powi(2);
-            warnings.push(format!(
-                "the posterior mean is expected to be off by {error:.2} posterior standard deviations; to bring this \
-                 down to half a standard deviation you need about {enough:.0} records, a larger epsilon or a smaller \
-                 temper"
-            ));
+        #[expect(clippy::cast_precision_loss, reason = "a forecast")]
+        let (time, left_out) = (steps as f64 * step, burn_in.of(steps) as f64 * step);
+        let relaxations = time / outlook.friction();
+        let mut facts = vec![
+            Fact::number("diffusion_time", "diffusion time", time, format!("{time:.1}")),
+            Fact::number("relaxation_times", "relaxation times", relaxations, format!("{relaxations:.1}")),
+        ];
+        let bias = outlook.bias(width);
+        if bias > 0.0 {
+            let words = format!("about {bias:.3} posterior sd, if records lie as far out as they often do");
+            facts.push(Fact::number("clip_bias", "bias of the clip", bias, words).unit("posterior sd"));
         }
         Forecast {
-            facts: vec![
-                Fact::number("diffusion_time", "diffusion time", time, format!("{time:.1}")),
-                Fact::number(
-                    "relaxation_times",
-                    "relaxation times",
-                    relaxations,
-                    format!("{relaxations:.1}"),
-                ),
-            ],
-            warnings,
-            expected: Some(Expected { error, range: (error, error), width: 1.0 }),
+            facts,
+            warnings: Vec::new(),
+            expected: Some(outlook.expected(width, left_out, time)),
+            burn_in: Some(burn_in.of(steps)),
         }
     })
 }

@@ -179,7 +179,12 @@ impl Outlook {
         }
         // A chain's Monte Carlo error adds to what its mean would be off; its draws do not know it.
         let error = 1.0 / effective.max(1.0).sqrt();
-        Forecast { facts, warnings, expected: Some(Expected { error, range: (error, error), width: 1.0 }) }
+        Forecast {
+            facts,
+            warnings,
+            expected: Some(Expected { error, range: (error, error), width: 1.0 }),
+            burn_in: None,
+        }
     }
 }
 
