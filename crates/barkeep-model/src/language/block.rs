@@ -10,8 +10,8 @@ use super::graph::place;
 use super::op::{self, Binary, Unary, binary, unary};
 use super::program::{Code, Operand, Place, Program};
 
-/// The records of one instruction: a register of a kibibyte, so that dozens of them stay in the first cache.
-pub(crate) const LANE: usize = 128;
+/// The records of one instruction: a register of two kibibytes, so that a dozen of them stay in the first cache.
+pub(crate) const LANE: usize = 256;
 
 /// One register.
 ///

@@ -227,8 +227,8 @@ impl Graph {
                     shares.push((a, self.mul(adjoint, share)));
                 }
                 if right {
-                    let back = self.negate(apart);
-                    let other = self.unary(Unary::Sigmoid, back);
+                    let one = self.constant(1.0);
+                    let other = self.sub(one, share);
                     shares.push((b, self.mul(adjoint, other)));
                 }
             }

@@ -42,7 +42,11 @@ impl Graph {
                             let sum = self.add(there, *a);
                             self.mul(by, sum)
                         }
-                        Unary::LogSigmoid => self.binary(Binary::LogSigmoidDifference, there, *a),
+                        Unary::LogSigmoid => {
+                            // a + α rather than a': of a long sum the move alone is added up beside it.
+                            let after = self.add(*a, by);
+                            self.binary(Binary::LogSigmoidDifference, after, *a)
+                        }
                         _ => self.sub(to, id),
                     };
                     Moved { to, change }
