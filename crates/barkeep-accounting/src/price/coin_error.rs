@@ -6,7 +6,9 @@
 //! > (ε + kρ + kr, e^(kr)·(δ + kb)).
 //!
 //! **Proof.** Replace the ideal coins by the flipped ones, one step at a time: the probability of any event of the run moves from p
-//! to at most e^r·p + b each time, so to e^(kr)(p + kb) in all. The probability of a whole run of outcomes falls by a factor e^ρ
+//! to at most e^r·p + b each time, so to e^(kr)(p + kb) in all. It is b, and not b for either outcome: given the past, let the event
+//! have probability x after one outcome, of probability p, and y ≤ x after the other. Then p'x + (1−p')y = y + p'(x−y) ≤
+//! y + (e^r·p + b)(x−y) ≤ e^r(px + (1−p)y) + b(x−y), the last since y ≤ e^r·y. And x − y ≤ 1; a mean over pasts keeps the bound. The probability of a whole run of outcomes falls by a factor e^ρ
 //! at most in each step, so that of any event by e^(kρ) at most. For an event's probabilities P on one data set and Q on
 //! its neighbour, P' ≤ e^(kr)(P + kb) ≤ e^(kr)(e^ε·Q + δ + kb) and Q ≤ e^(kρ)·Q'. ∎
 //!
@@ -219,3 +221,6 @@ impl From<&Rule> for CoinError {
         Self::from(Rounding::of(rule))
     }
 }
+
+#[cfg(test)]
+mod tests;

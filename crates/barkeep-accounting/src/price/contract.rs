@@ -9,6 +9,16 @@ use crate::{Bracket, Cost, Delta, Epsilon, Error, Neighbours, Steps};
 ///
 /// Fixed before the run and written into its certificate; everything the accountant says can be computed again from it.
 ///
+/// **Any adaptive order.** Let each line i have a pair of laws (Pᵢ, Qᵢ) that dominates whatever one of its permits answers: no
+/// hockey-stick divergence of the answer exceeds the pair's. *Claim:* whoever chooses each question, and the permit it uses, in view
+/// of all earlier answers, sees at most the product of the pairs of all permits. *Proof*, by induction on the number of permits left.
+/// Without any, nothing is seen. Else the next question uses a permit of some line i, a function of what was seen. Its answer is
+/// dominated by (Pᵢ, Qᵢ). Whatever it is, the rest is dominated by the product D of the other permits' pairs, one and the same for
+/// all answers. Hence both together are dominated by (Pᵢ, Qᵢ) × D (Zhu, Dong and Wang 2022, Theorem 10). Products commute: that is the
+/// product of all permits' pairs, whichever i it was. Public randomness in the choice averages over such cases, which divergences, being
+/// jointly convex, allow. Permits left over are answers not seen. ∎ Under add/remove this holds for each direction. Decisions have no pair
+/// of their own; their recursion takes the supremum over everything the past may choose: `engines/decision.rs`.
+///
 /// ```
 /// use barkeep_accounting::mechanisms::Gaussian;
 /// use barkeep_accounting::{Contract, Cost, Delta, Neighbours, Ratio, Sampling, Steps};
@@ -86,3 +96,6 @@ impl Contract {
         Ok(Accountant::new(&self.0)?.method())
     }
 }
+
+#[cfg(test)]
+mod tests;

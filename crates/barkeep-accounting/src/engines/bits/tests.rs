@@ -41,3 +41,21 @@ fn epsilon_and_delta_are_inverse() {
         assert!((back.upper / delta - 1.0).abs() < 1e-11);
     }
 }
+
+/// Where the chances hardly differ, δ is a difference of nearly equal sums: exact integers say what it is.
+#[test]
+fn brackets_hold_where_the_two_chances_are_one_unit_apart() {
+    // p = (2^52 + 1)/2^53, q = 2^52/2^53: with k bits, δ(0) = Σ max(0, P(j) − Q(j)) in units of 2^(−53k).
+    let (p, q) = (0.5 + f64::EPSILON / 2.0, 0.5);
+    for k in [1_u64, 2] {
+        let found = bits(p, q).delta(Steps(k), Epsilon::new(0.0).unwrap()).unwrap();
+        let (a, n) = ((1_u128 << 52) + 1, 1_u128 << 53);
+        // One bit: (a − 2^52)/2^53. Two: the terms for two ones and for one one, the latter not positive.
+        let exact = match k {
+            1 => 1.0 / n as f64,
+            _ => (a * a - (1 << 104)) as f64 / (n as f64 * n as f64),
+        };
+        assert!(found.upper >= exact && found.lower.unwrap() <= exact, "{k}: {found:?} {exact:e}");
+        assert!(found.upper - found.lower.unwrap() < 1e-10 * exact, "{k}: {found:?}");
+    }
+}

@@ -64,7 +64,12 @@ impl Curve {
     /// - **Poisson, add/remove**: (1−q)N(0, s²)+qN(1, s²) against N(0, s²), and the reverse. Each direction is composed over
     ///   all steps; the worse one counts.
     /// - **Poisson, substitute**: (1−q)N(0)+qN(½) against (1−q)N(0)+qN(−½), noise s. The sensitivity 1 is that of exchanging
-    ///   a record for another, each of norm at most ½.
+    ///   a record for another, each of norm at most ½. Proof that the antipodal pair is the worst, in any dimension: fix the others'
+    ///   part of the batch, which has one law on both data sets. Let A, B, C be normal of unit variance around 0, x and x', |x|, |x'| ≤ c
+    ///   = 1/(2s). For a ≥ 1, H_a is the supremum over events S of q·B(S) − (a−1)(1−q)·A(S) − aq·C(S). With z = Φ⁻¹(B(S)), Neyman and
+    ///   Pearson give A(S) ≥ Φ(z − |x|) ≥ Φ(z − c) and C(S) ≥ Φ(z − |x − x'|) ≥ Φ(z − 2c), and both coefficients are not above 0. So
+    ///   H_a ≤ sup_z q·Φ(z) − (a−1)(1−q)·Φ(z−c) − aq·Φ(z−2c), which the half-lines attain where B, A, C stand at c, 0, −c. For a < 1,
+    ///   H_a(P‖Q) = 1 − a + a·H_{1/a}(Q‖P), and the pair is its own mirror image. ∎
     /// - **Without replacement, substitute**: the curve of two branches of Zhu, Dong and Wang (2022, Proposition 30):
     ///   H_a((1−q)Q+qP ‖ Q) for a ≥ 1, H_a(P ‖ (1−q)P+qQ) for a < 1, with P = N(1, s²), Q = N(0, s²).
     ///
