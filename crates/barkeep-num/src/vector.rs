@@ -4,6 +4,8 @@
 //! element — no fused multiply-add, no reassociation — so results agree bit for bit across machines, slice lengths
 //! and positions, and with the functions of [`scalar`]. NaN is always the canonical one.
 
+use fearless_simd::Level;
+
 mod coefficients;
 pub mod scalar;
 #[cfg(test)]
@@ -46,26 +48,19 @@ pub fn log_sigmoid(values: &mut [f64]) {
 /// floating-point operations by itself.
 #[inline(always)]
 pub fn dispatch<Output>(body: impl FnOnce() -> Output) -> Output {
-    pulp::Arch::new().dispatch(body)
+    fearless_simd::dispatch!(Level::new(), _instructions => body())
 }
 
 fn each(values: &mut [f64], function: impl Fn(f64) -> f64) {
-    pulp::Arch::new().dispatch(Each { values, function });
+    dispatch(
+        #[inline(always)]
+        || replace(values, function),
+    );
 }
 
-/// A loop over a slice, as pulp wants it: a value whose method is inlined into each instruction set's version.
-struct Each<'a, F> {
-    values: &'a mut [f64],
-    function: F,
-}
-
-impl<F: Fn(f64) -> f64> pulp::WithSimd for Each<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _instructions: S) {
-        for value in self.values {
-            *value = (self.function)(*value);
-        }
+#[inline(always)]
+fn replace(values: &mut [f64], function: impl Fn(f64) -> f64) {
+    for value in values {
+        *value = function(*value);
     }
 }

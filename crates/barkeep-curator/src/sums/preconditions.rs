@@ -1,5 +1,7 @@
 //! Maps gradients by a public matrix before they are clipped, so that the clip is round where the posterior is.
 
+use barkeep_num::vector::dispatch;
+
 /// A public linear map of gradients.
 ///
 /// **Privacy.** It is applied to each record on its own before the clip, so the sensitivity does not depend on it;
@@ -44,7 +46,10 @@ const TILE: usize = 128;
 ///
 /// A coordinate's products are added in the order of the columns, one rounding each, on every machine.
 pub(crate) fn mix(matrix: &[f64], terms: &[f64], mixed: &mut [f64], records: usize) {
-    pulp::Arch::new().dispatch(Mix { matrix, terms, mixed, records });
+    dispatch(
+        #[inline(always)]
+        || Mix { matrix, terms, mixed, records }.run(),
+    );
 }
 
 /// The loop of [`mix`], compiled once per instruction set.
@@ -55,11 +60,9 @@ struct Mix<'a> {
     records: usize,
 }
 
-impl pulp::WithSimd for Mix<'_> {
-    type Output = ();
-
+impl Mix<'_> {
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _instructions: S) {
+    fn run(self) {
         let records = self.records.max(1);
         let dimension = (self.terms.len() / records).max(1);
         for start in (0..records).step_by(TILE) {

@@ -1,4 +1,5 @@
 use super::*;
+use fearless_simd::Simd;
 
 /// Inputs over the whole range, in an odd number, so that full vectors and the rest of a slice are both walked.
 fn inputs() -> Vec<f64> {
@@ -45,20 +46,24 @@ fn agrees(function: fn(f64) -> f64, sliced: fn(&mut [f64]), kernel: impl Fn(f64)
     let mut values = inputs.clone();
     sliced(&mut values);
     assert_eq!(bits(&values), expected, "best instruction set");
-    values.clone_from(&inputs);
-    pulp::Simd::vectorize(pulp::Scalar, Each { values: &mut values, function: kernel });
-    assert_eq!(bits(&values), expected, "scalar instructions");
-    #[cfg(target_arch = "x86_64")]
-    if let Some(instructions) = pulp::x86::V3::try_new() {
+    let mut under = |level: &str, run: &dyn Fn(&mut dyn FnMut())| {
         values.clone_from(&inputs);
-        pulp::Simd::vectorize(instructions, Each { values: &mut values, function: kernel });
-        assert_eq!(bits(&values), expected, "AVX2");
-    }
+        run(&mut || replace(&mut values, kernel));
+        assert_eq!(bits(&values), expected, "{level}");
+    };
+    under("no instructions of their own", &|body| body());
     #[cfg(target_arch = "x86_64")]
-    if let Some(instructions) = pulp::x86::V4::try_new() {
-        values.clone_from(&inputs);
-        pulp::Simd::vectorize(instructions, Each { values: &mut values, function: kernel });
-        assert_eq!(bits(&values), expected, "AVX-512");
+    {
+        let level = Level::new();
+        if let Some(instructions) = level.as_sse4_2() {
+            under("SSE4.2", &|body| instructions.vectorize(body));
+        }
+        if let Some(instructions) = level.as_avx2() {
+            under("AVX2", &|body| instructions.vectorize(body));
+        }
+        if let Some(instructions) = level.as_avx512() {
+            under("AVX-512", &|body| instructions.vectorize(body));
+        }
     }
     for offset in 1..9 {
         values.clone_from(&inputs);

@@ -4,6 +4,7 @@ use super::unit::RECORD;
 use super::{number_or_zero, rounded_bits, rounder_bits};
 use crate::{Clip, Secret};
 use barkeep_accounting::CLAMP;
+use barkeep_num::vector::dispatch;
 
 /// Σu and Σu² over the contributions u of some records, integers within ±2^30.
 ///
@@ -22,7 +23,10 @@ impl Moments {
     /// In f64, per record: y = r·fl(2^30/B); not-a-number becomes 0; y is cut to ±2^30 and rounded to the nearest
     /// integer, ties to even. The same IEEE operations on every machine, written without branches.
     pub(crate) fn add(&mut self, terms: &[f64], clip: Clip) {
-        self.sum += pulp::Arch::new().dispatch(Contributions { terms, steps: clip.steps_per_one() });
+        self.sum += dispatch(
+            #[inline(always)]
+            || Contributions { terms, steps: clip.steps_per_one() }.sum(),
+        );
     }
 
     /// As [`Moments::add`], and the squares as well.
@@ -30,7 +34,10 @@ impl Moments {
         // 2^20 records a time keep the halves of the squares, below 2^32 each, within a u64.
         for terms in terms.chunks(1 << 20) {
             let steps = clip.steps_per_one();
-            let (sum, squares) = pulp::Arch::new().dispatch(Squares(Contributions { terms, steps }));
+            let (sum, squares) = dispatch(
+                #[inline(always)]
+                || Contributions { terms, steps }.sum_with_squares(),
+            );
             self.sum += sum;
             self.squares += squares;
         }
@@ -59,17 +66,15 @@ impl Moments {
     }
 }
 
-/// The loop of [`Moments::add`], compiled once per instruction set.
+/// The loops of [`Moments::add`] and [`Moments::add_with_squares`], compiled once per instruction set.
 struct Contributions<'a> {
     terms: &'a [f64],
     steps: f64,
 }
 
-impl pulp::WithSimd for Contributions<'_> {
-    type Output = i64;
-
+impl Contributions<'_> {
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _instructions: S) -> i64 {
+    fn sum(self) -> i64 {
         let mut bits = 0_i64;
         for &term in self.terms {
             bits = bits.wrapping_add(rounded_bits(contribution(term, self.steps)));
@@ -77,19 +82,12 @@ impl pulp::WithSimd for Contributions<'_> {
         // Wrapping sums agree with the true one modulo 2^64, and the true one fits.
         bits.wrapping_sub(rounder_bits().wrapping_mul(self.terms.len() as i64))
     }
-}
-
-/// The loop of [`Moments::add_with_squares`], compiled once per instruction set.
-struct Squares<'a>(Contributions<'a>);
-
-impl pulp::WithSimd for Squares<'_> {
-    type Output = (i64, u128);
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _instructions: S) -> (i64, u128) {
+    fn sum_with_squares(self) -> (i64, u128) {
         let (mut sum, mut low, mut high) = (0_i64, 0_u64, 0_u64);
-        for &term in self.0.terms {
-            let integer = rounded_bits(contribution(term, self.0.steps)).wrapping_sub(rounder_bits());
+        for &term in self.terms {
+            let integer = rounded_bits(contribution(term, self.steps)).wrapping_sub(rounder_bits());
             let square = integer.unsigned_abs() * integer.unsigned_abs();
             sum += integer;
             low += square & u64::from(u32::MAX);

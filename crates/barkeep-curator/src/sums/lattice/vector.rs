@@ -4,6 +4,7 @@ use super::ROUNDER;
 use super::gradients::{CHUNK, Gradients};
 use super::unit::RECORD;
 use crate::Clip;
+use barkeep_num::vector::dispatch;
 
 /// The most parameters a model may have: up to here the clip is proved.
 pub(crate) const MOST_DIMENSIONS: usize = 1 << 12;
@@ -29,7 +30,10 @@ fn bound(dimension: usize) -> f64 {
 /// If x < 1, then s‖g‖ < 2 and f‖g‖ < 3. Either way ‖z‖ ≤ 2^30. ∎
 pub(crate) fn add_clipped(gradients: &impl Gradients, chunk: &mut [f64], partials: &mut [i64], clip: Clip) {
     let ((chunk, _), (partials, _)) = (chunk.as_chunks_mut(), partials.as_chunks_mut());
-    pulp::Arch::new().dispatch(AddClipped { gradients, chunk, partials, steps: clip.steps_per_one() });
+    dispatch(
+        #[inline(always)]
+        || AddClipped { gradients, chunk, partials, steps: clip.steps_per_one() }.run(),
+    );
 }
 
 /// Adds what at most 2^17 records left in `partials` to `sums`, exactly.
@@ -51,11 +55,9 @@ struct AddClipped<'a, G> {
     steps: f64,
 }
 
-impl<G: Gradients> pulp::WithSimd for AddClipped<'_, G> {
-    type Output = ();
-
+impl<G: Gradients> AddClipped<'_, G> {
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _instructions: S) {
+    fn run(self) {
         let Self { gradients, chunk, partials, steps } = self;
         let (records, shrink) = (gradients.records(), Shrink::new(steps, gradients.dimension()));
         let whole = records - records % CHUNK;
