@@ -134,6 +134,18 @@ pub enum Error {
         /// What it holds instead, as in "dates or times".
         holds: &'static str,
     },
+    /// A Parquet column is compressed in a way this build cannot read.
+    #[error(
+        "data.path: {} is compressed by {codec}, which this build does not read; write it with Snappy or gzip{}",
+        path.display(),
+        if *codec == "Zstandard" { ", or build barkeep with the feature zstd" } else { "" }
+    )]
+    Codec {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The compression.
+        codec: &'static str,
+    },
     /// Some row has not as many cells as the header.
     #[error("data.path: {} has a row whose number of cells differs from the header's", path.display())]
     Ragged {

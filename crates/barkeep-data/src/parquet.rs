@@ -5,7 +5,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use ::parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::DataType;
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
@@ -99,6 +99,17 @@ fn open(path: &Path) -> Result<SerializedFileReader<File>, Error> {
         _ => unreadable(path),
     })?;
     SerializedFileReader::new(file).map_err(|_| unreadable(path))
+}
+
+/// The name of a compression that this build does not read.
+fn unread(compression: Compression) -> Option<&'static str> {
+    match compression {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) => None,
+        Compression::ZSTD(_) => (!cfg!(feature = "zstd")).then_some("Zstandard"),
+        Compression::LZO => Some("LZO"),
+        Compression::BROTLI(_) => Some("Brotli"),
+        Compression::LZ4 | Compression::LZ4_RAW => Some("LZ4"),
+    }
 }
 
 /// Every leaf's name; a nested one is the path to it.
@@ -222,6 +233,9 @@ impl Leaf {
 
     /// Turns to a row group.
     fn start(&mut self, path: &Path, group: &dyn RowGroupReader) -> Result<(), Error> {
+        if let Some(codec) = unread(group.metadata().column(self.position).compression()) {
+            return Err(Error::Codec { path: path.to_path_buf(), codec });
+        }
         let reader = group.get_column_reader(self.position).map_err(|_| unreadable(path))?;
         self.reader = Some(match reader {
             ColumnReader::BoolColumnReader(reader) => Typed::Bool(Pages::new(reader)),

@@ -15,7 +15,7 @@ use crate::{Count, CsvOptions, Error, Roster, Sink, View};
 /// A cell that is missing, unparsable, not UTF-8 or undeclared becomes its column's `invalid` value; a number
 /// outside the bounds is clamped. Other columns are skipped unread. In CSV, blank lines are not records, unless the
 /// header is one name: there a missing cell leaves an empty line, and every line is a record. In Parquet, numbers,
-/// booleans and text are read, compressed by Snappy, gzip or Zstandard or not at all; a text column declared as numbers
+/// booleans and text are read, compressed by Snappy or gzip, with the feature `zstd` by Zstandard, or not at all; a text column declared as numbers
 /// is read as CSV would, a number declared as a category by its decimal digits.
 ///
 /// Memory is the sink's, a block of records and, beside them, a row of CSV or a page of each Parquet column.

@@ -28,6 +28,9 @@ fn schema() -> Schema {
     .unwrap()
 }
 
+/// The file of this build's Zstandard, or another where it has none.
+const ZSTD: &str = if cfg!(feature = "zstd") { "zstd" } else { "snappy" };
+
 fn open(path: &Path, records: usize) -> Result<Collected, Error> {
     read(path, &View::all(schema()), Count::Exactly(records), CsvOptions::default(), &mut |_| {})
 }
@@ -88,7 +91,7 @@ fn any_column_may_say_whose_row_it_is() {
 
 #[test]
 fn every_codec_encoding_and_type_reads_the_same() {
-    for name in ["plain", "snappy", "gzip", "zstd", "pages_v2", "encodings", "text", "decimal"] {
+    for name in ["plain", "snappy", "gzip", ZSTD, "pages_v2", "encodings", "text", "decimal"] {
         let table = open(&bundled(name), RECORDS).unwrap();
         assert_eq!(table.records(), RECORDS);
         for index in 0..4 {
@@ -105,7 +108,7 @@ fn numbers_may_be_levels() {
         Column::category("member", vec!["false".into(), "true".into()], "false").unwrap(),
     ])
     .unwrap();
-    for name in ["plain", "zstd", "text"] {
+    for name in ["plain", ZSTD, "text"] {
         let table = read(
             bundled(name),
             &View::all(schema.clone()),
@@ -161,7 +164,13 @@ fn what_no_kind_can_hold_is_refused_by_column() {
         assert!(by_name, "{shown}");
     }
     let path = bundled("brotli");
-    assert_eq!(refused(&path, RECORDS), Error::Unreadable { path });
+    assert_eq!(refused(&path, RECORDS), Error::Codec { path, codec: "Brotli" });
+    if !cfg!(feature = "zstd") {
+        let path = bundled("zstd");
+        let error = refused(&path, RECORDS);
+        assert!(error.to_string().contains("feature zstd"), "{error}");
+        assert_eq!(error, Error::Codec { path, codec: "Zstandard" });
+    }
 }
 
 #[test]
