@@ -1,4 +1,5 @@
-//! Turns a log-ratio into a coin: the acceptance rules, evaluated so that both outcomes keep a proved relative precision.
+//! Turns a log-ratio into a coin: the acceptance rules, evaluated so that both outcomes keep a relative
+//! precision proved from that of tested special functions.
 //!
 //! The curator flips the very coin the accountant analysed: [`Rule::coin`] is the only place where a secret
 //! log-ratio becomes a probability.

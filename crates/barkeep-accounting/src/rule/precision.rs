@@ -84,7 +84,10 @@ impl Rule {
     ///
     /// What k coins cost by this is stated and proved beside [`CoinError`](crate::CoinError).
     ///
-    /// **Proof.** Write u = 2^−53 and e = 8u for the relative error of erfcx and Φ; that of exp is 2u. |λ| ≤ 64. Let η bound the relative error of the smaller side, s ≤ ½ up to that error. The larger side is 1−s
+    /// **Premise.** The relative error of erfcx and Φ is at most e = 8u, u = 2^−53, and that of exp 2u. These are tested special
+    /// functions, held to tables of 60 digits in `barkeep-num`, not proved ones.
+    ///
+    /// **Proof.** |λ| ≤ 64. Let η bound the relative error of the smaller side, s ≤ ½ up to that error. The larger side is 1−s
     /// exactly as flipped, so its absolute error is that of s, and its relative error at most η(1+4η). Since
     /// η ≤ 2^−30 in every case, ρ = 1.01·η covers −ln(1−η(1+4η)).
     ///

@@ -5,7 +5,7 @@ use crate::log_sum_exp;
 
 /// Σᵢ aᵢ·bⱼ₋ᵢ for all j.
 ///
-/// **Precision.** About 6·log₂N·2⁻⁵³·‖a‖₁·‖b‖₁ at worst; the returned error is proved.
+/// **Precision.** About 9·log₂N·2⁻⁵³·‖a‖₁·‖b‖₁ at worst; the returned error is proved.
 ///
 /// None if either is empty or the result is longer than [`LONGEST`].
 pub(super) fn convolve(a: &[f64], b: &[f64]) -> Option<Estimate> {
