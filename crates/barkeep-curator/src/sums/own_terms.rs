@@ -25,7 +25,7 @@ use barkeep_model::{Affine, Likelihood};
 const MOST: usize = 2 * CHUNK + 3;
 const FEWEST: usize = 11;
 /// About as many numbers are written for an arrangement.
-const WORK: usize = 1 << 16;
+const WORK: usize = 1 << 15;
 
 /// Refuses a likelihood whose terms depend on where a record stands or on what stands beside it.
 ///
