@@ -26,8 +26,8 @@ use crate::samplers::entry::{Expected, MakeKernel, Prepared, Questions, Setting}
 use crate::samplers::{SAMPLERS, SamplerEntry};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
-use barkeep_accounting::{Contract, Delta, Epsilon, Query, Steps};
-use barkeep_curator::{Level, PrivacyModel, Table};
+use barkeep_accounting::{Contract, Delta, Epsilon, Neighbours, Query, Steps};
+use barkeep_curator::{Level, PrivacyModel, Table, Temper};
 use barkeep_data::{CsvOptions, Records, Unit, View};
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Plan {
         spec.check()?;
         let mut keys = spec.sampler_keys();
         if spec.privacy() != Privacy::NotPrivate {
-            keys.entry("name").or_insert_with(|| DEFAULT_SAMPLER.into());
+            keys.entry("name").or_insert_with(|| default_sampler(&spec).into());
         }
         let sampler = section::named("sampler", &keys, SAMPLERS, |entry| entry.name)?;
         let section = Section::new("sampler", &keys, sampler.all_keys())?;
@@ -431,7 +431,24 @@ fn warnings(spec: &Spec, private: bool, steps: u64) -> Vec<String> {
     warnings
 }
 
-/// The sampler of a private spec that names none: it has no constant that must be chosen.
+/// The sampler of a private spec that names none: noise-aware scores where the model's law is stated, Langevin elsewhere.
+pub(crate) fn default_sampler(spec: &Spec) -> &'static str {
+    let is_substitution =
+        matches!(spec.privacy(), Privacy::Budget { neighbours: Neighbours::Substitute, .. });
+    let is_record = spec.data().unit() == Unit::Record;
+    let has_law = spec.model().regression().is_some_and(|regression| regression.law().is_some());
+    let keys = spec.sampler_keys();
+    let plain = keys.keys().all(|key| COMMON.contains(&key.as_str()));
+    if is_substitution && is_record && has_law && plain && spec.tempering() == Temper::NONE {
+        "noise-aware"
+    } else {
+        DEFAULT_SAMPLER
+    }
+}
+
+/// Keys of `[sampler]` that do not ask for Langevin dynamics.
+const COMMON: [&str; 3] = ["steps", "seed", "burn_in"];
+/// The sampler of a private spec that names none, where answers have no known law.
 const DEFAULT_SAMPLER: &str = "langevin";
 /// Above this many steps the other level is estimated, not computed.
 const MOST_COMPARED: u64 = 20_000;

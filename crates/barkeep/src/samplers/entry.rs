@@ -16,7 +16,11 @@ use std::sync::Arc;
 
 /// The keys every sampler takes.
 pub const SAMPLER_KEYS: [Key; 6] = [
-    key("name", "\"langevin\"", "which sampler; `barkeep samplers` lists them"),
+    key(
+        "name",
+        "\"noise-aware\" where the model allows it, else \"langevin\"",
+        "which sampler; `barkeep samplers` lists them",
+    ),
     key(
         "start",
         "",

@@ -56,6 +56,16 @@ impl Example {
         Self { variant: "", scene, keys }
     }
 
+    /// An example that is audited: a proportion, as a regression on nothing, from a few records.
+    pub(crate) const fn small_regression(records: u64, keys: &'static str) -> Self {
+        let scene = Scene {
+            columns: "y = { kind = 'bool', invalid = false }",
+            model: "formula = 'y ~ 1'\nfamily = 'bernoulli'",
+            ..Self::small(records, keys).scene
+        };
+        Self { variant: "", scene, keys }
+    }
+
     /// An example on many records.
     pub(crate) const fn large(scene: Scene, keys: &'static str) -> Self {
         Self { variant: scene.name, scene, keys }

@@ -29,7 +29,7 @@ pub const SECTIONS: [Key; 4] = [
     key("data", "", "the records and the public facts about them"),
     key("model", "", "how likely a record is, and the prior"),
     key("privacy", "", "the budget"),
-    key("sampler", "langevin by its rules", "how to draw"),
+    key("sampler", "noise-aware or langevin by their rules", "how to draw"),
 ];
 
 /// A spec: what a person decides, and everything public about the records.

@@ -25,7 +25,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[],
     start: StartRule::Independent,
     private: true,
-    examples: &[Example::large(LOGISTIC, "")],
+    examples: &[Example::small_regression(400, "steps = 1"), Example::large(LOGISTIC, "")],
     prepare,
 };
 

@@ -98,7 +98,12 @@ impl Setup {
         let made = |belief: &Belief, count: usize| {
             Set::new(regression, &belief.rows(&self.coordinates, self.columns(), count), self.columns())
         };
-        let count = if self.records > MANY { RECORDS.1 } else { RECORDS.0 };
+        // Without columns all records look the same.
+        let count = match raws.is_empty() {
+            true => 1,
+            false if self.records > MANY => RECORDS.1,
+            false => RECORDS.0,
+        };
         let set = made(&Belief::new(raws, &grids, products.as_ref(), None), count);
         let others: Vec<Set> = if raws.is_empty() {
             Vec::new()
