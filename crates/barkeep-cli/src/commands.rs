@@ -4,6 +4,7 @@ mod account;
 mod audit;
 mod catalogue;
 mod demo;
+mod key;
 mod plan;
 mod resume;
 mod sample;
@@ -29,8 +30,10 @@ pub(crate) enum Command {
     Resume(resume::Resume),
     /// Says what a spec would cost and buy, without opening the records.
     Plan(plan::PlanCommand),
-    /// Computes the epsilon of a certificate again.
+    /// Computes the epsilon of a certificate again, and checks the files beside it and its signature.
     Verify(verify::Verify),
+    /// Makes keys that certificates are signed with.
+    Key(key::Key),
     /// Computes epsilon, delta or steps of a mechanism.
     Account(account::Account),
     /// Attacks the program: a proved lower bound on epsilon beside what is certified.
@@ -57,6 +60,7 @@ impl Command {
             Self::Resume(command) => command.run(),
             Self::Plan(command) => command.run(),
             Self::Verify(command) => command.run(),
+            Self::Key(command) => command.run(),
             Self::Account(command) => command.run(),
             Self::Audit(command) => command.run(),
             Self::Simulate(command) => command.run(),

@@ -258,6 +258,14 @@ fn an_interrupted_run_is_resumed_to_the_same_files() {
     let lines = |out: &str| folder.read(&format!("{out}/draws.csv")).lines().count();
     assert!(lines("out") > 1 && lines("out") < lines("whole"));
 
+    // What was kept is bound by the certificate: an answer cut off is not bought again.
+    let path = folder.path().join("out/journal.bin");
+    let kept = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &kept[..kept.len() - RECORD - 16]).unwrap();
+    let shown = folder.barkeep(&["resume", "out"]);
+    assert!(shown.code == 2 && shown.stderr.contains("cut off or edited"), "{}", shown.stderr);
+    std::fs::write(&path, &kept).unwrap();
+
     // Two at once: one ends the run, the other changes nothing.
     let resumed: Vec<_> = (0..2)
         .map(|_| {

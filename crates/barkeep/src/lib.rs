@@ -55,6 +55,7 @@ pub mod plan;
 mod public_rng;
 pub mod run;
 pub mod samplers;
+pub mod signature;
 mod simulate;
 pub mod spec;
 
@@ -71,7 +72,7 @@ pub use barkeep_num as num;
 
 pub use diagnostics::Summary;
 pub use error::Error;
-pub use plan::certificate::{Certificate, Verified};
+pub use plan::certificate::{Certificate, Hashes, Verified};
 pub use plan::facts::Fact;
 pub use plan::start::PlannedStart;
 pub use plan::{Bill, ColumnFaults, FaultCounts, Plan};
@@ -80,6 +81,7 @@ pub use run::draws::{Draws, Outcome};
 pub use run::folder::{CERTIFICATE, Folder};
 pub use run::journal::JOURNAL;
 pub use run::{Run, Runner, Unwatched, Watch};
+pub use signature::{PublicKey, SigningKey};
 pub use simulate::Simulation;
 pub use spec::{BuiltIn, Data, Privacy, Sampler, Spec, SpecError};
 

@@ -1,11 +1,11 @@
 //! Lists the models a spec can name, each with its keys, and builds one from a spec.
 
 use crate::formula::{self, REGRESSION_KEYS};
+use crate::spec::Files;
 use crate::spec::section::{self, Key, Section, SpecError, key};
 use barkeep_data::{Feature, Schema, View};
 use barkeep_model::models::MODELS as COLUMN_MODELS;
 use barkeep_model::{Build, Error, Likelihood, Model, ModelEntry, Settings, Sides, TextModel, sides};
-use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 /// The keys every model takes.
@@ -138,16 +138,13 @@ fn text(section: &Section<'_>, schema: &Schema) -> Result<(Sides, View), SpecErr
 
 /// The section with the text of its file in place of the file's name, if it names one: what a certificate keeps must not change
 /// with a file beside it.
-pub(crate) fn with_text(table: &toml::Table, folder: &Path) -> Result<Option<toml::Table>, SpecError> {
+pub(crate) fn with_text(table: &toml::Table, files: Files<'_>) -> Result<Option<toml::Table>, SpecError> {
     let section = Section::open("model", table);
     let Some(file) = section.text("file")? else { return Ok(None) };
     if section.has("text") {
         return Err(section.error("file", "and text say the same thing; give one of them"));
     }
-    let path = folder.join(file);
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        section.error("file", format!("cannot read {}: {}", path.display(), error.kind()))
-    })?;
+    let (text, _) = files.read(&section, "file", file)?;
     let mut inlined = table.clone();
     inlined.remove("file");
     inlined.insert("text".to_owned(), text.into());

@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
-use barkeep::{Certificate, Plan, Spec};
+use barkeep::curator::TableBuilder;
+use barkeep::{CERTIFICATE, Certificate, Folder, JOURNAL, Plan, SigningKey, Spec};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -28,7 +29,7 @@ fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                if !matches!(name.as_str(), "program" | "spec" | "steps_used") {
+                if !matches!(name.as_str(), "program" | "spec" | "steps_used" | "hashes" | "signature") {
                     leaves(member, &format!("{at}/{name}"), found);
                 }
             }
@@ -163,4 +164,98 @@ fn a_larger_epsilon_in_words_and_numbers_is_true_and_a_smaller_one_is_not() {
         edited["statement"] = json!(statement.replace(&stated.to_string(), &epsilon.to_string()));
         assert_eq!(verifies(&edited), holds, "{epsilon}");
     }
+}
+
+/// A folder of a whole run, signed, and the key's file.
+fn signed_run(place: &Path) -> std::path::PathBuf {
+    let text = "[data]\npath = 'records.csv'\nid = 'the survey of 2019'\nrecords = 40\n[data.columns]\n\
+                x = { min = -1, max = 1, invalid = 0 }\n[model]\nname = 'gaussian'\n[privacy]\nepsilon = 2\ndelta = 1e-4\n\
+                [sampler]\nname = 'langevin'\nstep = 0.01\nsteps = 8\nstart = [0]\n";
+    let plan = Plan::new(Spec::parse(text, Path::new("")).unwrap()).unwrap();
+    let mut table = TableBuilder::new(plan.spec().data().schema().clone(), 40).unwrap();
+    for record in 0..40 {
+        table.push_row(&[0.02 * f64::from(record)]).unwrap();
+    }
+    let key = SigningKey::create(&place.join("key")).unwrap();
+    let folder = Folder::claim(&place.join("out")).unwrap().signed_by(key);
+    folder.run_on(plan.runner(), table.finish().unwrap()).unwrap();
+    place.join("out")
+}
+
+/// All that `barkeep verify --key` checks.
+fn verify(out: &Path) -> Result<Vec<&'static str>, barkeep::Error> {
+    let key = barkeep::PublicKey::read(&out.with_file_name("key.pub"))?;
+    let certificate = Certificate::read(&out.join(CERTIFICATE))?;
+    certificate.check_signature(Some(&key))?;
+    let absent = certificate.check_files(out)?;
+    certificate.verify()?;
+    Ok(absent)
+}
+
+#[test]
+fn no_edited_byte_of_a_signed_run_verifies() {
+    let place = tempfile::tempdir().unwrap();
+    let out = signed_run(place.path());
+    assert_eq!(verify(&out).unwrap(), [""; 0]);
+    assert_eq!(
+        Certificate::read(&out.join(CERTIFICATE)).unwrap().data_id.as_deref(),
+        Some("the survey of 2019")
+    );
+    for name in [CERTIFICATE, "draws.csv", "draws.parquet", "summary.json", JOURNAL] {
+        let path = out.join(name);
+        let whole = std::fs::read(&path).unwrap();
+        for place in 0..whole.len() {
+            let mut edited = whole.clone();
+            // One bit in turn, and blanks, which JSON would not notice.
+            edited[place] = if whole[place] == b' ' { b'\n' } else { whole[place] ^ (1 << (place % 8)) };
+            std::fs::write(&path, &edited).unwrap();
+            assert!(verify(&out).is_err(), "{name}: byte {place} was edited unnoticed");
+        }
+        for shorter in [&whole[..whole.len() - 1], &[]] {
+            std::fs::write(&path, shorter).unwrap();
+            assert!(verify(&out).is_err(), "{name} was cut unnoticed");
+        }
+        std::fs::write(&path, [&whole[..], b"\n"].concat()).unwrap();
+        assert!(verify(&out).is_err(), "{name} was lengthened unnoticed");
+        std::fs::write(&path, whole).unwrap();
+    }
+    verify(&out).unwrap();
+    std::fs::remove_file(out.join("draws.parquet")).unwrap();
+    assert_eq!(verify(&out).unwrap(), ["draws.parquet"]);
+}
+
+#[test]
+fn a_certificate_signed_by_another_or_by_nobody_is_not_the_custodians() {
+    let place = tempfile::tempdir().unwrap();
+    let out = signed_run(place.path());
+    let path = out.join(CERTIFICATE);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    let unsigned = Certificate { signature: None, ..serde_json::from_value(whole).unwrap() };
+    std::fs::write(&path, serde_json::to_string_pretty(&unsigned).unwrap() + "\n").unwrap();
+    assert!(unsigned.check_signature(None).is_ok());
+    assert!(verify(&out).unwrap_err().to_string().contains("not signed"));
+    std::fs::write(&path, text).unwrap();
+    SigningKey::create(&place.path().join("other")).unwrap();
+    std::fs::rename(place.path().join("other.pub"), place.path().join("key.pub")).unwrap();
+    assert!(verify(&out).unwrap_err().to_string().contains("another key"));
+}
+
+#[test]
+fn no_file_that_a_certificate_names_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret.toml");
+    std::fs::write(&secret, "[columns]\nx = { min = -1, max = 1, invalid = 0 }\n").unwrap();
+    let mut forged = certificate("name = 'langevin'\nstep = 0.01\nsteps = 20");
+    let spec = forged["spec"].as_str().unwrap().to_owned();
+    let columns = "[data.columns]\nx = { min = -1, max = 1, invalid = 0 }\n";
+    assert!(spec.contains(columns));
+    // The same columns, by the name of a file that has them: only a reader who opens it could plan the spec.
+    forged["spec"] = json!(spec.replace(columns, &format!("schema = '{}'\n", secret.display())));
+    let certificate: Certificate = serde_json::from_value(forged).unwrap();
+    let said = certificate.verify().unwrap_err().to_string();
+    assert!(said.contains("data.schema") && said.contains("not opened"), "{said}");
+    // A file of records that does not exist is no hindrance: it is never opened either.
+    let whole = self::certificate("name = 'langevin'\nstep = 0.01\nsteps = 20");
+    assert!(verifies(&whole));
 }

@@ -3,7 +3,7 @@
 use super::sample::finish;
 use super::watch::Progress;
 use crate::exit::{Exit, say};
-use barkeep::Folder;
+use barkeep::{Folder, SigningKey};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -15,12 +15,19 @@ pub(crate) struct Resume {
     /// Where the records are, if no longer where they were. They must be the same records.
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
+    /// The key that signs the certificate, if the run was begun with one.
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
 }
 
 impl Resume {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
-        let (folder, plan) = Folder::resume(&self.folder, self.records.as_deref())?;
+        let key = self.sign.as_deref().map(SigningKey::read).transpose()?;
+        let (mut folder, plan) = Folder::resume(&self.folder, self.records.as_deref())?;
+        if let Some(key) = key {
+            folder = folder.signed_by(key);
+        }
         super::plan::describe(&plan);
         say(&format!(
             "Continuing {}: {} answers are replayed, the rest is asked. That these are the same records is your promise.",

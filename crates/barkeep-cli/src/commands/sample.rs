@@ -4,7 +4,7 @@ use super::watch::Progress;
 use crate::exit::{Exit, pronounce, say};
 use barkeep::diagnostics::Grade;
 use barkeep::insecure::Insecure;
-use barkeep::{Error, Folder, JOURNAL, Plan, Run};
+use barkeep::{Error, Folder, JOURNAL, Plan, Run, SigningKey};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,9 @@ pub(crate) struct Sample {
     /// resumed.
     #[arg(long)]
     no_journal: bool,
+    /// Signs the certificate with a key that `barkeep key new` made.
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
 }
 
 impl Sample {
@@ -30,9 +33,13 @@ impl Sample {
     pub(crate) fn run(self) -> Result<(), Exit> {
         let plan = super::plan(&self.spec)?;
         super::plan::describe(&plan);
+        let key = self.sign.as_deref().map(SigningKey::read).transpose()?;
         let mut folder = Folder::claim(&self.out)?;
         if self.no_journal {
             folder = folder.without_journal();
+        }
+        if let Some(key) = key {
+            folder = folder.signed_by(key);
         }
         let progress = Progress::new(&plan)?;
         let mut runner = plan.runner().watch(&progress);

@@ -1,27 +1,45 @@
-//! `barkeep verify`: computes the ε of a certificate again.
+//! `barkeep verify`: computes the ε of a certificate again, and checks the files beside it and its signature.
 
 use crate::exit::{Exit, print};
-use barkeep::Certificate;
+use barkeep::{Certificate, PublicKey};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The command.
 #[derive(Args)]
 pub(crate) struct Verify {
-    /// The certificate.
+    /// The certificate. Draws, summary and journal are checked too if they lie beside it.
     certificate: PathBuf,
+    /// The public key of whoever must have signed it, a file that `barkeep key new` made.
+    #[arg(long, value_name = "PUB")]
+    key: Option<PathBuf>,
 }
 
 impl Verify {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
+        let key = self.key.as_deref().map(PublicKey::read).transpose()?;
         let certificate = Certificate::read(&self.certificate)?;
+        certificate.check_signature(key.as_ref())?;
         let verified = certificate.verify()?;
+        let absent = certificate.check_files(self.certificate.parent().unwrap_or(Path::new("")))?;
         print(&format!(
             "verified: the bill costs epsilon {:.9}, within the stated {}",
             verified.epsilon.get(),
             certificate.epsilon.unwrap_or(f64::INFINITY)
         ))?;
+        match (&certificate.signature, key) {
+            (Some(_), Some(_)) => print("verified: signed by the given key")?,
+            (Some(signature), None) => {
+                print(&format!("signed by {}; --key checks whose key that must be", signature.key))?;
+            }
+            (None, _) => print("not signed: whoever can write the certificate can write another one")?,
+        }
+        match (&certificate.hashes, absent.as_slice()) {
+            (Some(_), []) => print("verified: the files beside it are those the run left")?,
+            (Some(_), absent) => print(&format!("not checked: {}, not beside it", absent.join(", ")))?,
+            (None, _) => print("not checked: the files beside it, since the run has not ended")?,
+        }
         if let Some(not_planned) = verified.not_planned {
             print(&format!("not checked: {not_planned}"))?;
         }

@@ -3,12 +3,18 @@
 use crate::Error;
 use crate::models::TEXT_MODEL;
 use crate::plan::{Bill, DEFAULT_SAMPLER, Plan};
+use crate::run::folder::{DRAWS_CSV, DRAWS_PARQUET, SUMMARY};
+use crate::run::journal::{self, JOURNAL};
+use crate::signature::{PublicKey, Signature, SigningKey, digits};
 use crate::spec::{OWN, Privacy, Spec};
 use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours};
 use barkeep_data::{Records, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// What a run guarantees and under which premises. Written before the first answer; steps actually used are
@@ -42,6 +48,8 @@ pub struct Certificate {
     pub premises: Vec<String>,
     /// What a neighbouring data set differs in.
     pub unit: Unit,
+    /// Which data set it is, as its custodian calls it; absent where the spec does not say.
+    pub data_id: Option<String>,
     /// Number of records, or of persons; the number of their rows is not public.
     pub records: Records,
     /// The model's name; of a model of one's own, its type's.
@@ -58,6 +66,63 @@ pub struct Certificate {
     pub program: Program,
     /// The spec, word for word, or with the columns of its schema file written in.
     pub spec: String,
+    /// Binds the files beside it; absent until the run has ended or was interrupted.
+    pub hashes: Option<Hashes>,
+    /// Who vouches for all of the above; absent where no key was given.
+    pub signature: Option<Signature>,
+}
+
+/// SHA-256 of each file a run leaves, in hexadecimal digits: an edited file does not fit its certificate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hashes {
+    /// Of `draws.csv`.
+    pub draws_csv: String,
+    /// Of `draws.parquet`.
+    pub draws_parquet: String,
+    /// Of `summary.json`.
+    pub summary: String,
+    /// The digest of `journal.bin`, which does not depend on which chain was faster; absent where none was kept.
+    pub journal: Option<String>,
+}
+
+impl Hashes {
+    /// The files that are bound.
+    const FILES: [&'static str; 4] = [DRAWS_CSV, DRAWS_PARQUET, SUMMARY, JOURNAL];
+
+    /// Of the files in a folder.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if one cannot be read.
+    pub(crate) fn of(folder: &Path, journal: Option<String>) -> Result<Self, Error> {
+        Ok(Self {
+            draws_csv: file_hash(&folder.join(DRAWS_CSV))?,
+            draws_parquet: file_hash(&folder.join(DRAWS_PARQUET))?,
+            summary: file_hash(&folder.join(SUMMARY))?,
+            journal,
+        })
+    }
+}
+
+/// SHA-256 of a file, or a journal's digest.
+fn file_hash(path: &Path) -> Result<String, Error> {
+    if path.ends_with(JOURNAL) {
+        return match journal::digest(path) {
+            // One that is torn or damaged is not what the run left.
+            Err(Error::Journal { .. }) => Ok(String::new()),
+            other => other,
+        };
+    }
+    let fail =
+        |error: io::Error| Error::Read { path: path.display().to_string(), reason: error.kind().to_string() };
+    let (mut file, mut hash) = (File::open(path).map_err(fail)?, Sha256::new());
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer).map_err(fail)? {
+            0 => return Ok(digits(&hash.finalize())),
+            read => hash.update(&buffer[..read]),
+        }
+    }
 }
 
 /// The program that ran.
@@ -70,11 +135,20 @@ pub struct Program {
     pub target: String,
     /// `release`, or `debug` when built with debug assertions.
     pub build: String,
+    /// The commit it was built from, with `-modified` where files differed; `unknown` outside a checkout and in debug
+    /// builds.
+    pub commit: String,
+    /// Features it was built with.
+    pub features: Vec<String>,
 }
 
 impl fmt::Display for Program {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} ({}, {})", self.version, self.target, self.build)
+        write!(out, "{} ({}, {}, commit {}", self.version, self.target, self.build, self.commit)?;
+        for feature in &self.features {
+            write!(out, ", {feature}")?;
+        }
+        out.write_str(")")
     }
 }
 
@@ -84,11 +158,13 @@ impl Program {
             version: concat!("barkeep ", env!("CARGO_PKG_VERSION")).to_owned(),
             target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+            commit: env!("BARKEEP_COMMIT").to_owned(),
+            features: env!("BARKEEP_FEATURES").split_terminator(',').map(str::to_owned).collect(),
         }
     }
 }
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl Certificate {
     /// The certificate of a plan, as it stands before the first answer.
@@ -136,6 +212,7 @@ impl Certificate {
             public: public(unit),
             premises: premises(unit, ModelCode::of(plan.spec())),
             unit,
+            data_id: plan.spec().data().id().map(str::to_owned),
             records: plan.spec().data().records(),
             model: plan.spec().model_name().to_owned(),
             sampler: plan.sampler().name.to_owned(),
@@ -144,32 +221,111 @@ impl Certificate {
             steps_used: None,
             program: Program::this(),
             spec: plan.spec().text(),
+            hashes: None,
+            signature: None,
         }
     }
 
     /// The certificate as it stood before the first answer.
     pub(crate) fn before_answers(&self) -> Self {
-        Self { steps_used: None, ..self.clone() }
+        Self { steps_used: None, hashes: None, signature: None, ..self.clone() }
     }
 
-    /// Reads a certificate.
+    /// The certificate signed, or as it is without a key.
+    pub(crate) fn signed_by(self, key: Option<&SigningKey>) -> Self {
+        let unsigned = Self { signature: None, ..self };
+        let signature = key.map(|key| key.sign(unsigned.text().as_bytes()));
+        Self { signature, ..unsigned }
+    }
+
+    /// The certificate's file, to the byte.
+    pub(crate) fn text(&self) -> String {
+        // A certificate holds numbers, words and lists, all of which JSON can write.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// Reads a certificate, which must be the file as barkeep wrote it: an edited blank is an edit.
     ///
     /// # Errors
-    /// [`Error::Read`] if there is no such file or it is no certificate.
+    /// [`Error::Read`] if there is no such file or it is no certificate; [`Error::Certificate`] if it was written by
+    /// somebody else.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let fail = |reason: String| Error::Read { path: path.display().to_string(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| fail(error.kind().to_string()))?;
         // By place, not by content: a file named by mistake may hold records.
-        serde_json::from_str(&text).map_err(|error| {
+        let certificate: Self = serde_json::from_str(&text).map_err(|error| {
             fail(format!("not a certificate: line {}, column {}", error.line(), error.column()))
-        })
+        })?;
+        if certificate.text() == text {
+            Ok(certificate)
+        } else {
+            Err(Error::Certificate(
+                "the file is not as barkeep writes certificates: it was edited".to_owned(),
+            ))
+        }
+    }
+
+    /// Checks the signature: that it is there and this key's if `key` is given, and that it holds if it is there.
+    ///
+    /// # Errors
+    /// [`Error::Certificate`] if it is not.
+    pub fn check_signature(&self, key: Option<&PublicKey>) -> Result<(), Error> {
+        let fail = |reason: &str| Err(Error::Certificate(reason.to_owned()));
+        match (&self.signature, key) {
+            (None, None) => Ok(()),
+            (None, Some(_)) => fail("the certificate is not signed"),
+            (Some(signature), Some(key)) if signature.key != key.digits() => {
+                fail("the certificate is signed by another key")
+            }
+            (Some(signature), _) => {
+                let unsigned = Self { signature: None, ..self.clone() };
+                if signature.holds(unsigned.text().as_bytes()) {
+                    Ok(())
+                } else {
+                    fail("the signature does not fit the certificate: one of them was edited")
+                }
+            }
+        }
+    }
+
+    /// Compares the files in a folder with their hashes in the certificate, and gives the names of those that are not there.
+    ///
+    /// No name in the certificate is opened: the files have the names that every run gives them.
+    ///
+    /// # Errors
+    /// [`Error::Certificate`] for a file that is not the one the run left; [`Error::Read`] if it cannot be read.
+    pub fn check_files(&self, folder: &Path) -> Result<Vec<&'static str>, Error> {
+        let Some(hashes) = &self.hashes else {
+            // Nothing is bound yet; steps are counted when files are.
+            return match self.steps_used {
+                None => Ok(Hashes::FILES.to_vec()),
+                Some(_) => Err(Error::Certificate("the hashes of the files are missing".to_owned())),
+            };
+        };
+        let mut absent = Vec::new();
+        let (csv, parquet, summary) = (&hashes.draws_csv, &hashes.draws_parquet, &hashes.summary);
+        let stated = [Some(csv), Some(parquet), Some(summary), hashes.journal.as_ref()];
+        for (name, stated) in Hashes::FILES.into_iter().zip(stated) {
+            let path = folder.join(name);
+            match stated {
+                Some(_) if !path.exists() => absent.push(name),
+                None if !path.exists() => {}
+                Some(stated) if *stated == file_hash(&path)? => {}
+                _ => {
+                    let reason = format!("{name} is not the file this run left: it was edited or replaced");
+                    return Err(Error::Certificate(reason));
+                }
+            }
+        }
+        Ok(absent)
     }
 
     /// Computes ε again from the bill, plans the spec again, and compares.
     ///
     /// What is verified is that the parts say the same: the words are those of the numbers, the bill costs what is stated,
-    /// and the spec asks for nothing that is not on the bill. Nothing here is signed: whoever can write the file can
-    /// write another one that is as consistent. A model of one's own is code that a certificate does not hold: then the
+    /// and the spec asks for nothing that is not on the bill. Whoever can write an unsigned file can write another one that
+    /// is as consistent: [`Certificate::check_signature`] says whose it is, [`Certificate::check_files`] whether the
+    /// draws are its own. No file that a certificate names is opened. A model of one's own is code that a certificate does not hold: then the
     /// spec cannot be planned again, and [`Verified::not_planned`] says so.
     ///
     /// # Errors
@@ -231,6 +387,14 @@ impl Certificate {
         Ok(own.map(str::to_owned))
     }
 
+    /// The spec in it, parsed without opening a file.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] as [`Spec::parse`], and if it names a file.
+    pub(crate) fn parsed_spec(&self) -> Result<Spec, Error> {
+        Ok(Spec::parse_alone(&self.spec)?)
+    }
+
     /// The spec's sections.
     fn table(&self) -> Result<toml::Table, Error> {
         // What is wrong with it is said by the one who parses it to plan.
@@ -263,6 +427,7 @@ impl Certificate {
             ("unit", self.unit == unit),
             ("public", self.public == public(unit)),
             ("premises", self.premises == premises(unit, ModelCode::Own(own))),
+            ("data_id", data.get("id").and_then(toml::Value::as_str) == self.data_id.as_deref()),
             ("records", count(&data, unit.plural()) == Some(self.records.0)),
             ("model", self.model == own),
             ("sampler", self.sampler == named),
@@ -279,7 +444,7 @@ impl Certificate {
     /// Plans the spec again and compares what follows from it.
     fn compare_with_spec(&self) -> Result<(), Error> {
         let fail = |reason: String| Err(Error::Certificate(reason));
-        let plan = match Spec::parse(&self.spec, Path::new("")).map_err(Error::from).and_then(Plan::new) {
+        let plan = match self.parsed_spec().and_then(Plan::new) {
             Ok(plan) => plan,
             Err(error) => return fail(format!("the spec in it cannot be planned: {error}")),
         };
@@ -294,6 +459,7 @@ impl Certificate {
             ("public", planned.public == self.public),
             ("premises", planned.premises == self.premises),
             ("unit", planned.unit == self.unit),
+            ("data_id", planned.data_id == self.data_id),
             ("records", planned.records == self.records),
             ("model", planned.model == self.model),
             ("sampler", planned.sampler == self.sampler),

@@ -3,12 +3,12 @@
 use crate::Error;
 use crate::insecure::Insecure;
 use crate::plan::Plan;
-use crate::plan::certificate::Certificate;
+use crate::plan::certificate::{Certificate, Hashes};
 use crate::run::files::{WriteError, write_atomically, write_json};
 use crate::run::journal::{JOURNAL, Journal};
 use crate::run::runner::Ready;
 use crate::run::{Run, Runner};
-use crate::spec::Spec;
+use crate::signature::SigningKey;
 use barkeep_curator::Table;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -16,6 +16,11 @@ use std::path::{Path, PathBuf};
 
 /// The certificate's file name.
 pub const CERTIFICATE: &str = "certificate.json";
+/// The draws' file names.
+pub(crate) const DRAWS_CSV: &str = "draws.csv";
+pub(crate) const DRAWS_PARQUET: &str = "draws.parquet";
+/// The summary's file name.
+pub(crate) const SUMMARY: &str = "summary.json";
 /// Claims a folder for one run, so that two runs at once cannot mix their files.
 const CLAIM: &str = ".barkeep-run";
 
@@ -23,6 +28,7 @@ const CLAIM: &str = ".barkeep-run";
 pub struct Folder {
     path: PathBuf,
     keeping: Keeping,
+    signer: Option<SigningKey>,
 }
 
 /// What happens to answers.
@@ -62,7 +68,7 @@ impl Folder {
                 ));
             }
         }
-        Ok(Self { path: path.to_owned(), keeping: Keeping::New })
+        Ok(Self { path: path.to_owned(), keeping: Keeping::New, signer: None })
     }
 
     /// Opens the folder of a run that was killed or interrupted, and plans that run again; `records` says where the
@@ -83,15 +89,28 @@ impl Folder {
             if certificate.before_answers() != journal.header().certificate {
                 return Err(refuse("it belongs to another run than the certificate beside it"));
             }
+            let bound = certificate.hashes.as_ref().and_then(|hashes| hashes.journal.as_ref());
+            if bound.is_some_and(|bound| *bound != journal.digest()) {
+                return Err(refuse(
+                    "it is not the journal its certificate was completed with: answers were cut off or edited",
+                ));
+            }
             if journal.had_ended() && certificate.steps_used.is_some() {
                 // Killed between its last file and the end of its claim.
                 let _ = fs::remove_file(path.join(CLAIM));
                 return Err(refuse("the run has ended, and all is written: there is nothing to continue"));
             }
         }
-        let spec = Spec::parse(&journal.header().certificate.spec, Path::new(""))?;
+        let spec = journal.header().certificate.parsed_spec()?;
         let plan = Plan::new(spec.with_records_at(records.unwrap_or(journal.place())))?;
-        Ok((Self { path: path.to_owned(), keeping: Keeping::Continued(Box::new(journal)) }, plan))
+        let keeping = Keeping::Continued(Box::new(journal));
+        Ok((Self { path: path.to_owned(), keeping, signer: None }, plan))
+    }
+
+    /// Signs the certificate, before the first answer and after the last.
+    #[must_use]
+    pub fn signed_by(self, key: SigningKey) -> Self {
+        Self { signer: Some(key), ..self }
     }
 
     /// Keeps no journal: a killed run is lost with all it paid for, and cannot be continued.
@@ -119,16 +138,21 @@ impl Folder {
     fn ready<'a>(&mut self, runner: Runner<'a>) -> Result<Ready<'a>, Error> {
         match std::mem::replace(&mut self.keeping, Keeping::Nowhere) {
             Keeping::Nowhere => runner.ready(),
-            Keeping::New => runner.journal(&self.path).ready(),
+            Keeping::New => runner.journal(&self.path).signed_by(self.public_key()).ready(),
             Keeping::Continued(journal) => {
                 let insecure_seed = journal.header().insecure_seed;
                 let runner = match insecure_seed {
                     Some(seed) => runner.insecure(Insecure::seed(seed)),
                     None => runner,
                 };
-                runner.continued(*journal)
+                runner.signed_by(self.public_key()).continued(*journal)
             }
         }
+    }
+
+    /// Whose certificate it will be.
+    fn public_key(&self) -> Option<String> {
+        self.signer.as_ref().map(|key| key.public().digits())
     }
 
     /// Gives an unused folder back: nothing was answered, so nothing need be kept.
@@ -186,15 +210,22 @@ impl Folder {
                 writeln!(file, "{}", certificate.statement)
             })?;
         }
-        Ok(write_json(&self.path.join(CERTIFICATE), certificate)?)
+        self.write_certificate(certificate.clone())
+    }
+
+    /// Writes the certificate, signed if there is a key.
+    fn write_certificate(&self, certificate: Certificate) -> Result<(), Error> {
+        let text = certificate.signed_by(self.signer.as_ref()).text();
+        Ok(write_atomically(&self.path.join(CERTIFICATE), |file| file.write_all(text.as_bytes()))?)
     }
 
     /// Writes what a run yielded, and ends the claim.
     pub(super) fn keep(self, run: &Run) -> Result<(), Error> {
-        run.draws.write_csv(&self.path.join("draws.csv"))?;
-        run.draws.write_parquet(&self.path.join("draws.parquet"))?;
-        write_json(&self.path.join("summary.json"), run.summary())?;
-        write_json(&self.path.join(CERTIFICATE), &run.certificate)?;
+        run.draws.write_csv(&self.path.join(DRAWS_CSV))?;
+        run.draws.write_parquet(&self.path.join(DRAWS_PARQUET))?;
+        write_json(&self.path.join(SUMMARY), run.summary())?;
+        let hashes = Some(Hashes::of(&self.path, run.journal.clone())?);
+        self.write_certificate(Certificate { hashes, ..run.certificate.clone() })?;
         // Failing to tidy up changes nothing that was promised.
         let _ = fs::remove_file(self.path.join(CLAIM));
         Ok(())

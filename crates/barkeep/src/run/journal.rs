@@ -30,12 +30,13 @@ mod tests;
 pub(crate) use format::Header;
 
 use self::answers::{Kept, Replay};
-use self::format::{Digests, Fault, Hash, Kind, Opening, Record, Scan};
+use self::format::{Digests, Fault, Kind, Opening, Record, Scan};
 use self::identity::Identity;
 use crate::Error;
 use crate::plan::Plan;
 use crate::plan::certificate::Certificate;
 use crate::run::files::{WriteError, synchronise_folder};
+use crate::signature::digits;
 use barkeep_curator::{Ask, Gate, Refused};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Seek, SeekFrom, Write};
@@ -173,7 +174,12 @@ impl Journal {
     ///
     /// # Errors
     /// [`Error::Journal`] if it would be another run.
-    pub(crate) fn belongs_to(mut self, plan: &Plan, insecure_seed: Option<u64>) -> Result<Self, Error> {
+    pub(crate) fn belongs_to(
+        mut self,
+        plan: &Plan,
+        insecure_seed: Option<u64>,
+        signed_by: Option<&str>,
+    ) -> Result<Self, Error> {
         let (kept, now) =
             (&self.header.certificate, &Certificate::with_randomness(plan, insecure_seed.is_some()));
         let other = |reason: String| Err(Error::Journal { path: self.path.clone(), reason });
@@ -192,6 +198,14 @@ impl Journal {
         if (self.header.insecure_seed, self.header.seed) != (insecure_seed, seed) {
             return other("it belongs to a run with another seed".to_owned());
         }
+        match (&self.header.signed_by, signed_by) {
+            (None, None) => {}
+            (Some(key), Some(given)) if key == given => {}
+            (Some(key), _) => {
+                return other(format!("the run was begun with the signing key {key}: give that key"));
+            }
+            (None, Some(_)) => return other("the run was begun without a signing key: give none".to_owned()),
+        }
         self.paid = plan.is_private();
         Ok(self)
     }
@@ -209,6 +223,11 @@ impl Journal {
     /// Answers that were kept when the journal was opened.
     pub(crate) fn kept_answers(&self) -> u64 {
         self.kept.iter().sum()
+    }
+
+    /// The digest of all that is kept so far.
+    pub(crate) fn digest(&self) -> String {
+        digits(&self.progress().digests.all())
     }
 
     /// Deletes a journal in which nothing was answered.
@@ -244,7 +263,7 @@ impl Journal {
             };
             self.append(&record).map_err(|refused| self.explain(refused.into()))?;
         }
-        Ok(hexadecimal(&digest))
+        Ok(digits(&digest))
     }
 
     /// Whether the protecting randomness is seeded.
@@ -341,12 +360,11 @@ impl Journal {
 ///
 /// # Errors
 /// [`Error::Journal`] if it is no journal, or damaged, or torn.
-#[cfg(test)]
 pub(crate) fn digest(path: &Path) -> Result<String, Error> {
     let refuse = |reason: String| Error::Journal { path: path.to_owned(), reason };
     let file = File::open(path).map_err(|error| refuse(format!("it cannot be opened: {}", error.kind())))?;
     match scanned(path, &file)? {
-        Scan { torn: 0, opening, .. } => Ok(hexadecimal(&opening.digests.all())),
+        Scan { torn: 0, opening, .. } => Ok(digits(&opening.digests.all())),
         _ => Err(refuse("its last record is torn".to_owned())),
     }
 }
@@ -362,8 +380,4 @@ fn faulty(path: &Path, fault: Fault) -> Error {
         Fault::Content(reason) => reason,
     };
     Error::Journal { path: path.to_owned(), reason }
-}
-
-fn hexadecimal(hash: &Hash) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }

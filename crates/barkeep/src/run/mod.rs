@@ -61,6 +61,8 @@ pub struct Run {
     /// What each chain's kernel says of it.
     reports: Vec<Report>,
     summary: OnceLock<Summary>,
+    /// The digest of its journal.
+    journal: Option<String>,
 }
 
 impl Run {

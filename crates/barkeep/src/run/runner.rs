@@ -24,6 +24,7 @@ pub struct Runner<'a> {
     watch: &'a dyn Watch,
     insecure: Option<Insecure>,
     keeping: Keeping,
+    signed_by: Option<String>,
 }
 
 /// Where answers are kept.
@@ -41,7 +42,7 @@ impl Plan {
     /// Prepares a run that is watched or repeatable; [`Plan::run`] is the plain one.
     #[must_use]
     pub fn runner(&self) -> Runner<'_> {
-        Runner { plan: self, watch: &Unwatched, insecure: None, keeping: Keeping::Nowhere }
+        Runner { plan: self, watch: &Unwatched, insecure: None, keeping: Keeping::Nowhere, signed_by: None }
     }
 
     /// Runs every chain over the records, with fresh protecting randomness.
@@ -98,6 +99,12 @@ impl<'a> Runner<'a> {
         Certificate::with_randomness(self.plan, self.insecure.is_some())
     }
 
+    /// Notes in the journal whose key signs the certificate.
+    pub(super) fn signed_by(mut self, key: Option<String>) -> Self {
+        self.signed_by = key;
+        self
+    }
+
     pub(super) fn watcher(&self) -> &'a dyn Watch {
         self.watch
     }
@@ -137,6 +144,7 @@ impl<'a> Runner<'a> {
                 let header = Header {
                     seed: self.seed()?,
                     insecure_seed: self.insecure_seed(),
+                    signed_by: self.signed_by.clone(),
                     certificate: self.certificate(),
                 };
                 let seed = header.seed;
@@ -151,7 +159,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`Error::Journal`] if the journal is another run's.
     pub(super) fn continued(self, journal: Journal) -> Result<Ready<'a>, Error> {
-        let journal = journal.belongs_to(self.plan, self.insecure_seed())?;
+        let journal = journal.belongs_to(self.plan, self.insecure_seed(), self.signed_by.as_deref())?;
         Ok(Ready { seed: journal.header().seed, runner: self, journal: Some(journal) })
     }
 
@@ -201,10 +209,8 @@ impl Ready<'_> {
         let Self { runner, seed, journal } = self;
         match runner.draw(curator, seed, journal.as_ref()) {
             Ok(run) => {
-                if let Some(journal) = journal {
-                    journal.close(!run.interrupted)?;
-                }
-                Ok(run)
+                let journal = journal.map(|journal| journal.close(!run.interrupted)).transpose()?;
+                Ok(Run { journal, ..run })
             }
             Err(error) => Err(match journal {
                 Some(journal) => journal.explain(error),
@@ -300,6 +306,7 @@ impl Runner<'_> {
             reports,
             faults,
             summary: OnceLock::new(),
+            journal: None,
         })
     }
 }

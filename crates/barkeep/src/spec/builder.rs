@@ -1,6 +1,6 @@
 //! Builds a spec in code. Keys and their checks are those of the text: what is built can be written down as TOML.
 
-use super::{Data, Privacy, Spec, SpecError};
+use super::{Data, Files, Privacy, Spec, SpecError};
 use crate::Error;
 use crate::plan::Plan;
 use barkeep_curator::Temper;
@@ -96,7 +96,7 @@ impl Spec {
             ("model".to_owned(), model.0.into()),
             ("privacy".to_owned(), privacy.to_toml().into()),
         ]);
-        Self::from_table(table, Path::new(""))
+        Self::from_table(table, Files::From(Path::new("")))
     }
 
     /// Draws by this sampler instead of the default.

@@ -1,11 +1,12 @@
 //! Reads `[data]`: where the records are and every public fact about them.
 
+use super::files::Files;
 use super::section::{Key, Section, SpecError, key};
 use barkeep_data::{Column, CsvOptions, Kind, Records, Scale, Schema, Unit, View, read_header};
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
-pub const DATA_KEYS: [Key; 9] = [
+pub const DATA_KEYS: [Key; 10] = [
     key("path", "", "the CSV or Parquet file (by its ending .parquet or .pq), relative to the spec"),
     key(
         "records",
@@ -13,6 +14,7 @@ pub const DATA_KEYS: [Key; 9] = [
         "how many records it holds; public, and another count is refused. With neighbours = \"add-remove\" a public \
          scale instead: any number is accepted, all records are used, and nothing shows how many",
     ),
+    key("id", "", "what the custodian calls this data set; public, and stated in the certificate"),
     key("delimiter", "\",\"", "the one character between cells"),
     key(
         "person",
@@ -69,6 +71,7 @@ pub const COLUMN_KEYS: [Key; 7] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
     pub(super) path: PathBuf,
+    id: Option<String>,
     /// Records, or persons.
     records: Records,
     person: Option<Person>,
@@ -104,14 +107,14 @@ fn admissible(key: &str, records: Records) -> Result<(), SpecError> {
 const IN_MEMORY: &str = "in memory";
 
 impl Data {
-    /// Reads and checks the section; relative paths start from `folder`.
+    /// Reads and checks the section; relative paths start where `files` says.
     ///
     /// # Errors
     /// The first key that is missing, unknown or out of range.
-    pub(crate) fn parse(table: &toml::Table, folder: &Path) -> Result<Self, SpecError> {
-        let inlined = with_columns(table, folder)?;
+    pub(crate) fn parse(table: &toml::Table, files: Files<'_>) -> Result<Self, SpecError> {
+        let inlined = with_columns(table, files)?;
         let section = Section::new("data", inlined.as_ref().unwrap_or(table), DATA_KEYS.iter())?;
-        let path = folder.join(section.require("path", section.text("path")?)?);
+        let path = files.folder().join(section.require("path", section.text("path")?)?);
         let person = section.text("person")?;
         for key in ["persons", "most_rows"] {
             if person.is_none() && section.has(key) {
@@ -140,7 +143,8 @@ impl Data {
             return Err(section.error("columns", "is required, or schema"));
         };
         let report = report(&section)?;
-        let data = Self { path, records, person, report, delimiter, view: View::all(schema(columns)?) };
+        let id = section.text("id")?.map(str::to_owned);
+        let data = Self { path, id, records, person, report, delimiter, view: View::all(schema(columns)?) };
         data.check()?;
         Ok(data)
     }
@@ -156,6 +160,7 @@ impl Data {
     pub fn in_file(schema: Schema, records: Records, path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
+            id: None,
             records,
             person: None,
             report: None,
@@ -186,6 +191,18 @@ impl Data {
     /// Declares another number of records or persons.
     pub(super) fn set_records(&mut self, records: Records) {
         self.records = records;
+    }
+
+    /// The same records under the name that their custodian gives them; public, and stated in the certificate.
+    #[must_use]
+    pub fn identified_by(self, id: impl Into<String>) -> Self {
+        Self { id: Some(id.into()), ..self }
+    }
+
+    /// What the custodian calls the data set.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 
     /// The same file with another character between cells.
@@ -238,6 +255,9 @@ impl Data {
         if let Some(share) = self.report {
             let report = toml::Table::from_iter([("share".to_owned(), share.into())]);
             table.insert("report".to_owned(), report.into());
+        }
+        if let Some(id) = &self.id {
+            table.insert("id".to_owned(), id.clone().into());
         }
         if self.delimiter != b',' {
             table.insert("delimiter".to_owned(), char::from(self.delimiter).to_string().into());
@@ -317,13 +337,13 @@ fn whole(count: u64) -> toml::Value {
 
 /// The section with the columns of its schema file in place of the file's name, if it names one: what a certificate keeps
 /// must not change with a file beside it.
-pub(super) fn with_columns(table: &toml::Table, folder: &Path) -> Result<Option<toml::Table>, SpecError> {
+pub(super) fn with_columns(table: &toml::Table, files: Files<'_>) -> Result<Option<toml::Table>, SpecError> {
     let section = Section::new("data", table, DATA_KEYS.iter())?;
     let Some(file) = section.text("schema")? else { return Ok(None) };
     if section.has("columns") {
         return Err(section.error("schema", "and columns say the same thing; give one of them"));
     }
-    let columns = columns_of(&section, &folder.join(file))?;
+    let columns = columns_of(&section, file, files)?;
     let mut inlined = table.clone();
     inlined.remove("schema");
     inlined.insert("columns".to_owned(), columns.into());
@@ -331,10 +351,8 @@ pub(super) fn with_columns(table: &toml::Table, folder: &Path) -> Result<Option<
 }
 
 /// The `[columns]` of a schema file.
-fn columns_of(section: &Section<'_>, path: &Path) -> Result<toml::Table, SpecError> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| section.error("schema", format!("cannot read {shown}: {}", error.kind())))?;
+fn columns_of(section: &Section<'_>, file: &str, files: Files<'_>) -> Result<toml::Table, SpecError> {
+    let (text, shown) = files.read(section, "schema", file)?;
     let root: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         section.error("schema", format!("{shown}: {}", not_toml(&text, &error)))
     })?;

@@ -6,12 +6,14 @@
 
 mod builder;
 mod data;
+mod files;
 mod privacy;
 pub(crate) mod section;
 
 pub(crate) use builder::OWN;
 pub use builder::{BuiltIn, Sampler};
 pub use data::{COLUMN_KEYS, DATA_KEYS, Data, draft_schema};
+pub(crate) use files::Files;
 pub use privacy::{PRIVACY_KEYS, Privacy};
 pub use section::{Key, SpecError};
 
@@ -58,21 +60,30 @@ impl Spec {
     /// # Errors
     /// The first fault, by key.
     pub fn parse(text: &str, folder: &Path) -> Result<Self, SpecError> {
+        Self::parse_with(text, Files::From(folder))
+    }
+
+    /// Reads a spec out of a certificate: no file is opened that it names.
+    pub(crate) fn parse_alone(text: &str) -> Result<Self, SpecError> {
+        Self::parse_with(text, Files::Closed)
+    }
+
+    fn parse_with(text: &str, files: Files<'_>) -> Result<Self, SpecError> {
         let table: toml::Table = text
             .parse()
             .map_err(|error: toml::de::Error| SpecError::new("", data::not_toml(text, &error)))?;
-        let mut spec = Self::from_table(table.clone(), folder)?;
+        let mut spec = Self::from_table(table.clone(), files)?;
         spec.written = (spec.table == table).then(|| text.to_owned());
         Ok(spec)
     }
 
     /// Checks all sections.
-    fn from_table(mut table: toml::Table, folder: &Path) -> Result<Self, SpecError> {
+    fn from_table(mut table: toml::Table, files: Files<'_>) -> Result<Self, SpecError> {
         let root = Section::new("", &table, SECTIONS.iter())?;
         let section = |name: &str| root.require(name, root.table(name)?);
-        let inlined = data::with_columns(section("data")?, folder)?;
-        let mut data = Data::parse(inlined.as_ref().unwrap_or(section("data")?), folder)?;
-        let texted = models::with_text(section("model")?, folder)?;
+        let inlined = data::with_columns(section("data")?, files)?;
+        let mut data = Data::parse(inlined.as_ref().unwrap_or(section("data")?), files)?;
+        let texted = models::with_text(section("model")?, files)?;
         let model_table = texted.as_ref().unwrap_or(section("model")?);
         if let Some(own) = Section::open("model", model_table).text(OWN)? {
             let reason = format!("is {own}, code of another program: only that program can plan it");

@@ -38,6 +38,8 @@ pub(crate) struct Header {
     pub(crate) seed: u64,
     /// Seed of the protecting randomness, where the run gave up privacy.
     pub(crate) insecure_seed: Option<u64>,
+    /// The public key of whoever signs the certificate; absent where nobody does.
+    pub(crate) signed_by: Option<String>,
     /// The certificate as it stood before the first answer: spec, bill and program.
     pub(crate) certificate: Certificate,
 }

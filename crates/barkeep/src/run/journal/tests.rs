@@ -209,7 +209,8 @@ fn an_answer_is_given_to_its_own_question_only() {
 fn a_disk_that_fails_releases_nothing() {
     let plan = plan(SAMPLERS[1]);
     let folder = tempfile::tempdir().unwrap();
-    let header = Header { seed: 1, insecure_seed: None, certificate: Certificate::of(&plan) };
+    let header =
+        Header { seed: 1, insecure_seed: None, signed_by: None, certificate: Certificate::of(&plan) };
     let mut journal = Journal::create(folder.path(), header, &plan).unwrap();
     // A file that cannot be written to.
     journal.file = File::open(folder.path().join(JOURNAL)).unwrap();
@@ -230,7 +231,8 @@ fn a_disk_that_fails_releases_nothing() {
 fn chains_that_write_at_once_lose_no_record() {
     let plan = plan("name = 'barker'\nproposal_sd = 0.1\nclip = 0.2\nsteps = 6\nchains = 8\nstart = [0]");
     let folder = tempfile::tempdir().unwrap();
-    let header = Header { seed: 1, insecure_seed: None, certificate: Certificate::of(&plan) };
+    let header =
+        Header { seed: 1, insecure_seed: None, signed_by: None, certificate: Certificate::of(&plan) };
     let journal = Journal::create(folder.path(), header, &plan).unwrap();
     std::thread::scope(|scope| {
         for chain in 0..8_u32 {

@@ -3,7 +3,7 @@
 use super::*;
 
 fn parse(text: &str) -> Result<Data, String> {
-    Data::parse(&text.parse().unwrap(), Path::new("/folder")).map_err(|error| error.to_string())
+    Data::parse(&text.parse().unwrap(), Files::From(Path::new("/folder"))).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_schema_may_stand_in_a_file_of_its_own() {
     let write = |text: &str| std::fs::write(folder.path().join("a.schema.toml"), text).unwrap();
     let parse = |more: &str| {
         let text = format!("path = 'r.csv'\nrecords = 1\nschema = 'a.schema.toml'\n{more}");
-        Data::parse(&text.parse().unwrap(), folder.path()).map_err(|error| error.to_string())
+        Data::parse(&text.parse().unwrap(), Files::From(folder.path())).map_err(|error| error.to_string())
     };
     assert!(parse("").unwrap_err().contains("cannot read"));
     write("[columns]\nx = { min = 0, max = 1, invalid = 0 }");
@@ -95,7 +95,7 @@ fn a_draft_knows_the_header_only_and_is_refused_until_filled_in() {
     assert_eq!(columns.keys().collect::<Vec<_>>(), ["age", "city, \"here\""]);
     std::fs::write(folder.path().join("a.schema.toml"), &draft).unwrap();
     let spec: toml::Table = "path = 'people.csv'\nrecords = 1\nschema = 'a.schema.toml'".parse().unwrap();
-    let error = Data::parse(&spec, folder.path()).unwrap_err().to_string();
+    let error = Data::parse(&spec, Files::From(folder.path())).unwrap_err().to_string();
     assert!(error.contains("data.columns.age.kind") && error.contains("fill it in"), "{error}");
     // Filled in, it is a schema.
     let filled = draft
@@ -111,5 +111,5 @@ fn a_draft_knows_the_header_only_and_is_refused_until_filled_in() {
         .replacen("invalid = \"?\"", "invalid = \"Rome\"", 1);
     let last = filled.rfind("scale").unwrap();
     std::fs::write(folder.path().join("a.schema.toml"), &filled[..last]).unwrap();
-    assert_eq!(Data::parse(&spec, folder.path()).unwrap().schema().width(), 2);
+    assert_eq!(Data::parse(&spec, Files::From(folder.path())).unwrap().schema().width(), 2);
 }
