@@ -148,7 +148,14 @@ fn assert_alike_but_for_draws(first: &Seen, second: &Seen, context: &str) {
     assert_eq!(plan(first), plan(second), "{context}");
     let names = |seen: &Seen| seen.files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(first), names(second), "{context}");
-    assert_eq!(first.files["certificate.json"], second.files["certificate.json"], "{context}");
+    // The hashes bind files of draws, so they are other where the draws are.
+    let bound = ["\"draws_csv\"", "\"draws_parquet\"", "\"summary\"", "\"journal\""];
+    let certificate = |seen: &Seen| {
+        let text = String::from_utf8(seen.files["certificate.json"].clone()).unwrap();
+        let lines = text.lines().filter(|line| !bound.iter().any(|name| line.contains(name)));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(certificate(first), certificate(second), "{context}");
     let lines = |seen: &Seen| seen.files["draws.csv"].iter().filter(|byte| **byte == b'\n').count();
     assert_eq!(lines(first), lines(second), "{context}");
 }
