@@ -129,6 +129,7 @@ impl Data {
         }
         let counted = if person.is_some() { "persons" } else { "records" };
         let records = Records(section.require(counted, section.count(counted)?)?);
+        admissible(&section.name(counted), records)?;
         let most_rows = section.count("most_rows")?;
         let person = person.map(|column| Person { column: column.to_owned(), most_rows });
         let delimiter = match section.text("delimiter")?.unwrap_or(",").as_bytes() {
