@@ -58,7 +58,7 @@ fn a_regression_by_formula_is_attacked_too() {
 #[test]
 fn a_spec_by_person_is_attacked_on_whole_persons() {
     let folder = Folder::new();
-    let records = spec("name = 'langevin'\nstep = 0.01\nsteps = 6\nstart = [0, 0]\nclip = 0.5");
+    let records = spec("name = 'langevin'\nstep = 0.01\nsteps = 12\nstart = [0, 0]\nclip = 3");
     let persons = records.replace("records = 20", "person = 'who'\npersons = 20\nmost_rows = 4");
     let certified = |text: &str| {
         folder.write("spec.toml", text);
