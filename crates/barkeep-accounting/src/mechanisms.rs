@@ -74,7 +74,13 @@ mechanisms![
     gaussian::Gaussian,
     discrete_gaussian::DiscreteGaussian,
     laplace::Laplace,
+    discrete_laplace::DiscreteLaplace,
     bernoulli::Bernoulli,
+    categorical_response::CategoricalResponse,
+    exponential::Exponential,
+    noisy_max::NoisyMax,
+    approximate::Approximate,
+    concentrated::Concentrated,
 ];
 
 /// What a mechanism's file says of it. Nothing has a default: a new mechanism answers every question.
@@ -191,7 +197,7 @@ fn full_batches_only(sampling: Sampling) -> Result<(), Error> {
     match sampling {
         Sampling::Full => Ok(()),
         Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. } => Err(Error::Mismatch(
-            "amplification by sampling is proved here for Gaussian noise only; \
+            "amplification by sampling is proved here for Gaussian and Laplace noise only; \
              use full batches with this mechanism",
         )),
     }

@@ -2,12 +2,15 @@
 //!
 //! What one step consists of is fixed when the [`Query`] is made; presets name the samplers of the papers.
 
+use barkeep_num::try_largest_guessed;
+
+use crate::decision::Memory;
 use crate::engines::chooser::Accountant;
 use crate::mechanisms::{BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace, Suits};
 use crate::theorems::{gradients, thesis};
 use crate::{
-    BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, Mechanism, Mu, Neighbours, Probability,
-    Ratio, Rule, Sampling, Sensitivity, Steps, Variance, decision,
+    BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, GaussianRun, Mechanism, Mu, Neighbours,
+    Probability, Ratio, Rule, Sampling, Sensitivity, Steps, Variance, decision,
 };
 
 /// A step that will be repeated.
@@ -91,6 +94,55 @@ impl Query {
     /// As [`Query::epsilon`].
     pub fn most(&self, epsilon: Epsilon, delta: Delta) -> Result<Most, Error> {
         Accountant::new(self.per_step())?.largest(epsilon, delta)
+    }
+
+    /// The most steps that stay within (ε, δ) after `first` was paid once, with their ε where the search came across it; None
+    /// if `first` alone does not.
+    ///
+    /// **Privacy.** The answer was itself composed and seen to fit; that it is the largest rests on ε growing with the steps.
+    ///
+    /// # Errors
+    /// As [`Query::epsilon`] and [`Contract::new`].
+    pub fn most_after(
+        &self,
+        first: &[(Cost, Steps)],
+        epsilon: Epsilon,
+        delta: Delta,
+    ) -> Result<Option<(Steps, Option<f64>)>, Error> {
+        let memory = Memory::default();
+        let most = Accountant::remembering(self.per_step(), &memory)?.largest(epsilon, delta)?;
+        let alone = most.steps;
+        if first.is_empty() {
+            return Ok(Some((alone, most.epsilon)));
+        }
+        let cost = |steps: u64| {
+            let whole = self.after(first, Steps(steps))?;
+            Accountant::remembering(whole.parts(), &memory)?.epsilon_above(Steps(1), delta)
+        };
+        // Composing is expensive. The loss of a run, as that of Gaussian noise, grows about in proportion to its steps.
+        let loss = |epsilon: f64| {
+            Epsilon::new(epsilon)
+                .map_or(f64::INFINITY, |epsilon| GaussianRun::largest_within(epsilon, delta).rho().upper)
+        };
+        let start = cost(0)?;
+        if start > epsilon.get() {
+            return Ok(None);
+        }
+        let (aim, slope) = (loss(epsilon.get()) - loss(start), loss(epsilon.get()) / alone.0.max(1) as f64);
+        let found = try_largest_guessed(0, alone.0.saturating_add(1), aim / slope, |steps| {
+            let spent = cost(steps)?;
+            Ok((spent <= epsilon.get(), steps as f64 * aim / (loss(spent) - loss(start))))
+        })?;
+        Ok(Some((Steps(found), None)))
+    }
+
+    /// The contract of `first`, once, and this step, `steps` times.
+    ///
+    /// # Errors
+    /// As [`Contract::new`].
+    pub fn after(&self, first: &[(Cost, Steps)], steps: Steps) -> Result<Contract, Error> {
+        let times = |(cost, times): &(Cost, Steps)| (cost.clone(), Steps(times.0.saturating_mul(steps.0)));
+        Contract::new(first.iter().cloned().chain(self.per_step().iter().map(times)).collect())
     }
 
     /// About the most steps within (ε, δ), for showing only: as many as if each were Gaussian noise of the same information.

@@ -12,7 +12,7 @@ use barkeep_num::try_largest_integer;
 
 use super::bits::Bits;
 use super::mixture::Mixture;
-use crate::decision::{Attacks, Decisions};
+use crate::decision::{Attacks, Decisions, Memory};
 use crate::mechanisms::{Bernoulli, Suits};
 use crate::query::Most;
 use crate::renyi::Composition;
@@ -30,7 +30,7 @@ pub(crate) struct Accountant {
 enum Engine {
     Gaussian(GaussianRun),
     Decision { rule: Rule, sensitivity: Sensitivity, steps: Steps, bound: Option<Renyi> },
-    Bits { bits: Bits, steps: Steps, many: Mixture },
+    Bits { bits: Bits, steps: Steps, many: Box<Engine> },
     Mixture { mixture: Mixture, bound: Option<Renyi> },
     Renyi(Renyi),
 }
@@ -49,8 +49,16 @@ const SEARCHES: usize = 6;
 /// Single rounds tried on top: the coins set aside may have been some too many.
 const TRIED_ON_TOP: usize = 3;
 
+/// More rounds than these are not tried one by one: nobody misses one of them, and each takes a program.
+const COUNTED: u64 = 1 << 20;
+
 impl Accountant {
     pub(crate) fn new(round: &[(Cost, Steps)]) -> Result<Self, Error> {
+        Self::remembering(round, &Memory::default())
+    }
+
+    /// As [`Accountant::new`], for one of several questions that share what they compute of decisions.
+    pub(crate) fn remembering(round: &[(Cost, Steps)], memory: &Memory) -> Result<Self, Error> {
         let parts: Vec<&(Cost, Steps)> = round
             .iter()
             .filter(|(cost, steps)| steps.0 > 0 && !matches!(cost.suits(), Suits::Free))
@@ -63,24 +71,20 @@ impl Accountant {
         } else if let Some((rule, sensitivity, steps)) = one_decision(&parts) {
             Engine::Decision { rule, sensitivity, steps, bound: renyi(&parts).ok() }
         } else if let Some((bits, steps)) = one_bit(&parts) {
-            Engine::Bits { bits, steps, many: Mixture::new(&parts)? }
+            let many =
+                Engine::Mixture { mixture: Mixture::new(&parts, memory.clone())?, bound: renyi(&parts).ok() };
+            Engine::Bits { bits, steps, many: Box::new(many) }
         } else if parts.iter().any(|(cost, _)| matches!(cost.suits(), Suits::Divergences { .. })) {
             Engine::Renyi(renyi(&parts)?)
         } else {
-            Engine::Mixture { mixture: Mixture::new(&parts)?, bound: renyi(&parts).ok() }
+            Engine::Mixture { mixture: Mixture::new(&parts, memory.clone())?, bound: renyi(&parts).ok() }
         };
         Ok(Self { engine, coins })
     }
 
     /// The accountant's name, for people.
     pub(crate) fn method(&self) -> &'static str {
-        match &self.engine {
-            Engine::Gaussian(_) => "closed form of the Gaussian mechanism",
-            Engine::Decision { .. } => "optimal adaptive composition of decisions",
-            Engine::Bits { .. } => "exact sum over the number of ones",
-            Engine::Mixture { mixture, .. } => mixture.method(),
-            Engine::Renyi(renyi) => renyi.method(),
-        }
+        self.engine.method()
     }
 
     /// ε of `rounds` rounds, coins included.
@@ -172,7 +176,8 @@ impl Accountant {
                     let most = decision::largest_known(&rule, sensitivity, epsilon, delta)?;
                     Ok(Steps(most.0 / steps.0))
                 })?;
-                for _ in 0..TRIED_ON_TOP {
+                let tries = if found.0 < COUNTED { TRIED_ON_TOP } else { 0 };
+                for _ in 0..tries {
                     let more = Steps(found.0.saturating_add(1));
                     match self.epsilon_above(more, delta) {
                         Ok(upper) if upper <= epsilon.get() => found = more,
@@ -181,17 +186,30 @@ impl Accountant {
                 }
                 Ok(most(found, method))
             }
-            Engine::Bits { bits, steps, many } => match bits.largest_steps(epsilon, delta) {
-                Err(Error::Unresolved { .. }) => Ok(most(many.largest(epsilon, delta)?, many.method())),
+            Engine::Bits { bits, steps, .. } => match bits.largest_steps(epsilon, delta) {
+                // Too many for the sum. The other engine is left in its place: nobody asks for fewer afterwards.
+                Err(Error::Unresolved { .. }) => {
+                    let nothing = Engine::Gaussian(GaussianRun::nothing());
+                    if let Engine::Bits { many, .. } = std::mem::replace(&mut self.engine, nothing) {
+                        self.engine = *many;
+                    }
+                    self.largest(epsilon, delta)
+                }
                 found => Ok(most(Steps(found?.0 / steps.0), method)),
             },
             Engine::Mixture { mixture, .. } => {
                 let found =
                     self.coins_aside(epsilon, delta, |epsilon, delta| mixture.largest(epsilon, delta));
                 let coins = self.coins;
-                let Engine::Mixture { bound: Some(renyi), .. } = &mut self.engine else {
+                let Engine::Mixture { bound: Some(renyi), mixture } = &mut self.engine else {
                     return Ok(most(found?, method));
                 };
+                // The Rényi divergences of decisions take seconds, and allow less than their programs.
+                if let Ok(found) = found
+                    && mixture.has_decisions()
+                {
+                    return Ok(most(found, method));
+                }
                 // Asked directly: through `delta` every look would first try what has just failed.
                 let mut fits = |rounds: u64| {
                     let rounds = Steps(rounds);
@@ -275,6 +293,16 @@ impl From<Bracket> for Found {
 }
 
 impl Engine {
+    fn method(&self) -> &'static str {
+        match self {
+            Self::Gaussian(_) => "closed form of the Gaussian mechanism",
+            Self::Decision { .. } => "optimal adaptive composition of decisions",
+            Self::Bits { .. } => "exact sum over the number of ones",
+            Self::Mixture { mixture, .. } => mixture.method(),
+            Self::Renyi(renyi) => renyi.method(),
+        }
+    }
+
     fn epsilon(&mut self, rounds: Steps, delta: Delta) -> Result<Found, Error> {
         match self {
             Self::Gaussian(round) => Ok(round.repeated(rounds)?.epsilon(delta).into()),
@@ -317,11 +345,15 @@ impl Engine {
 /// The exact sum, or privacy-loss distributions where it would be too long.
 fn or_many(
     exact: Result<Bracket, Error>,
-    many: &Mixture,
-    ask: impl FnOnce(&Mixture) -> Result<Bracket, Error>,
+    many: &mut Engine,
+    ask: impl FnOnce(&mut Engine) -> Result<Found, Error>,
 ) -> Result<Found, Error> {
     match exact {
-        Err(Error::Unresolved { .. }) => Ok(Found { bracket: ask(many)?, method: Some(many.method()) }),
+        Err(Error::Unresolved { .. }) => {
+            let method = many.method();
+            let found = ask(many)?;
+            Ok(Found { method: found.method.or(Some(method)), ..found })
+        }
         exact => Ok(exact?.into()),
     }
 }

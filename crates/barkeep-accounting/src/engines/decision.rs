@@ -45,6 +45,7 @@ mod blocks;
 mod closed;
 mod envelope;
 mod lower;
+mod memory;
 mod mixture;
 mod pair;
 mod profile;
@@ -64,6 +65,7 @@ use crate::{Bracket, Delta, Epsilon, Error, GaussianRun, Mu, Sensitivity, Steps}
 use attack::Attack;
 use blocks::Blocks;
 use closed::Closed;
+pub(crate) use memory::Memory;
 pub(crate) use program::Attacks;
 use program::{Program, Stretch};
 pub(crate) use search::longest;
@@ -81,7 +83,7 @@ fn too_many_steps() -> Error {
 /// A composition of decisions, by one dynamic program or by blocks.
 enum Composed {
     Whole(Profile),
-    Blocks { blocks: Blocks, steps: Steps, attack: Attack },
+    Blocks { blocks: Blocks, steps: Steps, attack: Option<Attack> },
 }
 
 impl Composed {
@@ -104,7 +106,10 @@ impl Composed {
             return Ok(Self::Whole(program.profile()));
         }
         let blocks = Blocks::new(rule, sensitivity, Stretch::of(steps.0), smallest)?;
-        let attack = Attack::new(rule, sensitivity, steps.0 as f64)?;
+        let attack = match attacks {
+            Attacks::Run => Some(Attack::new(rule, sensitivity, steps.0 as f64)?),
+            Attacks::Spared => None,
+        };
         Ok(Self::Blocks { blocks, steps, attack })
     }
 
@@ -113,7 +118,7 @@ impl Composed {
             Self::Whole(profile) => profile.epsilon(delta),
             Self::Blocks { blocks, steps, attack } => {
                 let upper = blocks.epsilon(*steps, delta)?;
-                Ok(Bracket { lower: Some(attack.epsilon(delta.get(), upper)), upper })
+                Ok(Bracket { lower: attack.as_ref().map(|attack| attack.epsilon(delta.get(), upper)), upper })
             }
         }
     }
@@ -123,7 +128,8 @@ impl Composed {
             Self::Whole(profile) => Ok(profile.delta(epsilon)),
             Self::Blocks { blocks, steps, attack } => {
                 let upper = blocks.compose(*steps).delta(epsilon, Accuracy::new(blocks::ACCURACY)?)?.upper;
-                Ok(Bracket { lower: Some(attack.delta(epsilon.get()).clamp(0.0, upper)), upper })
+                let lower = attack.as_ref().map(|attack| attack.delta(epsilon.get()).clamp(0.0, upper));
+                Ok(Bracket { lower, upper })
             }
         }
     }
@@ -159,6 +165,7 @@ pub(crate) struct Decisions<'a> {
     sensitivity: Sensitivity,
     steps: Steps,
     composed: Result<Composed, Error>,
+    attacks: Attacks,
 }
 
 impl<'a> Decisions<'a> {
@@ -175,7 +182,7 @@ impl<'a> Decisions<'a> {
             0 => Err(too_many_steps()),
             _ => Composed::new(rule, sensitivity.get(), steps, lowest(smallest), attacks),
         };
-        Ok(Self { rule, sensitivity, steps, composed })
+        Ok(Self { rule, sensitivity, steps, composed, attacks })
     }
 
     /// ε at δ.
@@ -193,7 +200,8 @@ impl<'a> Decisions<'a> {
                 Ok(Bracket { lower: found.lower.map(|lower| lower.min(upper)), upper })
             }
             Err(_) if known.is_finite() => {
-                let attack = Attack::new(self.rule, self.sensitivity.get(), self.steps.0 as f64).ok();
+                let attack = || Attack::new(self.rule, self.sensitivity.get(), self.steps.0 as f64).ok();
+                let attack = if self.attacks == Attacks::Run { attack() } else { None };
                 Ok(Bracket { lower: attack.map(|attack| attack.epsilon(delta.get(), known)), upper: known })
             }
             Err(error) => Err(error),

@@ -11,6 +11,7 @@
 
 use barkeep_num::try_largest_guessed;
 
+use crate::decision::Memory;
 use crate::mechanisms::Suits;
 use crate::pld::{Accuracy, Composition, Curve};
 use crate::{Bracket, Cost, Delta, Epsilon, Error, GaussianRun, Rho, Rule, Sensitivity, Steps, decision};
@@ -23,6 +24,7 @@ pub(crate) struct Mixture {
     decision: Option<Kind>,
     /// About what a round costs in ρ, where to begin a search.
     rho: f64,
+    memory: Memory,
 }
 
 /// Decisions of one kind.
@@ -33,10 +35,12 @@ struct Kind {
 }
 
 impl Mixture {
-    pub(crate) fn new(parts: &[&(Cost, Steps)]) -> Result<Self, Error> {
+    /// Programs of decisions are looked up in `memory`, and left there.
+    pub(crate) fn new(parts: &[&(Cost, Steps)], memory: Memory) -> Result<Self, Error> {
         // Sampled batches have no ρ of their own; the search finds its way without.
         let rho = |(cost, steps): &&(Cost, Steps)| cost.rho().map_or(0.0, Rho::get) * steps.0 as f64;
-        let mut mixture = Self { fixed: Vec::new(), decision: None, rho: parts.iter().map(rho).sum() };
+        let mut mixture =
+            Self { fixed: Vec::new(), decision: None, rho: parts.iter().map(rho).sum(), memory };
         let mut kinds: Vec<Kind> = Vec::new();
         for (cost, steps) in parts {
             if let Suits::Decisions { rule, sensitivity } = cost.suits() {
@@ -132,7 +136,8 @@ impl Mixture {
     fn composed(&self, rounds: Steps, floor: Delta) -> Result<Composition, Error> {
         let decisions = match &self.decision {
             Some(kind) => {
-                decision::composition(&kind.rule, kind.sensitivity, kind.steps.times(rounds)?, floor)?
+                let steps = kind.steps.times(rounds)?;
+                self.memory.composition(&kind.rule, kind.sensitivity, steps, floor)?
             }
             None => Composition::new(),
         };

@@ -1,5 +1,6 @@
 //! Composes any mechanisms by their privacy-loss distributions and brackets ε and δ from both sides.
 
+mod amplified;
 mod atoms;
 mod composed;
 mod composer;
@@ -17,6 +18,7 @@ mod sketch;
 mod tabulated;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub use composition::{Accuracy, Composition};
 pub use curve::Curve;

@@ -1,11 +1,11 @@
-//! A value plus Laplace noise.
+//! A value plus Laplace noise, on all records or on a batch.
 
 use barkeep_num::{log_add_exp, up_by};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PriceOf, Suits, full_batches_only, pure_mu, pure_rho};
+use super::{Entry, PriceOf, SAMPLED, Suits, pure_mu, pure_rho};
 use crate::renyi::Orders;
-use crate::{CoinError, Error, Mu, Neighbours, Order, Ratio, Rho, Sampling, pld, renyi};
+use crate::{CoinError, Epsilon, Error, Mu, Neighbours, Order, Ratio, Rho, Sampling, pld, renyi};
 
 /// A value plus Laplace noise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -41,16 +41,19 @@ impl renyi::Curve for Laplace {
 }
 
 impl Entry for Laplace {
-    fn check(&self, sampling: Sampling, _: Neighbours) -> Result<(), Error> {
-        full_batches_only(sampling)
+    fn check(&self, sampling: Sampling, neighbours: Neighbours) -> Result<(), Error> {
+        match pld::Curve::subsampled_laplace(self.ratio, sampling, neighbours) {
+            Err(error @ Error::Mismatch(_)) => Err(error),
+            _ => Ok(()),
+        }
     }
 
-    fn rho(&self, _: Sampling) -> Result<Rho, Error> {
-        pure_rho(self.worst_loss())
+    fn rho(&self, sampling: Sampling) -> Result<Rho, Error> {
+        if sampling.is_full() { pure_rho(self.worst_loss()) } else { Err(SAMPLED) }
     }
 
-    fn mu(&self, _: Sampling) -> Result<Mu, Error> {
-        pure_mu(self.worst_loss())
+    fn mu(&self, sampling: Sampling) -> Result<Mu, Error> {
+        if sampling.is_full() { pure_mu(self.worst_loss()) } else { Err(SAMPLED) }
     }
 
     fn gaussian_ratio(&self) -> Option<Ratio> {
@@ -61,12 +64,17 @@ impl Entry for Laplace {
         self.ratio <= other.ratio
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
-        pld::Curve::laplace(self.ratio)
+    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::Curve, Error> {
+        pld::Curve::subsampled_laplace(self.ratio, sampling, neighbours)
     }
 
-    fn divergences(&self, _: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {
-        Ok(Box::new(*self))
+    /// On a batch, that of any mechanism (ln(1 + q(e^(1/r) − 1)), 0)-private.
+    fn divergences(&self, sampling: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {
+        if sampling.is_full() {
+            return Ok(Box::new(*self));
+        }
+        let amplified = libm::log1p(sampling.rate() * libm::expm1(self.worst_loss()));
+        Ok(Box::new(renyi::Pure(Epsilon::new(up_by(amplified, 4))?)))
     }
 
     fn coin_error(&self) -> CoinError {

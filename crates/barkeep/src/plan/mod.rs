@@ -3,7 +3,6 @@
 //! Planning never opens the records: everything in a plan is public.
 
 mod accuracy;
-pub(crate) mod affordable;
 mod bill;
 pub(crate) mod certificate;
 mod expected;
@@ -335,7 +334,7 @@ impl Plan {
             self.affordable.extend(rough.map(|steps| Affordable { level, steps, estimated: true }));
             return Ok(self);
         }
-        let most = affordable::most_steps(&self.first, &step, epsilon, delta)?;
+        let most = Query::new(step)?.most_after(&self.first, epsilon, delta)?;
         let steps = most.map_or(Steps(0), |(steps, _)| steps);
         self.affordable.push(Affordable { level, steps, estimated: false });
         Ok(self)

@@ -1,11 +1,10 @@
 //! Buys a run: from the price of its steps and a budget to the number of steps and the bill.
 
-use super::affordable;
 use super::bill::{Bill, PricedBill};
 use crate::Error;
 use crate::samplers::entry::{Price, Questions};
 use crate::spec::{Privacy, SpecError};
-use barkeep_accounting::{CoinError, Contract, Cost, Delta, Epsilon, Neighbours, Steps, ZcdpFilter};
+use barkeep_accounting::{CoinError, Contract, Cost, Delta, Epsilon, Neighbours, Query, Steps, ZcdpFilter};
 use barkeep_curator::PrivacyModel;
 
 /// Most steps of a chain whose steps differ in price, when the spec does not say; the budget usually ends it before.
@@ -69,7 +68,8 @@ impl Order {
         let Funds { epsilon, delta, neighbours } = funds;
         let chains = self.chains;
         let first: Questions = self.start.into_iter().chain(each_chain(own, chains)).collect();
-        let Some((affordable, composed)) = affordable::most_steps(&first, step, epsilon, delta)? else {
+        let query = Query::new(step.clone())?;
+        let Some((affordable, composed)) = query.most_after(&first, epsilon, delta)? else {
             return Err(Error::Budget(format!(
                 "what is asked before the first step costs more than the budget (epsilon {}, delta {:e})",
                 epsilon.get(),
@@ -87,7 +87,7 @@ impl Order {
         }
         let steps = self.cap.map_or(each, |cap| cap.min(each));
         let bought = Steps(steps.saturating_mul(chains));
-        let contract = affordable::contract(&first, step, bought.0)?;
+        let contract = query.after(&first, bought)?;
         let paid = match composed.filter(|_| bought == affordable) {
             Some(composed) => PricedBill::composed(contract, delta, Epsilon::new(composed)?),
             None => PricedBill::new(Bill::Contract(contract), delta)?,

@@ -17,6 +17,9 @@ const SIZES: [u64; 4] = [2048, 512, 128, 64];
 /// What is lost in one block is lost in all of them, and all are one run.
 const PATIENCE: f64 = 8.0;
 
+/// More steps than these get the usual work: no run takes them, and whoever asks should not wait.
+const TAKEN: f64 = 1e9;
+
 /// How close the composition's bracket shall be.
 pub(super) const ACCURACY: f64 = 1e-4;
 
@@ -37,6 +40,7 @@ impl Blocks {
         smallest: f64,
     ) -> Result<Self, Error> {
         let steps = stretch.last as f64;
+        let patience = if steps <= TAKEN { PATIENCE } else { 1.0 };
         let mut failure = Error::Unresolved { what: "a composition of decisions", reason: "too many steps" };
         for size in SIZES {
             if size as f64 > steps {
@@ -44,7 +48,7 @@ impl Blocks {
             }
             // The flat end of a block's curve is mass at infinity in every block.
             let share = (smallest * size as f64 / steps).max(1e-250);
-            match Program::plan(rule, sensitivity, Stretch::of(size), share, Attacks::Spared, PATIENCE) {
+            match Program::plan(rule, sensitivity, Stretch::of(size), share, Attacks::Spared, patience) {
                 Ok(Some(program)) => return Self::run(program, size),
                 Ok(None) => {}
                 Err(error) => failure = error,

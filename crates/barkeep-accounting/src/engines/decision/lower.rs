@@ -19,6 +19,7 @@ const FURTHEST: f64 = 16_384.0;
 const CHUNK: usize = 512;
 
 /// A reachable pair: where its outcomes lead on the grid, and their weights in α and in b.
+#[derive(Clone)]
 struct Move {
     left: usize,
     right: usize,
@@ -70,6 +71,7 @@ struct Tests {
 }
 
 /// The running bound: one attack of j steps for each node.
+#[derive(Clone)]
 pub(super) struct Lower {
     moves: Vec<Move>,
     reach: (usize, usize),

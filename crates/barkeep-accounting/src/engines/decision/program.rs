@@ -23,6 +23,7 @@ const MOST_NODES: usize = 1 << 21;
 const CUT: f64 = 1e-4;
 
 /// A dynamic program ready to run.
+#[derive(Clone)]
 pub(super) struct Program {
     upper: Upper,
     lower: Option<Lower>,

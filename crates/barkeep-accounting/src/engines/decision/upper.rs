@@ -37,6 +37,7 @@ const CHUNK: usize = 512;
 const HELD: usize = 64;
 
 /// One corner as weights on four nodes at fixed distances, and a constant for an outcome without a finite ratio.
+#[derive(Clone)]
 struct Stencil {
     /// Distance to the left of the first of two neighbouring nodes.
     left: usize,
@@ -119,6 +120,7 @@ fn raise(stencils: &[Stencil], values: &mut [f64], padded: &[f64], origin: usize
 }
 
 /// The running bound: F_j after j steps.
+#[derive(Clone)]
 pub(super) struct Upper {
     floor: f64,
     stencils: Vec<Stencil>,

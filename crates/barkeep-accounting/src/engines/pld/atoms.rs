@@ -2,6 +2,8 @@
 
 use std::fmt::Debug;
 
+use barkeep_num::{log_sum_exp, log1m_exp};
+
 /// Mass at one privacy loss ℓ = ln(P/Q), as seen under P; under Q it is e^(−ℓ) times that.
 ///
 /// The true logarithm of the mass is within `log_slack` of `log_mass`, the true loss within `loss_slack` of `loss`.
@@ -19,6 +21,23 @@ impl Atom {
         let unit = 8.0 * f64::EPSILON;
         Self { loss, log_mass, loss_slack: unit * loss.abs(), log_slack: unit * (1.0 + log_mass.abs()) }
     }
+}
+
+/// Relative error charged to a sum over atoms, far above rounding.
+const SUM_SLACK: f64 = 1e-12;
+
+/// Bounds of ln Σ p·(1 − e^(ε−ℓ)) over the atoms above ε, from below and from above.
+pub(super) fn log_excess(atoms: &[Atom], epsilon: f64) -> (f64, f64) {
+    let sum = |sign: f64| {
+        let terms: Vec<f64> = atoms
+            .iter()
+            .map(|atom| (atom.log_mass + sign * atom.log_slack, atom.loss + sign * atom.loss_slack))
+            .filter(|(_, loss)| *loss > epsilon)
+            .map(|(log_mass, loss)| log_mass + log1m_exp(epsilon - loss))
+            .collect();
+        if terms.is_empty() { f64::NEG_INFINITY } else { log_sum_exp(&terms) + sign * SUM_SLACK }
+    };
+    (sum(-1.0), sum(1.0))
 }
 
 /// A privacy-loss distribution: atoms by ascending loss, and what lies outside them.
@@ -78,8 +97,20 @@ pub(super) trait Losses: Debug + Send + Sync {
         (sum > 0.0).then(|| -libm::log1p(excess / sum))
     }
 
+    /// Bounds of ln δ(ε) of one use by itself, from below and from above, for ε ≥ 0; None where only a lattice tells.
+    ///
+    /// No lattice loses anything then, however rare and large the losses are.
+    fn alone(&self, _: f64) -> Option<(f64, f64)> {
+        None
+    }
+
     /// At least the largest finite loss, if those are bounded.
     fn largest(&self) -> Option<f64> {
+        None
+    }
+
+    /// ln of the mass at the largest finite loss, if it has any: known to 10⁻¹⁵ of itself.
+    fn log_top(&self) -> Option<f64> {
         None
     }
 

@@ -10,10 +10,11 @@ use super::engine::{Engine, Part, Side};
 use super::lattice::{self, Nodes, Tilt};
 use super::plan::{Plan, Saddle, Window};
 use super::sketch::{Sketch, Spread};
+use super::work::Work;
 use crate::Error;
 
-/// The longest lattice: with its atoms and transforms a query stays below 500 MB, as `/usr/bin/time -v barkeep account …` shows.
-const LONGEST_LATTICE: usize = 1 << 22;
+/// The longest lattice: with its atoms and transforms a query stays below 300 MB, as `/usr/bin/time -v barkeep account …` shows.
+const LONGEST_LATTICE: usize = 1 << 21;
 
 /// The shortest lattice.
 const SHORTEST_LATTICE: usize = 1 << 8;
@@ -23,6 +24,9 @@ const TRANSFORM_NOISE: f64 = 2e-14;
 
 /// ln of the tilted mass of all steps that is moved up to the lowest node.
 const RAISED: f64 = -25.0;
+
+/// Transforms of one lattice for each step: atoms, two to make its sides, and those of their composition.
+const WORK_PER_POINT: usize = 6;
 
 /// The most atoms of one step.
 const MOST_ATOMS: f64 = 4e6;
@@ -117,12 +121,14 @@ fn few_digits(x: f64) -> f64 {
 
 impl Composer {
     /// # Errors
-    /// [`Error::Unresolved`] if the lattice would be too long.
+    /// [`Error::Unresolved`] if the lattice would be too long, or no work is left for it: its atoms, its transforms, and those of
+    /// one composition from both sides.
     pub(super) fn new(
         steps: &[Step],
         plan: &Plan,
         fineness: Fineness,
         planner: &mut Planner,
+        work: &Work,
     ) -> Result<Self, Error> {
         let saddle = &plan.saddle;
         let count: f64 = plan.model.sketches.iter().map(Sketch::steps).sum();
@@ -132,6 +138,9 @@ impl Composer {
             return Err(unresolved("its losses are out of the range of the arithmetic"));
         }
         let common = Common::choose(steps, &window, fineness)?;
+        if !work.spend(WORK_PER_POINT * common.length * steps.len()) {
+            return Err(unresolved("the work that is allowed is done"));
+        }
         let cyclic = planner
             .cyclic(common.length)
             .ok_or_else(|| unresolved("it needs a longer lattice than is allowed"))?;

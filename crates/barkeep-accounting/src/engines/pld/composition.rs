@@ -10,6 +10,7 @@ use super::curve::{Curve, SHIFTS};
 use super::normal::{Kind, NormalPair};
 use super::plan::Target;
 use super::query::Query;
+use super::work::Work;
 use crate::{Bracket, Delta, Epsilon, Error, Steps};
 
 /// Directions of mechanisms that need not agree, at most.
@@ -151,10 +152,10 @@ impl Composition {
         accuracy: Accuracy,
     ) -> Result<Steps, Error> {
         let log_delta = libm::log(delta.get());
-        let mut planner = Planner::default();
+        let (mut planner, work) = (Planner::default(), Work::new());
         let mut fewest: Option<u64> = None;
         for direction in self.directions()? {
-            let query = Query::new(&direction, log_delta)?;
+            let query = Query::new(&direction, log_delta, &work)?;
             // Often another direction allows more: then one look is enough.
             let seen = |times: &u64| *times > 0;
             if fewest
@@ -177,8 +178,9 @@ impl Composition {
             // δ may be anything that f64 can tell from 0.
             Target::Epsilon(_) => -745.0,
         };
+        let work = Work::new();
         let mut queries: Vec<Query<'_>> = (directions.iter().filter(|steps| !steps.is_empty()))
-            .map(|steps| Query::new(steps, log_delta))
+            .map(|steps| Query::new(steps, log_delta, &work))
             .collect::<Result<_, Error>>()?;
         if queries.len() > 1 {
             queries.sort_by(|a, b| b.estimate(target).total_cmp(&a.estimate(target)));

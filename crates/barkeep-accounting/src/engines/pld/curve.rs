@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::amplified::{Amplified, Batches};
 use super::atoms::Losses;
-use super::discrete::{Coin, DiscreteGaussian, Laplace};
+use super::discrete::{DiscreteGaussian, Laplace, Listed};
 use super::knots::dominating;
 use super::normal::{Kind, NormalPair, WithoutReplacement};
 use super::tabulated::{Sampled, Tabulated};
-use crate::{Error, Neighbours, Probability, Ratio, Sampling, Variance};
+use crate::{Delta, Epsilon, Error, Neighbours, Probability, Ratio, Sampling, Variance};
 
 /// Shifts (1/ratio) that the arithmetic is made for.
 pub(super) const SHIFTS: std::ops::RangeInclusive<f64> = 1e-100..=1e3;
@@ -145,6 +146,89 @@ impl Curve {
         Ok(Self::symmetric(Laplace::new(shift(ratio)?)))
     }
 
+    /// Laplace noise on a random batch, scale over sensitivity under the neighbouring relation given.
+    ///
+    /// Poisson batches under add/remove, and batches without replacement under substitution; the pairs are those of
+    /// [`Curve::subsampled_gaussian`] with Laplace noise in the place of the Gaussian.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] for other combinations; [`Error::Unresolved`] as for [`Curve::laplace`].
+    pub fn subsampled_laplace(
+        ratio: Ratio,
+        sampling: Sampling,
+        neighbours: Neighbours,
+    ) -> Result<Self, Error> {
+        if sampling.is_full() {
+            return Self::laplace(ratio);
+        }
+        let (base, rate) = (Laplace::new(shift(ratio)?), sampling.rate());
+        let on = |batches: Batches| Amplified { base, rate, batches };
+        match (sampling, neighbours) {
+            (Sampling::Poisson { .. }, Neighbours::AddRemove) => {
+                Ok(Self::directed(on(Batches::Remove), on(Batches::Add), true))
+            }
+            (Sampling::WithoutReplacement { .. }, Neighbours::Substitute) => {
+                Ok(Self::symmetric(on(Batches::WithoutReplacement)))
+            }
+            (Sampling::Full, _)
+            | (Sampling::Poisson { .. }, Neighbours::Substitute)
+            | (Sampling::WithoutReplacement { .. }, Neighbours::AddRemove) => Err(Error::Mismatch(
+                "Laplace noise on batches is proved for Poisson batches under add-remove and for batches \
+                 without replacement under substitute",
+            )),
+        }
+    }
+
+    /// Noise z with P(z) ∝ e^(−|z|/scale) on an integer of this sensitivity.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for sensitivity 0; [`Error::Unresolved`] for a sensitivity above 100 000 or a scale outside 1e-2 to 1e100.
+    pub fn discrete_laplace(scale: Ratio, sensitivity: u64) -> Result<Self, Error> {
+        if sensitivity == 0 {
+            return Err(Error::Argument {
+                name: "sensitivity",
+                requirement: "a whole number of at least 1",
+                value: 0.0,
+            });
+        }
+        match u32::try_from(sensitivity) {
+            Ok(sensitivity @ ..=100_000) if (1e-2..=1e100).contains(&scale.get()) => {
+                Ok(Self::symmetric(Listed::discrete_laplace(scale.get(), sensitivity)))
+            }
+            _ => Err(Error::Unresolved {
+                what: "the discrete Laplace mechanism",
+                reason: "its scale is outside 1e-2 to 1e100 or its sensitivity above 100000",
+            }),
+        }
+    }
+
+    /// One of `options` answers, the true one e^ε times as likely as each other.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for fewer than two options; [`Error::Unresolved`] for ε outside 1e-100 to 700.
+    pub fn categorical(epsilon: Epsilon, options: u64) -> Result<Self, Error> {
+        if options < 2 {
+            return Err(Error::Argument {
+                name: "options",
+                requirement: "at least 2",
+                value: options as f64,
+            });
+        }
+        box_range(epsilon)?;
+        Ok(Self::symmetric(Listed::categorical(epsilon.get(), options as f64)))
+    }
+
+    /// Anything (ε, δ)-private of which nothing else is known; δ = 0 is allowed.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] for ε outside 1e-100 to 700, but for 0.
+    pub fn black_box(epsilon: Epsilon, delta: Option<Delta>) -> Result<Self, Error> {
+        if epsilon.get() > 0.0 {
+            box_range(epsilon)?;
+        }
+        Ok(Self::symmetric(Listed::black_box(epsilon.get(), delta.map_or(0.0, Delta::get))))
+    }
+
     /// One bit that is 1 with probability p on one data set and q on its neighbour.
     ///
     /// Composed with itself it keeps its direction: all p against all q, or the reverse, whichever is worse.
@@ -152,9 +236,9 @@ impl Curve {
     pub fn bernoulli(p: Probability, q: Probability) -> Self {
         let (p, q) = (p.get(), q.get());
         if p == 1.0 - q && q == 1.0 - p {
-            return Self::symmetric(Coin::new(p, q));
+            return Self::symmetric(Listed::coin(p, q));
         }
-        Self::directed(Coin::new(p, q), Coin::new(q, p), false)
+        Self::directed(Listed::coin(p, q), Listed::coin(q, p), false)
     }
 }
 
@@ -187,6 +271,15 @@ pub(super) fn bad_dots(count: usize) -> Error {
         name: "dots",
         requirement: "at least one, ascending in ε between −700 and 700, with 0 ≤ lower δ ≤ upper δ",
         value: count as f64,
+    }
+}
+
+/// Losses for which lattices are made.
+fn box_range(epsilon: Epsilon) -> Result<(), Error> {
+    if (1e-100..=700.0).contains(&epsilon.get()) {
+        Ok(())
+    } else {
+        Err(Error::Unresolved { what: "the mechanism", reason: "its epsilon is outside 1e-100 to 700" })
     }
 }
 

@@ -1,10 +1,10 @@
-//! Lists the privacy losses of mechanisms with atoms: coins, discrete Gaussian and Laplace noise.
+//! Lists the privacy losses of mechanisms with atoms: coins, categorical answers, black boxes, discrete and Laplace noise.
 
 use std::f64::consts::{LN_2, PI};
 
-use barkeep_num::log1m_exp;
+use barkeep_num::{log_add_exp, log1m_exp};
 
-use super::atoms::{Anchor, Atom, Atoms, Losses, Sides};
+use super::atoms::{Anchor, Atom, Atoms, Losses, Sides, log_excess};
 
 /// Atoms of an outline, at most.
 const OUTLINE_ATOMS: u64 = 2000;
@@ -12,15 +12,20 @@ const OUTLINE_ATOMS: u64 = 2000;
 /// Atoms lighter than e^(−this) are not listed.
 const FARTHEST: f64 = 1000.0;
 
-/// One bit, 1 with probability p under P and q under Q.
+/// Losses that are a short list: coins, categorical answers, discrete Laplace noise, black boxes.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Coin {
+pub(super) struct Listed {
+    /// (loss, ln P), ascending.
     atoms: Vec<(f64, f64)>,
+    /// ln of the mass at infinity.
     infinite: f64,
+    /// What all losses are apart by whole multiples of.
+    spacing: f64,
 }
 
-impl Coin {
-    pub(super) fn new(p: f64, q: f64) -> Self {
+impl Listed {
+    /// One bit, 1 with probability p under P and q under Q.
+    pub(super) fn coin(p: f64, q: f64) -> Self {
         let mut atoms = Vec::new();
         let mut infinite = f64::NEG_INFINITY;
         // (P, ln P, Q, ln(P/Q)) of the two outcomes; the ratio of close probabilities keeps its digits.
@@ -38,13 +43,70 @@ impl Coin {
             }
         }
         atoms.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Self { atoms, infinite }
+        // A single atom fits any spacing.
+        let spacing = match atoms[..] {
+            [(first, _), (last, _)] if last > first => last - first,
+            _ => 1.0,
+        };
+        Self { atoms, infinite, spacing }
+    }
+
+    /// One of k answers, the true one e^ε times as likely as each other; ε > 0, k ≥ 2.
+    ///
+    /// Of k answers two are the true one of either data set, with losses ±ε. The others say nothing: loss 0.
+    pub(super) fn categorical(epsilon: f64, options: f64) -> Self {
+        let log_sum = epsilon + libm::log1p((options - 1.0) * libm::exp(-epsilon));
+        let mut atoms = vec![(-epsilon, -log_sum), (epsilon, epsilon - log_sum)];
+        if options > 2.0 {
+            atoms.insert(1, (0.0, libm::log(options - 2.0) - log_sum));
+        }
+        Self {
+            atoms,
+            infinite: f64::NEG_INFINITY,
+            spacing: if options > 2.0 { epsilon } else { 2.0 * epsilon },
+        }
+    }
+
+    /// Anything (ε, δ)-private: infinite with probability δ, otherwise a coin of losses ±ε.
+    ///
+    /// No (ε, δ)-private mechanism tells more (Kairouz, Oh, Viswanath 2015, Theorem 3.1 and its proof).
+    pub(super) fn black_box(epsilon: f64, delta: f64) -> Self {
+        let rest = libm::log1p(-delta);
+        if epsilon == 0.0 {
+            return Self { atoms: vec![(0.0, rest)], infinite: libm::log(delta), spacing: 1.0 };
+        }
+        let coin = Self::categorical(epsilon, 2.0);
+        let atoms = coin.atoms.iter().map(|(loss, log_mass)| (*loss, log_mass + rest)).collect();
+        Self { atoms, infinite: libm::log(delta), ..coin }
+    }
+
+    /// Noise z with P(z) ∝ e^(−|z|/b) on an integer, against the same moved by Δ: losses (|z − Δ| − |z|)/b.
+    ///
+    /// With r = e^(−1/b), P(z) = (1−r)/(1+r)·r^|z|: Δ/b for z ≤ 0, of mass 1/(1+r); −Δ/b for z ≥ Δ, of mass r^Δ/(1+r).
+    pub(super) fn discrete_laplace(scale: f64, sensitivity: u32) -> Self {
+        let (least, span) = (1.0 / scale, f64::from(sensitivity));
+        let log_sum = libm::log1p(libm::exp(-least));
+        let log_middle = log1m_exp(-least) - log_sum;
+        let atom = |place: u32| {
+            let below = f64::from(sensitivity - place);
+            let log_mass = match place {
+                0 => -below * least - log_sum,
+                _ if place == sensitivity => -log_sum,
+                _ => log_middle - below * least,
+            };
+            ((2.0 * f64::from(place) - span) * least, log_mass)
+        };
+        Self {
+            atoms: (0..=sensitivity).map(atom).collect(),
+            infinite: f64::NEG_INFINITY,
+            spacing: 2.0 * least,
+        }
     }
 }
 
-impl Losses for Coin {
+impl Losses for Listed {
     fn outline(&self, _: f64) -> Vec<Atom> {
-        // One of the two losses may be known to more digits than its place on their common lattice.
+        // A loss may be known to more digits than its place on the common lattice.
         let largest = self.atoms.iter().map(|(loss, _)| loss.abs()).fold(0.0, f64::max);
         let atom = |(loss, log_mass): &(f64, f64)| Atom {
             loss_slack: 8.0 * f64::EPSILON * largest,
@@ -59,8 +121,17 @@ impl Losses for Coin {
         Sides::Both(Atoms { atoms, below: f64::NEG_INFINITY, above, infinite: self.infinite() })
     }
 
+    fn alone(&self, epsilon: f64) -> Option<(f64, f64)> {
+        let (lower, upper) = log_excess(&self.outline(0.0), epsilon);
+        Some((log_add_exp(lower, self.infinite - 1e-12), log_add_exp(upper, self.infinite + 1e-12)))
+    }
+
     fn largest(&self) -> Option<f64> {
         Some(self.atoms.iter().map(|(loss, _)| loss * (1.0 + 1e-14)).fold(0.0, f64::max))
+    }
+
+    fn log_top(&self) -> Option<f64> {
+        self.atoms.last().map(|(_, log_mass)| *log_mass)
     }
 
     fn infinite(&self) -> f64 {
@@ -68,10 +139,7 @@ impl Losses for Coin {
     }
 
     fn anchor(&self) -> Option<Anchor> {
-        let (first, last) = (self.atoms.first()?.0, self.atoms.last()?.0);
-        // A single atom fits any spacing.
-        let spacing = if last > first { last - first } else { 1.0 };
-        Some(Anchor { offset: first, spacing, exact: true })
+        Some(Anchor { offset: self.atoms.first()?.0, spacing: self.spacing, exact: true })
     }
 }
 
@@ -163,6 +231,11 @@ impl Laplace {
         Self { largest }
     }
 
+    /// ln of 1 − 2·Q(loss > 0) = 1 − e^(−λ/2).
+    pub(super) fn log_middle(&self) -> f64 {
+        log1m_exp(-0.5 * self.largest)
+    }
+
     fn between(&self, low: f64, high: f64) -> Atom {
         let log_mass = -LN_2 - 0.5 * (self.largest - high) + log1m_exp(-0.5 * (high - low));
         let mut atom = Atom::rounded(0.5 * (low + high), log_mass);
@@ -194,8 +267,17 @@ impl Losses for Laplace {
         Sides::Both(Atoms::complete(atoms))
     }
 
+    fn alone(&self, epsilon: f64) -> Option<(f64, f64)> {
+        let Sides::Both(atoms) = self.atoms(&[epsilon]) else { return None };
+        Some(log_excess(&atoms.atoms, epsilon))
+    }
+
     fn largest(&self) -> Option<f64> {
         Some(self.largest * (1.0 + 1e-15))
+    }
+
+    fn log_top(&self) -> Option<f64> {
+        Some(-LN_2)
     }
 
     fn anchor(&self) -> Option<Anchor> {

@@ -23,14 +23,20 @@ use std::f64::consts::PI;
 use barkeep_num::vector::scalar::{exp, ln, ln_1p};
 use barkeep_num::{ln_normal_cdf, log_add_exp};
 
-use super::atoms::{Atom, Atoms, Losses, Sides};
+use super::atoms::{Atom, Atoms, Losses, Sides, log_excess};
 use super::quadrature::{self, rule};
 
 /// Panels without an end are closed off here, in noise units; what lies beyond is one atom.
 const END: f64 = 8.0;
 
+/// How far beyond its threshold a single use is cut into panels: what lies further is e^(−50) of it or less, and one atom.
+const REACH: f64 = 10.0;
+
 /// Panels of an outline, at most.
 const OUTLINE_PANELS: f64 = 2000.0;
+
+/// Panels of a single use, at most.
+const MOST_PANELS: f64 = 1e4;
 
 /// Width of an outline's panels.
 const OUTLINE_WIDTH: f64 = 0.125;
@@ -278,6 +284,31 @@ impl Losses for NormalPair {
         Sides::Both(Atoms::complete(atoms))
     }
 
+    /// δ(ε) = Σ p·(1 − e^(ε−ℓ)) over panels beyond the coordinate of ε, where all losses are above it.
+    ///
+    /// The coordinate is rounded, but P − e^ε·Q vanishes there: what a panel that begins a few units off misses is of second
+    /// order, far below the slack of the sum.
+    fn alone(&self, epsilon: f64) -> Option<(f64, f64)> {
+        let edge = self.coordinate(epsilon).max(self.start);
+        if edge == f64::NEG_INFINITY && !self.ascending() {
+            return Some((f64::NEG_INFINITY, f64::NEG_INFINITY));
+        }
+        let (low, high) = if self.ascending() {
+            (edge, edge.max(self.shift) + REACH)
+        } else {
+            (edge.min(0.0) - REACH, edge)
+        };
+        if !(low.is_finite() && high.is_finite() && self.panels(low, high) <= MOST_PANELS) {
+            return None;
+        }
+        let mut atoms = Vec::new();
+        self.between(&[low, high], |atom| atoms.push(atom));
+        atoms.push(if self.ascending() { self.end(high, true) } else { self.end(low, false) });
+        atoms.retain(|atom| atom.log_mass > f64::NEG_INFINITY && atom.loss.is_finite());
+        let (lower, upper) = log_excess(&atoms, epsilon);
+        (!upper.is_nan()).then_some((lower, upper))
+    }
+
     fn largest(&self) -> Option<f64> {
         // −ln(1−q+q·r) < −ln(1−q).
         (self.kind == Kind::Add && self.rate < 1.0)
@@ -339,5 +370,10 @@ impl Losses for WithoutReplacement {
         }
         self.branch(Kind::Remove).cut(&positive, &mut atoms);
         Sides::Both(Atoms::complete(atoms))
+    }
+
+    /// For ε ≥ 0 the first branch alone.
+    fn alone(&self, epsilon: f64) -> Option<(f64, f64)> {
+        self.branch(Kind::Remove).alone(epsilon)
     }
 }

@@ -70,6 +70,23 @@ pub(super) struct Plan {
     sinking: f64,
 }
 
+/// How rare low sums and large losses are.
+struct Depths {
+    deviation: f64,
+    /// Tilts z and K(−z) of all steps but one.
+    leans: Vec<(f64, f64)>,
+    /// Of each sketch, ln of the mass from each loss on.
+    tails: Vec<Vec<f64>>,
+}
+
+impl Depths {
+    /// ln of at least the chance of a sum below minus the room, by the best of the tilts, and that tilt.
+    fn log_sunk(&self, room: f64) -> (f64, f64) {
+        let bounds = self.leans.iter().map(|(lean, value)| (value - lean * room, *lean));
+        bounds.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((0.0, 1.0))
+    }
+}
+
 impl Model {
     pub(super) fn cumulants(&self, tilt: f64) -> Cumulants {
         let mut total = Cumulants { value: 0.0, mean: 0.0, variance: 0.0 };
@@ -94,22 +111,52 @@ impl Model {
             - values().fold(0.0, |least, (value, _)| value.min(least))
     }
 
-    /// How low the sum of all but one can be, save with a chance of e^`log_mass`, and the tilt of the Chernoff bound that shows it.
-    fn room(&self, log_mass: f64) -> (f64, f64) {
+    /// What is needed to say how low the sum of all but one can be, and how large a single loss.
+    fn depths(&self) -> Depths {
         let deviation = self.cumulants(0.0).variance.sqrt().max(f64::MIN_POSITIVE);
-        let usual = (-2.0 * log_mass).sqrt() / deviation;
+        let usual = (-2.0 * SUNK).sqrt() / deviation;
         // Where a single loss may be very low, if rarely, a tilt that suits that one is far below the usual.
-        let (room, tilt) = (-6..=6)
+        let leans = (-6..=6)
             .map(|step| usual * libm::exp2(0.5 * f64::from(step)))
             .chain((-4..=16).map(|step| libm::exp2(0.5 * f64::from(step))))
-            .map(|tilt| ((self.all_but_one(-tilt) - log_mass) / tilt, -tilt))
-            .min_by(|a, b| a.0.total_cmp(&b.0))
-            .unwrap_or((f64::INFINITY, -usual));
-        // Not so little that all of the curve is cut off at ε.
-        (room.max(2.0 * deviation), tilt)
+            .map(|lean| (lean, self.all_but_one(-lean)))
+            .collect();
+        Depths { deviation, leans, tails: self.sketches.iter().map(Sketch::tails_above).collect() }
     }
 
-    fn plan_at(&self, epsilon: f64, (room, sinking): (f64, f64)) -> Plan {
+    /// ln of about how often a loss above `top` is expected.
+    fn log_beyond(&self, depths: &Depths, top: f64) -> f64 {
+        let sketches = self.sketches.iter().zip(&depths.tails);
+        sketches
+            .map(|(sketch, tails)| libm::log(sketch.steps()) + sketch.log_above(tails, top))
+            .fold(f64::NEG_INFINITY, log_add_exp)
+    }
+
+    /// How far above ε losses are capped, and the tilt of the Chernoff bound on sums so low that a capped loss does not lift them.
+    ///
+    /// Both must happen for the cap to matter: a loss above ε plus the room, and a sum of all others below minus the room. The
+    /// smallest room is taken at which their chances multiply to no more than e^`log_lost`, or the sum alone is rare enough.
+    fn room(&self, depths: &Depths, epsilon: f64, log_lost: f64) -> (f64, f64) {
+        // Not so little that all of the curve is cut off at ε.
+        let least = 2.0 * depths.deviation;
+        for step in 0..ROOMS {
+            let room = least * libm::exp2(0.25 * f64::from(step));
+            let (log_sunk, lean) = depths.log_sunk(room);
+            if log_sunk <= SUNK || log_sunk + self.log_beyond(depths, epsilon + room) <= log_lost {
+                return (room, -lean);
+            }
+        }
+        let (room, lean) = depths
+            .leans
+            .iter()
+            .map(|(lean, value)| ((value - SUNK) / lean, *lean))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .unwrap_or((f64::INFINITY, 1.0));
+        (room.max(least), -lean)
+    }
+
+    fn plan_at(&self, epsilon: f64, log_delta: f64, depths: &Depths) -> Plan {
+        let (room, sinking) = self.room(depths, epsilon, log_delta + LOST);
         let top = epsilon + room;
         let mut beyond = f64::NEG_INFINITY;
         let cap = |sketch: &Sketch| {
@@ -125,13 +172,16 @@ impl Model {
 
     /// The plan for a target.
     pub(super) fn plan(&self, target: Target) -> Plan {
-        let room = self.room(SUNK);
+        let depths = self.depths();
         let log_delta = match target {
-            Target::Epsilon(epsilon) => return self.plan_at(epsilon, room),
+            Target::Epsilon(epsilon) => {
+                let about = self.saddle(target).log_delta;
+                return self.plan_at(epsilon, about.max(LOWEST), &depths);
+            }
             Target::LogDelta(log_delta) => log_delta,
         };
         let mut epsilon = self.saddle(target).epsilon;
-        let mut plan = self.plan_at(epsilon, room);
+        let mut plan = self.plan_at(epsilon, log_delta, &depths);
         // δ falls about as e^(−sε).
         for _ in 0..8 {
             let miss = plan.saddle.log_delta - log_delta;
@@ -141,7 +191,7 @@ impl Model {
                 break;
             }
             epsilon = next;
-            plan = self.plan_at(epsilon, room);
+            plan = self.plan_at(epsilon, log_delta, &depths);
         }
         plan.saddle.log_delta = log_delta;
         plan
@@ -241,8 +291,17 @@ const HALVINGS: u32 = 64;
 /// The window reaches at least this far to both sides of ε, in standard deviations, for ε is not quite known.
 const MARGIN: f64 = 0.25;
 
-/// ln of the chance that a sum is so low that a capped loss does not lift it above ε.
+/// ln of the chance of a sum that is low enough to be left out of account.
 const SUNK: f64 = -25.0;
+
+/// ln of the part of δ that may be lost where a capped loss meets a low sum.
+const LOST: f64 = -20.0;
+
+/// ln of the smallest δ that anything is planned for.
+const LOWEST: f64 = -745.0;
+
+/// Rooms tried, each 2^¼ times the one before.
+const ROOMS: u32 = 80;
 
 impl Plan {
     /// The shortest window in which δ near a saddle point can be computed to `tolerance`, relative.

@@ -1,15 +1,15 @@
 //! Solves for ε, δ or the number of repetitions in one direction of a composition, refining the lattice until it is enough.
 
-use std::cell::Cell;
-
 use barkeep_num::convolution::Planner;
 use barkeep_num::{largest_real, smallest_real};
 
+use super::atoms::Losses;
 use super::composer::{Bounds, Composer, Fineness, Step};
 use super::composition::Accuracy;
 use super::engine::Side;
 use super::plan::{Model, Saddle, Target};
 use super::sketch::Sketch;
+use super::work::Work;
 use crate::{Bracket, Error};
 
 /// How often a lattice is refined before giving up.
@@ -21,14 +21,14 @@ const MOST_STEPS: f64 = 9e15;
 /// Width of ln δ with which a number of repetitions is looked for first.
 const COARSE: f64 = 0.03;
 
-/// The most lattice points that are transformed in search of a number of repetitions.
-const MOST_WORK: usize = 1 << 25;
-
 /// Brackets with ends this far apart, relative, are worth a second try.
 const WIDE: f64 = 1e-3;
 
 /// Ends of ln δ this far apart are not brought together by a finer lattice of the same kind.
 const HOPELESS: f64 = 1.0;
+
+/// Looks at which the end of a range of whole numbers is found, at most.
+const MOST_LOOKS: u32 = 4 * 64;
 
 /// How often the spacing of a lattice is reconsidered.
 const WIDENINGS: usize = 4;
@@ -36,15 +36,19 @@ const WIDENINGS: usize = 4;
 /// Largest part of ln δ that is left to all errors but those of the lattice.
 const OTHER_ERRORS: f64 = 0.08;
 
+/// Relative width of the bracket around the ε of a single use.
+const ALONE: f64 = 1e-11;
+
 /// One direction of a composition, with its outline.
 pub(super) struct Query<'a> {
     steps: &'a [Step],
     model: Model,
+    work: &'a Work,
 }
 
 impl<'a> Query<'a> {
     /// Masses far below e^`log_delta` are left out of the outline.
-    pub(super) fn new(steps: &'a [Step], log_delta: f64) -> Result<Self, Error> {
+    pub(super) fn new(steps: &'a [Step], log_delta: f64, work: &'a Work) -> Result<Self, Error> {
         let total: f64 = steps.iter().map(|step| step.steps as f64).sum();
         if total > MOST_STEPS {
             return Err(Error::Unresolved {
@@ -54,7 +58,37 @@ impl<'a> Query<'a> {
         }
         let depth = 60.0 - log_delta + libm::log(total);
         let sketch = |step: &Step| Sketch::new(&step.losses.outline(depth), step.steps as f64);
-        Ok(Self { steps, model: Model { sketches: steps.iter().map(sketch).collect() } })
+        Ok(Self { steps, model: Model { sketches: steps.iter().map(sketch).collect() }, work })
+    }
+
+    /// The losses, if they are those of a single use.
+    fn single(&self) -> Option<&dyn Losses> {
+        match self.steps {
+            [step] if step.steps == 1 => Some(step.losses.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// ε of a single use at ln δ, where no lattice is needed.
+    fn epsilon_alone(&self, log_delta: f64) -> Option<Bracket> {
+        let losses = self.single()?;
+        let (less, more) = (below(log_delta), log_delta + 4.0 * f64::EPSILON * log_delta.abs());
+        let enough = |epsilon: f64| losses.alone(epsilon).is_some_and(|(_, upper)| upper <= less);
+        let missing = |epsilon: f64| losses.alone(epsilon).is_some_and(|(lower, _)| lower > more);
+        losses.alone(0.0)?;
+        if enough(0.0) {
+            return Some(Bracket::exact(0.0));
+        }
+        // Between a point that is not enough and one that is, from where the outline expects it.
+        let guess = self.estimate(Target::LogDelta(log_delta)).clamp(1e-290, 1e3);
+        let high =
+            (0..1000).map(|doublings| guess * libm::exp2(f64::from(doublings))).find(|high| enough(*high))?;
+        let low =
+            (1..1000).map(|halvings| high * libm::exp2(-f64::from(halvings))).find(|low| !enough(*low))?;
+        let upper = smallest_real(low, high, 0.1 * ALONE, enough)?;
+        let near = upper * (1.0 - ALONE);
+        let lower = if missing(near) { Some(near) } else { largest_real(0.0, upper, ALONE, missing) };
+        Some(Bracket::new(lower.unwrap_or(0.0), upper))
     }
 
     /// About how many steps a lattice of this spacing gets wrong: those whose losses are on it by nature or lie very close to the
@@ -94,6 +128,16 @@ impl<'a> Query<'a> {
         sum.map(|sum| sum * (1.0 + 1e-14))
     }
 
+    /// ε where it is all but the largest loss M that can be: δ(ε) ≥ P(M)·(1 − e^(ε−M)), so ε ≥ M + ln(1 − δ/P(M)).
+    fn epsilon_at_the_top(&self, log_delta: f64, accuracy: Accuracy) -> Option<Bracket> {
+        let largest = self.largest_loss().filter(|_| self.log_infinite() == f64::NEG_INFINITY)?;
+        let mass = |step: &Step| Some(step.losses.log_top()? * step.steps as f64);
+        let log_top: f64 = self.steps.iter().map(mass).sum::<Option<f64>>()?;
+        let part = libm::exp(log_delta - log_top + 1e-12 * (1.0 + log_top.abs()));
+        let lower = largest * (1.0 - 4e-14) + libm::log1p(-part) - f64::EPSILON;
+        (lower >= largest * (1.0 - accuracy.get())).then(|| Bracket::new(lower, largest))
+    }
+
     /// ln of at most the chance of an infinite loss in one repetition, less than 10⁻¹¹ below it.
     fn log_infinite(&self) -> f64 {
         let none = |step: &Step| step.steps as f64 * libm::log1p(-libm::exp(step.losses.infinite()));
@@ -117,6 +161,12 @@ impl<'a> Query<'a> {
         {
             return Ok(Bracket { lower: (largest == 0.0).then_some(0.0), upper: largest });
         }
+        if let Some(found) = self.epsilon_alone(log_delta) {
+            return Ok(found);
+        }
+        if let Some(found) = self.epsilon_at_the_top(log_delta, accuracy) {
+            return Ok(found);
+        }
         let plain = self.epsilon_on(log_delta, accuracy, false, planner);
         self.or_concentrated(plain, || self.epsilon_on(log_delta, accuracy, true, planner))
     }
@@ -130,14 +180,15 @@ impl<'a> Query<'a> {
         planner: &mut Planner,
     ) -> Result<Bracket, Error> {
         let mut plan = self.model.plan(Target::LogDelta(log_delta));
-        let mut factor = 1.0;
+        // Somewhat finer than needed: a lattice may be made coarser to save half its length, and a second one costs more.
+        let mut factor = 0.72;
         let mut best: Option<Bracket> = None;
         for _ in 0..ATTEMPTS {
             let saddle = plan.saddle;
             // ε to this accuracy is ln δ to that times dlnδ/dε; where this is less than the accuracy itself, ε is as good as known.
             let width = (saddle.tilt * saddle.epsilon).max(1.0) * accuracy.get() * factor;
             let fineness = self.fineness(&saddle, 1.0, width, concentrated);
-            let composer = match Composer::new(self.steps, &plan, fineness, planner) {
+            let composer = match Composer::new(self.steps, &plan, fineness, planner, self.work) {
                 Err(Error::Unresolved { .. }) if best.is_some() && !accuracy.is_required() => break,
                 composer => composer?,
             };
@@ -182,6 +233,9 @@ impl<'a> Query<'a> {
             let chance = libm::exp(self.log_infinite());
             return Ok(Bracket { lower: Some(chance), upper: (chance * (1.0 + 2e-11)).min(1.0) });
         }
+        if let Some((lower, upper)) = self.single().and_then(|losses| losses.alone(epsilon)) {
+            return Ok(delta_between(lower, upper, true));
+        }
         let plain = self.delta_on(epsilon, accuracy, false, planner);
         self.or_concentrated(plain, || self.delta_on(epsilon, accuracy, true, planner))
     }
@@ -218,7 +272,7 @@ impl<'a> Query<'a> {
         let (mut width, mut before, mut composed) = (accuracy.get(), None, 0);
         for _ in 0..2 * ATTEMPTS {
             let fineness = self.fineness(&plan.saddle, 1.0, width, concentrated);
-            let composer = match Composer::new(self.steps, &plan, fineness, planner) {
+            let composer = match Composer::new(self.steps, &plan, fineness, planner, self.work) {
                 Err(Error::Unresolved { .. }) if known.is_some() => break,
                 Err(Error::Unresolved { .. }) if best.is_some() && !accuracy.is_required() => {
                     // Too fine: something between this and the last, if there is room.
@@ -264,6 +318,9 @@ impl<'a> Query<'a> {
 
     /// Whether `times` repetitions are shown, on a coarse lattice, to stay within (ε, δ).
     pub(super) fn fits(&self, times: u64, epsilon: f64, log_delta: f64, planner: &mut Planner) -> bool {
+        if let Some((_, upper)) = self.single().filter(|_| times == 1).and_then(|one| one.alone(epsilon)) {
+            return upper <= below(log_delta);
+        }
         self.for_repetitions(times, epsilon, log_delta, (COARSE, false), planner)
             .is_ok_and(|composer| composer.side(Side::Upper, times).log_delta(epsilon) <= below(log_delta))
     }
@@ -293,7 +350,7 @@ impl<'a> Query<'a> {
             plan = model.plan(Target::LogDelta(log_delta));
         }
         let fineness = self.fineness(&plan.saddle, times as f64, width, concentrated);
-        Composer::new(self.steps, &plan, fineness, planner)
+        Composer::new(self.steps, &plan, fineness, planner, self.work)
     }
 
     /// The most repetitions within (ε, δ).
@@ -326,7 +383,14 @@ impl<'a> Query<'a> {
         let (mut certain, mut possible) = (pure.min(most), most);
         // A coarse lattice corrects the guess; a finer one tells apart what one repetition more changes, K(s) of one.
         let mut width = COARSE;
-        let work = Work(Cell::new(MOST_WORK));
+        let work = self.work;
+        if let Some((lower, upper)) = self.single().and_then(|losses| losses.alone(epsilon)) {
+            if upper <= below(log_delta) {
+                certain = certain.max(1).min(most);
+            } else if lower > log_delta {
+                return Ok(0);
+            }
+        }
         let mut known = (certain, possible);
         for _ in 0..3 * ATTEMPTS {
             let Ok(composer) = self.for_repetitions(guess, epsilon, log_delta, (width, false), planner)
@@ -334,8 +398,6 @@ impl<'a> Query<'a> {
                 // Finer than allowed: what is known must do.
                 break;
             };
-            // Two transforms to make it, and the atoms.
-            work.spend(4 * composer.length());
             // Out of work, nothing is known: neither that it fits nor that it does not.
             let miss = |side: Side, times: u64| match (work.spend(composer.length()), side) {
                 (true, Side::Upper) => composer.side(side, times).log_delta(epsilon) - below(log_delta),
@@ -374,11 +436,11 @@ impl<'a> Query<'a> {
         }
         // By halving, a lattice of its own for each look. What is not resolved does not count as within.
         let mut beyond = possible;
-        while (beyond - certain) as f64 > accuracy.get() * certain as f64 {
+        while (beyond - certain) as f64 > accuracy.get() * certain as f64 && !work.is_spent() {
             // Doubling first: the end may be far beyond the answer.
             let middle =
                 u64::midpoint(certain, beyond).max(certain + 1).min(certain.saturating_mul(2).max(1));
-            match self.compare(middle, epsilon, log_delta, &work, planner) {
+            match self.compare(middle, epsilon, log_delta, planner) {
                 Some(true) => certain = middle,
                 Some(false) => (beyond, possible) = (middle - 1, middle - 1),
                 None => beyond = middle - 1,
@@ -388,14 +450,7 @@ impl<'a> Query<'a> {
     }
 
     /// Whether `times` repetitions stay within (ε, δ), if that is resolved.
-    fn compare(
-        &self,
-        times: u64,
-        epsilon: f64,
-        log_delta: f64,
-        work: &Work,
-        planner: &mut Planner,
-    ) -> Option<bool> {
+    fn compare(&self, times: u64, epsilon: f64, log_delta: f64, planner: &mut Planner) -> Option<bool> {
         let kinds = [(COARSE, false), (COARSE, true), (1e-3, false), (1e-3, true), (3e-5, false)];
         for (width, concentrated) in kinds {
             if concentrated && !self.is_concentrated(COARSE) {
@@ -406,9 +461,6 @@ impl<'a> Query<'a> {
             else {
                 continue;
             };
-            if !work.spend(6 * composer.length()) {
-                return None;
-            }
             let Bounds { upper, lower } = composer.compose(times);
             if upper.log_delta(epsilon) <= below(log_delta) {
                 return Some(true);
@@ -421,24 +473,14 @@ impl<'a> Query<'a> {
     }
 }
 
-/// Lattice points that may still be transformed.
-struct Work(Cell<usize>);
-
-impl Work {
-    fn spend(&self, points: usize) -> bool {
-        let left = self.0.get().checked_sub(points);
-        self.0.set(left.unwrap_or(0));
-        left.is_some()
-    }
-}
-
 /// The largest number at which something is not missed by more than 0, from a guess and about how much one more changes the miss.
 ///
 /// The miss is seen not to be above 0 at the result, or the result is 0. Also returns how much one more changes it there.
 fn turning_point(guess: u64, most: u64, slope: f64, mut miss: impl FnMut(u64) -> f64) -> (u64, f64) {
     let (mut holds, mut fails) = ((0_u64, f64::NEG_INFINITY), (most.saturating_add(1), f64::INFINITY));
     let mut next = guess.clamp(1, most);
-    for round in 0_u32.. {
+    // The range is halved every fourth time, so this is more than enough for any.
+    for round in 0..MOST_LOOKS {
         if fails.0 - holds.0 <= 1 {
             break;
         }
@@ -450,8 +492,10 @@ fn turning_point(guess: u64, most: u64, slope: f64, mut miss: impl FnMut(u64) ->
         }
         let (room, widening) = ((fails.0 - holds.0) as f64, libm::exp2(f64::from(round.min(64))));
         // Along the straight line through what is known, but every fourth time to the middle, whatever the shape.
-        let way = if holds.1.is_finite() && fails.1.is_finite() {
-            if round % 4 == 3 { 0.5 * room } else { room * (holds.1 / (holds.1 - fails.1)) }
+        let way = if round % 4 == 3 {
+            0.5 * room
+        } else if holds.1.is_finite() && fails.1.is_finite() {
+            room * (holds.1 / (holds.1 - fails.1))
         } else if holds.1.is_finite() {
             widening * (-holds.1 / slope)
         } else if fails.1.is_finite() {

@@ -56,6 +56,21 @@ impl Sketch {
         (losses.clone().fold(f64::INFINITY, f64::min), losses.fold(f64::NEG_INFINITY, f64::max))
     }
 
+    /// ln of the mass from each loss on.
+    pub(super) fn tails_above(&self) -> Vec<f64> {
+        let mut tails = self.log_masses.clone();
+        for index in (1..tails.len()).rev() {
+            tails[index - 1] = log_add_exp(tails[index - 1], tails[index]);
+        }
+        tails
+    }
+
+    /// ln of the mass above `top`, from [`Sketch::tails_above`].
+    pub(super) fn log_above(&self, tails: &[f64], top: f64) -> f64 {
+        let first = self.losses.partition_point(|loss| *loss <= top);
+        tails.get(first).copied().unwrap_or(f64::NEG_INFINITY)
+    }
+
     /// With the losses above `top` moved to it and to infinity, and ln of the mass at infinity.
     ///
     /// A mass p at ℓ leaves p·e^(top−ℓ) at the top, which keeps its mass under Q.

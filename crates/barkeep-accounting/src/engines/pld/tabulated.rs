@@ -70,6 +70,11 @@ impl Losses for Sampled {
         dominating(&dots).map_or_else(Vec::new, |atoms| atoms.atoms)
     }
 
+    fn alone(&self, epsilon: f64) -> Option<(f64, f64)> {
+        let (_, lower, upper) = self.dot(epsilon);
+        Some((libm::log(lower) - 1e-12, libm::log(upper) + 1e-12))
+    }
+
     fn atoms(&self, boundaries: &[f64]) -> Sides {
         let dots: Vec<(f64, f64, f64)> = boundaries.iter().map(|epsilon| self.dot(*epsilon)).collect();
         let above: Vec<(f64, f64)> = dots.iter().map(|(epsilon, _, upper)| (*epsilon, *upper)).collect();

@@ -1,0 +1,53 @@
+//! Answers questions from standard input, one JSON object a line, and says how long each took: for comparisons in one process.
+//!
+//! `{"step": CONTRACT, "steps": 1000, "delta": 1e-6}` asks for ε; with `epsilon` in the place of one of the others, for that.
+//! CONTRACT is what [`Contract`] reads: a list of pairs of a cost and how often it is paid within one step.
+
+use std::io::{BufRead, Write};
+use std::time::Instant;
+
+use barkeep_accounting::{Contract, Delta, Epsilon, Error, Query, Steps};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    step: Contract,
+    steps: Option<u64>,
+    epsilon: Option<f64>,
+    delta: Option<f64>,
+}
+
+impl Question {
+    fn answer(&self) -> Result<Value, Error> {
+        let query = Query::new(self.step.parts().to_vec())?;
+        let epsilon = self.epsilon.map(Epsilon::new).transpose()?;
+        let delta = self.delta.map(Delta::new).transpose()?;
+        let answer = match (self.steps.map(Steps), epsilon, delta) {
+            (Some(steps), None, Some(delta)) => query.epsilon(steps, delta)?,
+            (Some(steps), Some(epsilon), None) => query.delta(steps, epsilon)?,
+            (None, Some(epsilon), Some(delta)) => {
+                let most = query.most(epsilon, delta)?;
+                return Ok(json!({ "steps": most.steps, "method": most.method }));
+            }
+            _ => return Ok(json!({ "error": "give two of steps, epsilon and delta" })),
+        };
+        Ok(json!({ "lower": answer.bracket.lower, "upper": answer.bracket.upper, "method": answer.method }))
+    }
+}
+
+fn main() -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let question: Question = serde_json::from_str(&line?)?;
+        let start = Instant::now();
+        let answer = question.answer();
+        let seconds = start.elapsed().as_secs_f64();
+        let mut answer = answer.unwrap_or_else(|error| json!({ "error": error.to_string() }));
+        answer["seconds"] = json!(seconds);
+        writeln!(out, "{answer}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
