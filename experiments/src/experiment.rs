@@ -1,6 +1,6 @@
 //! Says what every experiment of the papers has in common: cells to compute, a figure and a comparison made from them.
 
-use crate::svg::Figure;
+use barkeep_plot::Figure;
 use std::collections::BTreeMap;
 
 /// How much of an experiment to do.

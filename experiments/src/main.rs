@@ -18,7 +18,6 @@ mod replicate;
 mod report;
 mod runner;
 mod store;
-mod svg;
 mod thesis;
 
 use clap::Parser;

@@ -4,11 +4,11 @@
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::mean_and_variance;
 use crate::replicate::{plan, runs};
-use crate::svg::{Axis, Figure, Grid, Mark, Panel, Style, contours};
 use barkeep::PublicRng;
 use barkeep::accounting::Epsilon;
 use barkeep::curator::TableBuilder;
 use barkeep::curator::insecure::SharedTable;
+use barkeep_plot::{Axis, Figure, Grid, Mark, Panel, Style, contours};
 
 /// The experiment.
 pub(crate) struct Illustration;
@@ -126,7 +126,11 @@ impl Experiment for Illustration {
                     Panel::new(format!("{name}: {far}"), axis("slope of x1", 0), axis("slope of x2", 1));
                 let (x, y) = (panel.x.range.unwrap_or((0.0, 1.0)), panel.y.range.unwrap_or((0.0, 1.0)));
                 let style = if far == "the way" {
-                    Style { width: 0.8, radius: 1.0, ..Style::points(name, colour, crate::svg::Shape::Disc) }
+                    Style {
+                        width: 0.8,
+                        radius: 1.0,
+                        ..Style::points(name, colour, barkeep_plot::Shape::Disc)
+                    }
                 } else {
                     Style::cloud(name, colour, 1.3, 0.4)
                 };

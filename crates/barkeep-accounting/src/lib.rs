@@ -35,6 +35,8 @@
 //! A [`Contract`] picks the tightest one that is valid for all its parts.
 //!
 //! # Around them
+//! A [`PrivacyCurve`] holds δ at every ε at once: what it means for one person ([`Risk`]), and what it costs where several
+//! records change together.
 //! [`Rho`], [`Mu`], [`Renyi`] and [`TradeOff`] translate between measures of privacy. [`ZcdpFilter`], [`GdpFilter`] and
 //! [`Odometer`] serve runs that choose their costs as they go. [`calibration`] solves for the smallest noise a budget allows.
 //! [`Rule`] is the acceptance test of a sampler, the same function by which the curator flips its coins. [`theorems`] states
@@ -58,8 +60,8 @@ pub use error::Error;
 pub use mechanisms::Mechanism;
 pub use price::{
     Bracket, CoinError, Contract, Cost, Delta, Epsilon, Exhausted, GdpFilter, Mu, Neighbours, Odometer,
-    Order, Probability, Rate, Ratio, Renyi, Rho, Sampling, Sensitivity, Steps, TradeOff, Variance,
-    ZcdpFilter, calibration,
+    Order, PrivacyCurve, Probability, Rate, Ratio, Renyi, Rho, Risk, Sampling, Sensitivity, Steps, TradeOff,
+    Variance, ZcdpFilter, calibration,
 };
 pub use query::{Answer, Most, Query};
 pub use rule::{

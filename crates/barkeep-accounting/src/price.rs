@@ -6,6 +6,7 @@ mod contract;
 mod cost;
 mod filters;
 mod measures;
+mod privacy_curve;
 mod units;
 
 pub use coin_error::CoinError;
@@ -13,6 +14,7 @@ pub use contract::Contract;
 pub use cost::Cost;
 pub use filters::{Exhausted, GdpFilter, Odometer, ZcdpFilter};
 pub use measures::{Renyi, TradeOff};
+pub use privacy_curve::{PrivacyCurve, Risk};
 pub use units::{
     Bracket, Delta, Epsilon, Mu, Neighbours, Order, Probability, Rate, Ratio, Rho, Sampling, Sensitivity,
     Steps, Variance,

@@ -80,6 +80,14 @@ impl Query {
         Accountant::new(self.per_step())?.delta(steps, epsilon)
     }
 
+    /// Whether `steps` steps are certainly within (ε, δ). What no accountant resolves is not.
+    ///
+    /// # Errors
+    /// As [`Query::new`].
+    pub fn fits(&self, steps: Steps, epsilon: Epsilon, delta: Delta) -> Result<bool, Error> {
+        Accountant::new(self.per_step())?.fits(steps, epsilon, delta)
+    }
+
     /// The most steps certainly within (ε, δ); 0 if not even one is.
     ///
     /// # Errors

@@ -2,10 +2,10 @@
 
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::Published;
-use crate::svg::{Axis, Figure, Mark, Panel, Style};
 use barkeep::accounting::renyi::Composition;
 use barkeep::accounting::theorems::barker::corollary_2;
 use barkeep::accounting::{BarkerBound, Delta, Error, Query, Steps};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Style};
 
 /// What ε is shown against.
 pub(crate) enum Budget {
@@ -154,7 +154,7 @@ impl Experiment for Budget {
                     Style { width: 1.0, ..Style::line(format!("N = {power}, Theorem 2 by barkeep"), colour) };
                 panel.marks.push(Mark::Line { points: line("theorem"), style });
                 let style =
-                    Style::points(format!("N = {power}, barkeep's best"), colour, crate::svg::Shape::Disc);
+                    Style::points(format!("N = {power}, barkeep's best"), colour, barkeep_plot::Shape::Disc);
                 panel.marks.push(Mark::Line { points: line("tight"), style });
             }
             panel

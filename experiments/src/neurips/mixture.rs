@@ -5,10 +5,10 @@ use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::{Published, mean_and_variance};
 use crate::replicate::{plan, runs, simulate};
-use crate::svg::{Axis, Figure, Grid, Mark, Panel, Shape, Style, contours};
 use barkeep::accounting::{BarkerBound, Delta, Epsilon, Query, Steps};
 use barkeep::curator::insecure::SharedTable;
 use barkeep::model::Mixture as Model;
+use barkeep_plot::{Axis, Figure, Grid, Mark, Panel, Shape, Style, contours};
 use std::sync::{Arc, OnceLock};
 
 /// One of the figures.

@@ -2,9 +2,9 @@
 
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::{Entry, Published};
-use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
 use barkeep::accounting::vcor::Fit;
 use barkeep::accounting::{Error, Rule, Variance};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style};
 
 /// One of the three figures.
 pub(crate) enum Supplement {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::experiment::{Cells, Row, values};
-use crate::svg::Figure;
+use barkeep_plot::Figure;
 
 struct Two;
 

@@ -9,11 +9,11 @@ use super::{Case, Setting, named};
 use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Size, Task, Values, values};
 use crate::replicate::{plan, runs};
-use crate::svg::{Shape, Style};
 use barkeep::accounting::{Epsilon, Steps};
 use barkeep::diagnostics::{Points, mmd::mmd};
 use barkeep::model::Likelihood;
 use barkeep::{Fact, Plan, PublicRng};
+use barkeep_plot::{Shape, Style};
 use std::sync::{Arc, OnceLock};
 
 /// Where these cells are kept, whichever figure asks for them.

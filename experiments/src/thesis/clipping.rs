@@ -4,7 +4,7 @@ use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, harder, our_style,
 use super::{Setting, circle};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::quartiles;
-use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style, spoken};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style, spoken};
 
 /// One of the figures.
 pub(crate) enum Clipping {

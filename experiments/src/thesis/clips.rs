@@ -8,10 +8,10 @@ use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::quartiles;
 use crate::replicate::runs;
-use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
 use barkeep::diagnostics::{Points, mmd::mmd};
 use barkeep::model::Likelihood;
 use barkeep::{Plan, PublicRng, Spec};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style};
 use std::path::Path;
 use std::sync::Arc;
 

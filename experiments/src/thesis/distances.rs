@@ -4,7 +4,7 @@ use super::Setting;
 use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, by_source, harder, our_style, pooled, tasks};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::{Published, quartiles};
-use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style, spoken};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style, spoken};
 
 /// One of the figures.
 pub(crate) enum Distances {

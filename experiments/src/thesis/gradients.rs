@@ -9,7 +9,7 @@ use super::distances::{best_published, empty};
 use super::{Setting, by_mmd, circle};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::quartiles;
-use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style};
 use serde::Deserialize;
 use std::sync::LazyLock;
 

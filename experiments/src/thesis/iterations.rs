@@ -5,10 +5,10 @@
 
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::{Entry, Published};
-use crate::svg::{Axis, Figure, Mark, Panel, Shape, Style};
 use barkeep::accounting::renyi::Composition;
 use barkeep::accounting::theorems::thesis::{Hmc, theorem_3_1, theorem_3_5};
 use barkeep::accounting::{BarkerBound, Delta, Epsilon, Error, Query, Rule, Sensitivity, Steps};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style};
 
 /// The experiment.
 pub(crate) struct Iterations;

@@ -4,10 +4,10 @@ use super::{Case, Setting, Statistics, by_mmd, circle};
 use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, values};
 use crate::replicate::{plan, runs};
-use crate::svg::{Axis, Figure, Grid, Mark, Panel, Style, contours};
 use barkeep::PublicRng;
 use barkeep::accounting::Steps;
 use barkeep::model::Likelihood;
+use barkeep_plot::{Axis, Figure, Grid, Mark, Panel, Style, contours};
 use std::sync::Arc;
 
 /// One of the figures.

@@ -8,16 +8,20 @@
 //!
 //! Where privacy-loss distributions do not resolve, Rényi divergences bound the answer from above.
 
-use barkeep_num::try_largest_integer;
+use std::cell::RefCell;
+
+use barkeep_num::{smallest_real, try_largest_integer};
 
 use super::bits::Bits;
 use super::mixture::Mixture;
 use crate::decision::{Attacks, Decisions, Memory};
 use crate::mechanisms::{Bernoulli, Suits};
+use crate::pld::Accuracy;
 use crate::query::Most;
 use crate::renyi::Composition;
 use crate::{
-    Answer, Bracket, CoinError, Cost, Delta, Epsilon, Error, GaussianRun, Rule, Sensitivity, Steps, decision,
+    Answer, Bracket, CoinError, Cost, Delta, Epsilon, Error, GaussianRun, PrivacyCurve, Rule, Sensitivity,
+    Steps, decision,
 };
 
 /// What one round of steps costs, ready to be asked about any number of rounds.
@@ -34,6 +38,12 @@ enum Engine {
     Mixture { mixture: Mixture, bound: Option<Renyi> },
     Renyi(Renyi),
 }
+
+/// δ at ε.
+type Curve<'a> = dyn Fn(Epsilon) -> Result<Bracket, Error> + 'a;
+
+/// The δ that a curve is followed down to.
+const SMALLEST_OF_CURVE: f64 = 1e-12;
 
 struct Renyi {
     composition: Composition,
@@ -136,6 +146,44 @@ impl Accountant {
             Ok(answer.bracket)
         })?;
         Ok(Answer { bracket, method })
+    }
+
+    /// δ of `rounds` rounds at every ε, coins included.
+    pub(crate) fn curve(&mut self, rounds: Steps) -> Result<PrivacyCurve, Error> {
+        if let Ok(Some(curve)) = self.composed_curve(rounds) {
+            return Ok(curve);
+        }
+        let accountant = RefCell::new(self);
+        PrivacyCurve::new(
+            |delta| accountant.borrow_mut().epsilon_above(rounds, delta),
+            |epsilon| Ok(accountant.borrow_mut().delta(rounds, epsilon)?.bracket.upper),
+        )
+    }
+
+    /// The curve of what is composed once and then asked for any ε; None for other engines.
+    fn composed_curve(&self, rounds: Steps) -> Result<Option<PrivacyCurve>, Error> {
+        let smallest = Delta::trusted(SMALLEST_OF_CURVE);
+        let composed: Box<Curve<'_>> = match &self.engine {
+            Engine::Decision { rule, sensitivity, steps, .. } => {
+                let steps = steps.times(rounds)?;
+                let decisions = Decisions::new(rule, *sensitivity, steps, smallest, Attacks::Spared)?;
+                Box::new(move |epsilon| decisions.delta(epsilon))
+            }
+            Engine::Mixture { mixture, .. } => {
+                let composed = mixture.composed(rounds, smallest)?;
+                Box::new(move |epsilon| composed.delta(epsilon, Accuracy::CLOSE))
+            }
+            Engine::Gaussian(_) | Engine::Bits { .. } | Engine::Renyi(_) => return Ok(None),
+        };
+        let coins = self.coins.times(rounds);
+        let found = |epsilon: Epsilon| Ok(coins.delta(epsilon, &composed)?.upper);
+        let end = |delta: Delta| {
+            let fits =
+                |epsilon: f64| found(Epsilon::trusted(epsilon)).is_ok_and(|spent| spent <= delta.get());
+            smallest_real(0.0, 700.0, 0.05, fits)
+                .ok_or(Error::Unbounded("delta is below the chance of an infinite privacy loss"))
+        };
+        PrivacyCurve::new(end, found).map(Some)
     }
 
     /// Whether `rounds` rounds are certainly within (ε, δ). What no accountant resolves is not.

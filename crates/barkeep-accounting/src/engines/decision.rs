@@ -209,6 +209,21 @@ impl<'a> Decisions<'a> {
     }
 }
 
+impl Decisions<'_> {
+    /// δ at ε, down to about the smallest they were composed for.
+    ///
+    /// # Errors
+    /// As [`epsilon`].
+    pub(crate) fn delta(&self, epsilon: Epsilon) -> Result<Bracket, Error> {
+        let known = Closed::new(self.rule, self.sensitivity).delta(self.steps, epsilon);
+        match self.composed.as_ref().map_err(Clone::clone).and_then(|composed| composed.delta(epsilon)) {
+            Ok(found) => Ok(Bracket { upper: found.upper.min(known), lower: None }),
+            Err(_) if known < 1.0 => Ok(Bracket::at_most(known)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 /// The δ down to which a grid is made for this one.
 fn lowest(delta: Delta) -> f64 {
     delta.get().max(SMALLEST_DELTA)

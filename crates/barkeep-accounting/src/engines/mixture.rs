@@ -133,7 +133,7 @@ impl Mixture {
     }
 
     /// `rounds` rounds, the decisions followed down to `floor`.
-    fn composed(&self, rounds: Steps, floor: Delta) -> Result<Composition, Error> {
+    pub(crate) fn composed(&self, rounds: Steps, floor: Delta) -> Result<Composition, Error> {
         let decisions = match &self.decision {
             Some(kind) => {
                 let steps = kind.steps.times(rounds)?;

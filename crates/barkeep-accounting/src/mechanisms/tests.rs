@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::theorems::barker::BarkerBound;
-use crate::{Contract, Cost, Delta, Probability, Steps, Variance};
+use crate::{Contract, Cost, Delta, Epsilon, Probability, Steps, Variance};
 
 /// One of each, with the sample of records it has a proof for, its JSON and its words.
 fn all() -> Vec<(Mechanism, Sampling, &'static str, &'static str)> {
@@ -44,10 +44,41 @@ fn all() -> Vec<(Mechanism, Sampling, &'static str, &'static str)> {
             "every value with Laplace noise that a chain asked for",
         ),
         (
+            DiscreteLaplace { scale: ratio, sensitivity: 2 }.into(),
+            full,
+            r#"{"discrete-laplace":{"scale":9.5,"sensitivity":2}}"#,
+            "every integer with discrete Laplace noise that was asked for",
+        ),
+        (
             Bernoulli { p, q }.into(),
             full,
             r#"{"bernoulli":{"p":0.25,"q":0.5}}"#,
             "the point of a public grid that was chosen for each draw",
+        ),
+        (
+            CategoricalResponse { options: 5, epsilon: Epsilon::new(0.5).unwrap() }.into(),
+            full,
+            r#"{"categorical-response":{"options":5,"epsilon":0.5}}"#,
+            "every randomised answer",
+        ),
+        (
+            Exponential { range: Sensitivity::new(0.25).unwrap() }.into(),
+            full,
+            r#"{"exponential":{"range":0.25}}"#,
+            "every item that was chosen from a public list",
+        ),
+        (
+            NoisyMax { range: Sensitivity::new(0.25).unwrap() }.into(),
+            full,
+            r#"{"noisy-max":{"range":0.25}}"#,
+            "the place of the largest noisy score of every list",
+        ),
+        (
+            Approximate { epsilon: Epsilon::new(0.5).unwrap(), delta: Some(Delta::new(1e-9).unwrap()) }
+                .into(),
+            full,
+            r#"{"approximate":{"epsilon":0.5,"delta":1e-9}}"#,
+            "what another (epsilon, delta)-private release says",
         ),
     ]
 }
@@ -63,8 +94,8 @@ fn the_layout_on_disk_and_the_words_are_these() {
     }
     let last_first: Vec<Mechanism> = all().into_iter().rev().map(|(mechanism, ..)| mechanism).collect();
     let words = Mechanism::all_released(&last_first);
-    assert_eq!(words.len(), 5);
-    assert!(words[0].contains("bit") && words[1].contains("sum") && words[4].contains("grid"));
+    assert_eq!(words.len(), 10);
+    assert!(words[0].contains("bit") && words[1].contains("sum") && words[5].contains("grid"));
 }
 
 /// A price exists for one step of each, and no measure of it says less than another.

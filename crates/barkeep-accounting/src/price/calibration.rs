@@ -3,7 +3,7 @@
 //! The most steps are [`crate::Query::largest_steps`]. The accountant itself accepted every answer given here. A search that
 //! stops early gives more noise, never less privacy.
 
-use barkeep_num::try_smallest_real;
+use barkeep_num::{try_largest_real, try_smallest_real};
 
 use crate::engines::chooser::Accountant;
 use crate::mechanisms::Gaussian;
@@ -46,6 +46,37 @@ pub fn smallest_ratio(
     // Below a thousandth of the full-batch ratio hardly any rate could help.
     let found = try_smallest_real(1e-3 * enough.get(), enough.get(), PRECISION, fits)?;
     Ratio::new(found.unwrap_or(enough.get()))
+}
+
+/// The least (or the largest) value between two positive ones with which steps certainly stay within a budget; None if neither end
+/// of the range will do.
+///
+/// `fits` must turn once. What does not resolve does not fit.
+///
+/// # Errors
+/// Those of `fits`, but for [`Error::Unresolved`] and [`Error::Unbounded`].
+pub fn edge(
+    wanted: Edge,
+    (low, high): (f64, f64),
+    mut fits: impl FnMut(f64) -> Result<bool, Error>,
+) -> Result<Option<f64>, Error> {
+    let holds = |value: f64| match fits(value) {
+        Err(Error::Unresolved { .. } | Error::Unbounded(_)) => Ok(false),
+        found => found,
+    };
+    match wanted {
+        Edge::Least => try_smallest_real(low, high, PRECISION, holds),
+        Edge::Largest => try_largest_real(low, high, PRECISION, holds),
+    }
+}
+
+/// Which end of what fits is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// The least value: more fits too.
+    Least,
+    /// The largest value: less fits too.
+    Largest,
 }
 
 /// Whether `steps` steps certainly fit.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engines::chooser::Accountant;
-use crate::{Bracket, Cost, Delta, Epsilon, Error, Neighbours, Steps};
+use crate::{Bracket, Cost, Delta, Epsilon, Error, Neighbours, PrivacyCurve, Steps};
 
 /// What a run may ask: a number of steps at each cost, in any order, later ones chosen in view of earlier answers.
 ///
@@ -86,6 +86,27 @@ impl Contract {
     /// As [`Contract::epsilon`].
     pub fn delta(&self, epsilon: Epsilon) -> Result<Bracket, Error> {
         Ok(Accountant::new(&self.0)?.delta(Steps(1), epsilon)?.bracket)
+    }
+
+    /// δ at every ε, from above: what it means for a person, and for groups of them.
+    ///
+    /// # Errors
+    /// As [`Contract::epsilon`].
+    pub fn curve(&self) -> Result<PrivacyCurve, Error> {
+        Accountant::new(&self.0)?.curve(Steps(1))
+    }
+
+    /// Whether this is certainly within (ε, δ).
+    ///
+    /// ε at δ is found by a search that ends a rounding above the truth. So where it is above ε, δ at ε is asked too.
+    ///
+    /// # Errors
+    /// As [`Contract::epsilon`].
+    pub fn is_within(&self, epsilon: Epsilon, delta: Delta) -> Result<bool, Error> {
+        if self.epsilon_above(delta)? <= epsilon.get() {
+            return Ok(true);
+        }
+        Ok(self.delta(epsilon)?.upper <= delta.get())
     }
 
     /// The accountant that answers, in words.

@@ -1,312 +1,355 @@
 //! `barkeep account`: the accountant as a calculator, for people without code.
 
+mod compose;
+mod figures;
+mod question;
+
 use crate::exit::{Exit, print};
-use barkeep::accounting::theorems::thesis::Hmc;
-use barkeep::accounting::{
-    BarkerBound, Bracket, Delta, Epsilon, Error, Most, Neighbours, Probability, Query, Rate, Ratio, Rule,
-    Sampling, Sensitivity, Steps, Variance,
-};
-use clap::{Args, Subcommand, ValueEnum};
+use barkeep::accounting::calibration::{self, Edge};
+use barkeep::accounting::{Bracket, Contract, Delta, Epsilon, Error, Most, Query, Risk, Steps};
+use clap::Args;
+use compose::Composed;
+use question::{Question, Unknown};
 use serde::Serialize;
 use serde_json::json;
+use std::path::PathBuf;
 
-/// Give any two of --steps, --epsilon and --delta; the third is computed, with its bracket.
+/// Give any two of --steps, --epsilon and --delta; the third is computed, with its bracket. Lists (1e-5,1e-6) give a table.
 #[derive(Args)]
 pub(crate) struct Account {
     #[command(subcommand)]
     mechanism: Question,
-    /// How often the mechanism is used.
+    /// How often the mechanism is used; one number, or several separated by commas.
+    #[arg(long, global = true, value_delimiter = ',')]
+    steps: Vec<u64>,
+    /// The bound on the privacy loss; one number, or several.
+    #[arg(long, global = true, allow_hyphen_values = true, value_delimiter = ',')]
+    epsilon: Vec<f64>,
+    /// The probability with which epsilon may be exceeded; one number, or several.
+    #[arg(long, global = true, allow_hyphen_values = true, value_delimiter = ',')]
+    delta: Vec<f64>,
+    /// Solves for a number of the mechanism; give --steps, --epsilon and --delta.
     #[arg(long, global = true)]
-    steps: Option<u64>,
-    /// The bound on the privacy loss.
-    #[arg(long, global = true, allow_hyphen_values = true)]
-    epsilon: Option<f64>,
-    /// The probability with which epsilon may be exceeded.
-    #[arg(long, global = true, allow_hyphen_values = true)]
-    delta: Option<f64>,
-    /// Prints one JSON object.
+    solve: Option<Unknown>,
+    /// How many records change together.
+    #[arg(long, global = true)]
+    group: Option<u64>,
+    /// Says what the answer means for one person.
+    #[arg(long, global = true)]
+    meaning: bool,
+    /// Writes delta at every epsilon to a file, .csv or .svg.
+    #[arg(long, global = true)]
+    curve: Option<PathBuf>,
+    /// Writes the trade-off curve, true positives at every false-positive rate, to a file, .csv or .svg.
+    #[arg(long, global = true)]
+    trade_off: Option<PathBuf>,
+    /// Prints JSON: one object, or a list of them for a table.
     #[arg(long, global = true)]
     json: bool,
 }
 
-/// The mechanisms. Ratios are noise standard deviation over sensitivity, under the stated neighbouring relation.
-#[derive(Subcommand)]
-enum Question {
-    /// A value plus normal noise.
-    Gaussian {
-        /// Noise standard deviation over sensitivity.
-        #[arg(long, allow_hyphen_values = true)]
-        ratio: f64,
-    },
-    /// A sum over a random batch plus normal noise.
-    SubsampledGaussian {
-        /// Noise standard deviation over sensitivity. Poisson with substitution: over the whole substitution
-        /// sensitivity, for records of norm at most half of it.
-        #[arg(long, allow_hyphen_values = true)]
-        ratio: f64,
-        /// Probability that a record is in the batch.
-        #[arg(long, allow_hyphen_values = true)]
-        rate: f64,
-        /// How batches are drawn.
-        #[arg(long)]
-        sampling: BatchSampling,
-        /// What counts as one record's change.
-        #[arg(long)]
-        neighbours: Relation,
-    },
-    /// An integer plus discrete Gaussian noise.
-    DiscreteGaussian {
-        /// The parameter sigma squared of the noise.
-        #[arg(long, allow_hyphen_values = true)]
-        variance: f64,
-        /// The most a neighbouring change moves the integer.
-        #[arg(long)]
-        sensitivity: u64,
-    },
-    /// A value plus Laplace noise.
-    Laplace {
-        /// Noise scale over sensitivity.
-        #[arg(long, allow_hyphen_values = true)]
-        ratio: f64,
-    },
-    /// One bit, 1 with probability p or q; the worse direction is reported.
-    Bernoulli {
-        /// On one data set.
-        #[arg(long, allow_hyphen_values = true)]
-        p: f64,
-        /// On its neighbour.
-        #[arg(long, allow_hyphen_values = true)]
-        q: f64,
-    },
-    /// One accept/reject bit of a Metropolis test; nothing else leaves.
-    Decision {
-        /// The acceptance rule.
-        #[arg(long)]
-        rule: RuleName,
-        /// Noise standard deviation of the penalty rule.
-        #[arg(long, allow_hyphen_values = true)]
-        sigma: Option<f64>,
-        /// Multiplies the acceptance probability by this number.
-        #[arg(long, allow_hyphen_values = true)]
-        lazy: Option<f64>,
-        /// The most a neighbouring change moves the log-ratio.
-        #[arg(long, allow_hyphen_values = true)]
-        sensitivity: f64,
-    },
-    /// The minibatch Barker test of Heikkilä et al. 2019, Theorem 2.
-    BarkerMinibatch {
-        /// Records in a batch.
-        #[arg(long)]
-        batch: u64,
-        /// Records in all.
-        #[arg(long)]
-        records: u64,
-        /// Which proved bound to use.
-        #[arg(long, default_value = "tight")]
-        bound: Bound,
-    },
-    /// The minibatch penalty test of the thesis, section 3.4.
-    PenaltyMinibatch {
-        /// Noise variance over squared sensitivity.
-        #[arg(long, allow_hyphen_values = true)]
-        tau: f64,
-        /// Records in a batch.
-        #[arg(long)]
-        batch: u64,
-        /// Records in all.
-        #[arg(long)]
-        records: u64,
-    },
-    /// The penalty test of the thesis, Theorem 3.2.
-    Penalty {
-        /// Noise over sensitivity, divided by the square root of records.
-        #[arg(long, allow_hyphen_values = true)]
-        tau: f64,
-        /// Records in all.
-        #[arg(long)]
-        records: u64,
-    },
-    /// The HMC of the thesis, Theorem 4.3.
-    Hmc {
-        /// Noise of the test over its sensitivity, divided by the square root of records.
-        #[arg(long, allow_hyphen_values = true)]
-        tau: f64,
-        /// Noise of a gradient over its sensitivity, divided by the square root of records.
-        #[arg(long, allow_hyphen_values = true)]
-        tau_gradient: f64,
-        /// Leapfrog steps of a proposal; each proposal asks for one gradient more.
-        #[arg(long)]
-        leapfrog: u64,
-        /// Records in all.
-        #[arg(long)]
-        records: u64,
-    },
-    /// Langevin dynamics under substitution: privacy depends on clip, tempering and diffusion time only.
-    Langevin {
-        /// Bound on the norm of one record's gradient.
-        #[arg(long, allow_hyphen_values = true)]
-        clip: f64,
-        /// Diffusion time of a step; with one step, of the whole run.
-        #[arg(long, allow_hyphen_values = true)]
-        time: f64,
-        /// Power of the likelihood.
-        #[arg(long, default_value_t = 1.0, allow_hyphen_values = true)]
-        temper: f64,
-    },
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum BatchSampling {
-    Poisson,
-    WithoutReplacement,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Relation {
-    AddRemove,
-    Substitute,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum RuleName {
-    Barker,
-    Penalty,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Bound {
-    Paper,
-    Fixed,
-    Tight,
-}
-
-impl Account {
-    /// Runs it.
-    pub(crate) fn run(self) -> Result<(), Exit> {
-        let query = self.mechanism.query().map_err(refused)?;
-        let epsilon = self.epsilon.map(Epsilon::new).transpose().map_err(refused)?;
-        let delta = self.delta.map(Delta::new).transpose().map_err(refused)?;
-        // A diffusion time is a whole run unless steps say otherwise.
-        let whole =
-            matches!(self.mechanism, Question::Langevin { .. }) && (epsilon.is_none() || delta.is_none());
-        let steps = self.steps.or(whole.then_some(1)).map(Steps);
-        let answer = match (steps, epsilon, delta) {
-            (Some(steps), None, Some(delta)) => {
-                let answer = query.epsilon(steps, delta).map_err(refused)?;
-                Shown { steps, epsilon: answer.bracket, delta: given(delta.get()), method: answer.method }
-            }
-            (Some(steps), Some(epsilon), None) => {
-                let answer = query.delta(steps, epsilon).map_err(refused)?;
-                Shown { steps, epsilon: given(epsilon.get()), delta: answer.bracket, method: answer.method }
-            }
-            (None, Some(epsilon), Some(delta)) => {
-                let Most { steps, method, .. } = query.most(epsilon, delta).map_err(refused)?;
-                Shown { steps, epsilon: given(epsilon.get()), delta: given(delta.get()), method }
-            }
-            (Some(_), Some(_), Some(_)) => {
-                return Err(Exit::Input(
-                    "--steps, --epsilon and --delta are all given; leave one out to be computed".to_owned(),
-                ));
-            }
-            _ => return Err(Exit::Input("give two of --steps, --epsilon and --delta".to_owned())),
-        };
-        if self.json {
-            return print(&json!(answer).to_string());
-        }
-        print(&format!("{:<8} {}", "steps", answer.steps.0))?;
-        print(&format!("{:<8} {}", "epsilon", shown(answer.epsilon)))?;
-        print(&format!("{:<8} {}", "delta", shown(answer.delta)))?;
-        print(&format!("{:<8} {}", "method", answer.method))?;
-        print(&match steps {
-            None => format!(
-                "The budget pays for {} steps. The next step would exceed the budget.",
-                answer.steps.0
-            ),
-            Some(_) => {
-                "After these steps, changing one record changes the probability of any outcome by at most a \
-                        factor e^epsilon, up to delta."
-                    .to_owned()
-            }
-        })
-    }
-}
-
-/// All three numbers, given or found.
+/// All three numbers, given or found, and what was asked for besides.
 #[derive(Serialize)]
 struct Shown {
     steps: Steps,
     epsilon: Bracket,
     delta: Bracket,
     method: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solved: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meaning: Option<Risk>,
+    #[serde(skip)]
+    found: Found,
 }
 
-fn given(value: f64) -> Bracket {
-    Bracket { lower: Some(value), upper: value }
+/// Which of the three was computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Steps,
+    Cost,
 }
 
-impl Question {
-    /// What one step costs.
-    fn query(&self) -> Result<Query, Error> {
-        match *self {
-            Self::Gaussian { ratio } => {
-                Query::gaussian(Ratio::new(ratio)?, Sampling::Full, Neighbours::Substitute)
+/// What is asked about: steps of a mechanism, or bills.
+enum Subject {
+    Mechanism(Box<Question>),
+    Bills(Composed),
+}
+
+impl Account {
+    /// Runs it.
+    pub(crate) fn run(self) -> Result<(), Exit> {
+        let subject = match &self.mechanism {
+            Question::Compose { files, adaptive } => Subject::Bills(Composed::read(files, *adaptive)?),
+            question => Subject::Mechanism(Box::new(question.clone())),
+        };
+        let mut answers = Vec::new();
+        for (steps, epsilon, delta) in self.grid(&subject)? {
+            answers.push(self.answer(&subject, steps, epsilon, delta)?);
+        }
+        if let [answer] = &answers[..]
+            && (self.curve.is_some() || self.trade_off.is_some())
+        {
+            let curve = subject.curve(answer.steps)?;
+            self.curve.iter().try_for_each(|path| figures::write_curve(path, &curve))?;
+            self.trade_off.iter().try_for_each(|path| figures::write_trade_off(path, &curve))?;
+        }
+        if self.json {
+            return print(&match &answers[..] {
+                [answer] => json!(answer).to_string(),
+                many => json!(many).to_string(),
+            });
+        }
+        match &answers[..] {
+            [answer] => self.say(answer),
+            many => table(many),
+        }
+    }
+
+    /// Every combination of what was given.
+    fn grid(&self, subject: &Subject) -> Result<Vec<(Option<Steps>, Option<Epsilon>, Option<Delta>)>, Exit> {
+        let epsilons =
+            self.epsilon.iter().map(|epsilon| Epsilon::new(*epsilon)).collect::<Result<Vec<_>, _>>();
+        let deltas = self.delta.iter().map(|delta| Delta::new(*delta)).collect::<Result<Vec<_>, _>>();
+        let (epsilons, deltas) = (epsilons.map_err(refused)?, deltas.map_err(refused)?);
+        // A diffusion time is a whole run unless steps say otherwise, and bills are one.
+        let whole = match subject {
+            Subject::Bills(_) => true,
+            Subject::Mechanism(question) => {
+                matches!(**question, Question::Langevin { .. })
+                    && (self.solve == Some(Unknown::Clip) || epsilons.is_empty() || deltas.is_empty())
             }
-            Self::SubsampledGaussian { ratio, rate, sampling, neighbours } => {
-                let neighbours = match neighbours {
-                    Relation::AddRemove => Neighbours::AddRemove,
-                    Relation::Substitute => Neighbours::Substitute,
+        };
+        let steps = match &self.steps[..] {
+            [] if whole => vec![1],
+            given => given.to_vec(),
+        };
+        let or_none = |many: usize| many.max(1);
+        let mut all = Vec::new();
+        for step in 0..or_none(steps.len()) {
+            for epsilon in 0..or_none(epsilons.len()) {
+                for delta in 0..or_none(deltas.len()) {
+                    let steps = steps.get(step).copied().map(Steps);
+                    all.push((steps, epsilons.get(epsilon).copied(), deltas.get(delta).copied()));
+                }
+            }
+        }
+        if all.len() > 1 && (self.curve.is_some() || self.trade_off.is_some()) {
+            return Err(Exit::Input("a curve is drawn for one answer; give no lists with it".to_owned()));
+        }
+        Ok(all)
+    }
+
+    fn answer(
+        &self,
+        subject: &Subject,
+        steps: Option<Steps>,
+        epsilon: Option<Epsilon>,
+        delta: Option<Delta>,
+    ) -> Result<Shown, Exit> {
+        let mut shown = match self.solve {
+            Some(unknown @ (Unknown::Noise | Unknown::Clip | Unknown::Rate)) => {
+                solved(subject, unknown, steps, epsilon, delta)?
+            }
+            Some(Unknown::Steps) | None => self.third(subject, steps, epsilon, delta)?,
+        };
+        if self.meaning && shown.solved.is_none() {
+            shown.meaning = Some(subject.curve(shown.steps)?.risk());
+        }
+        Ok(shown)
+    }
+
+    /// The third of steps, ε and δ from the other two.
+    fn third(
+        &self,
+        subject: &Subject,
+        steps: Option<Steps>,
+        epsilon: Option<Epsilon>,
+        delta: Option<Delta>,
+    ) -> Result<Shown, Exit> {
+        let shown = |steps, epsilon, delta, method, found| Shown {
+            steps,
+            epsilon,
+            delta,
+            method,
+            solved: None,
+            meaning: None,
+            found,
+        };
+        match (steps, epsilon, delta) {
+            (Some(steps), None, Some(delta)) => {
+                let (bracket, method) = match self.group {
+                    None => subject.epsilon(steps, delta)?,
+                    Some(size) => {
+                        let found = subject.curve(steps)?.group_epsilon(size, delta).map_err(refused)?;
+                        (Bracket::at_most(found.get()), GROUP)
+                    }
                 };
-                Query::gaussian(Ratio::new(ratio)?, batches(sampling, Rate::new(rate)?), neighbours)
+                Ok(shown(steps, bracket, Bracket::exact(delta.get()), method, Found::Cost))
             }
-            Self::DiscreteGaussian { variance, sensitivity } => {
-                Query::discrete_gaussian(Variance::new(variance)?, sensitivity)
-            }
-            Self::Laplace { ratio } => Query::laplace(Ratio::new(ratio)?),
-            Self::Bernoulli { p, q } => Query::bernoulli(Probability::new(p)?, Probability::new(q)?),
-            Self::Decision { rule, sigma, lazy, sensitivity } => {
-                Query::decision(acceptance(rule, sigma, lazy)?, Sensitivity::new(sensitivity)?)
-            }
-            Self::BarkerMinibatch { batch, records, bound } => {
-                let bound = match bound {
-                    Bound::Paper => BarkerBound::Paper,
-                    Bound::Fixed => BarkerBound::Fixed,
-                    Bound::Tight => BarkerBound::Tight,
+            (Some(steps), Some(epsilon), None) => {
+                let (bracket, method) = match self.group {
+                    None => subject.delta(steps, epsilon)?,
+                    Some(size) => {
+                        let found = subject.curve(steps)?.group_delta(size, epsilon).map_err(refused)?;
+                        (Bracket::at_most(found), GROUP)
+                    }
                 };
-                Query::barker_minibatch(batch, records, bound)
+                Ok(shown(steps, Bracket::exact(epsilon.get()), bracket, method, Found::Cost))
             }
-            Self::PenaltyMinibatch { tau, batch, records } => Query::penalty_minibatch(tau, batch, records),
-            Self::Penalty { tau, records } => Query::penalty(tau, records),
-            Self::Hmc { tau, tau_gradient, leapfrog, records } => {
-                Query::hmc(Hmc { tau, tau_gradient, leapfrog, records })
+            (None, Some(epsilon), Some(delta)) => {
+                if self.group.is_some() {
+                    return Err(Exit::Input(
+                        "give --steps with --group: a group's price is computed, not bought".to_owned(),
+                    ));
+                }
+                let Most { steps, method, .. } = subject.query()?.most(epsilon, delta).map_err(refused)?;
+                let (epsilon, delta) = (Bracket::exact(epsilon.get()), Bracket::exact(delta.get()));
+                Ok(shown(steps, epsilon, delta, method, Found::Steps))
             }
-            Self::Langevin { clip, time, temper } => Query::langevin(clip, time, temper),
+            (Some(_), Some(_), Some(_)) => Err(Exit::Input(
+                "--steps, --epsilon and --delta are all given; leave one out to be computed".to_owned(),
+            )),
+            _ => Err(Exit::Input("give two of --steps, --epsilon and --delta".to_owned())),
+        }
+    }
+
+    /// One answer, for a person.
+    fn say(&self, answer: &Shown) -> Result<(), Exit> {
+        if let Some(solved) = answer.solved {
+            let name = match self.solve {
+                Some(Unknown::Noise) | None => "noise",
+                Some(Unknown::Clip) => "clip",
+                Some(Unknown::Rate) => "rate",
+                Some(Unknown::Steps) => "steps",
+            };
+            print(&format!("{name:<8} {}", number(solved)))?;
+        }
+        print(&format!("{:<8} {}", "steps", answer.steps.0))?;
+        print(&format!("{:<8} {}", "epsilon", shown(answer.epsilon)))?;
+        print(&format!("{:<8} {}", "delta", shown(answer.delta)))?;
+        print(&format!("{:<8} {}", "method", answer.method))?;
+        print(&match (answer.found, self.group) {
+            (Found::Steps, _) => format!(
+                "The budget pays for {} steps. The next step would exceed the budget.",
+                answer.steps.0
+            ),
+            (Found::Cost, None) => {
+                "After these steps, changing one record changes the probability of any outcome by at most a \
+                 factor e^epsilon, up to delta."
+                    .to_owned()
+            }
+            (Found::Cost, Some(size)) => format!(
+                "After these steps, changing {size} records changes the probability of any outcome by at most a \
+                 factor e^epsilon, up to delta."
+            ),
+        })?;
+        answer.meaning.iter().flat_map(Risk::words).try_for_each(|sentence| print(&sentence))
+    }
+}
+
+const GROUP: &str = "the exact curve, chained over the group";
+
+impl Subject {
+    fn query(&self) -> Result<Query, Exit> {
+        match self {
+            Self::Mechanism(question) => question.query().map_err(refused),
+            Self::Bills(_) => {
+                Err(Exit::Input("bills have their steps; give one of --epsilon and --delta".to_owned()))
+            }
+        }
+    }
+
+    fn contract(&self, steps: Steps) -> Result<Contract, Exit> {
+        self.query()?.after(&[], steps).map_err(refused)
+    }
+
+    fn epsilon(&self, steps: Steps, delta: Delta) -> Result<(Bracket, &'static str), Exit> {
+        match self {
+            Self::Mechanism(_) => {
+                let answer = self.query()?.epsilon(steps, delta).map_err(refused)?;
+                Ok((answer.bracket, answer.method))
+            }
+            Self::Bills(bills) => bills.epsilon(delta).map_err(refused),
+        }
+    }
+
+    fn delta(&self, steps: Steps, epsilon: Epsilon) -> Result<(Bracket, &'static str), Exit> {
+        match self {
+            Self::Mechanism(_) => {
+                let answer = self.query()?.delta(steps, epsilon).map_err(refused)?;
+                Ok((answer.bracket, answer.method))
+            }
+            Self::Bills(bills) => bills.delta(epsilon).map_err(refused),
+        }
+    }
+
+    fn curve(&self, steps: Steps) -> Result<barkeep::accounting::PrivacyCurve, Exit> {
+        match self {
+            Self::Mechanism(_) => self.contract(steps)?.curve().map_err(refused),
+            Self::Bills(bills) => bills.curve().map_err(refused),
         }
     }
 }
 
-/// Batches at a rate. Fixed-size ones are described by two integers; out of 2^60, the rate is met to the last bit.
-fn batches(sampling: BatchSampling, rate: Rate) -> Sampling {
-    match sampling {
-        BatchSampling::Poisson => Sampling::Poisson { rate },
-        BatchSampling::WithoutReplacement => {
-            let records = 1_u64 << 60;
-            Sampling::WithoutReplacement { batch: (rate.get() * records as f64).ceil() as u64, records }
-        }
-    }
-}
-
-fn acceptance(rule: RuleName, sigma: Option<f64>, lazy: Option<f64>) -> Result<Rule, Error> {
-    let rule = match (rule, sigma) {
-        (RuleName::Barker, None) => Rule::Barker,
-        (RuleName::Barker, Some(_)) => {
-            return Err(Error::Mismatch("the Barker rule has no noise; leave --sigma out"));
-        }
-        (RuleName::Penalty, Some(sigma)) => Rule::Penalty { sigma },
-        (RuleName::Penalty, None) => return Err(Error::Mismatch("the penalty rule needs --sigma")),
+/// The least noise, or the largest clip or rate, with which the steps fit the budget.
+fn solved(
+    subject: &Subject,
+    unknown: Unknown,
+    steps: Option<Steps>,
+    epsilon: Option<Epsilon>,
+    delta: Option<Delta>,
+) -> Result<Shown, Exit> {
+    let (Some(steps), Some(epsilon), Some(delta)) = (steps, epsilon, delta) else {
+        return Err(Exit::Input(
+            "--solve noise, clip or rate needs --steps, --epsilon and --delta".to_owned(),
+        ));
     };
-    Ok(match lazy {
-        Some(keep) => Rule::Lazy { keep, rule: Box::new(rule) },
-        None => rule,
+    let with = |value: f64| match subject {
+        Subject::Mechanism(question) => question.with(unknown, value),
+        Subject::Bills(_) => None,
+    };
+    if with(1.0).is_none() {
+        return Err(Exit::Input("this mechanism has nothing of that kind to solve for".to_owned()));
+    }
+    let (edge, range) = match unknown {
+        Unknown::Noise => (Edge::Least, (1e-3, 1e12)),
+        Unknown::Clip => (Edge::Largest, (1e-12, 1e9)),
+        Unknown::Rate | Unknown::Steps => (Edge::Largest, (1e-9, 1.0)),
+    };
+    let fits = |value: f64| match with(value) {
+        Some(question) => question.query()?.fits(steps, epsilon, delta),
+        None => Ok(false),
+    };
+    let found = calibration::edge(edge, range, fits).map_err(refused)?.ok_or_else(|| {
+        Exit::Input("no value within reach meets this budget; lower --steps or raise the budget".to_owned())
+    })?;
+    let question = with(found).ok_or_else(|| Exit::Input("there is nothing to solve for".to_owned()))?;
+    let answer = question.query().and_then(|query| query.epsilon(steps, delta)).map_err(refused)?;
+    Ok(Shown {
+        steps,
+        epsilon: answer.bracket,
+        delta: Bracket::exact(delta.get()),
+        method: answer.method,
+        solved: Some(found),
+        meaning: None,
+        found: Found::Cost,
+    })
+}
+
+/// Several answers, for a person.
+fn table(answers: &[Shown]) -> Result<(), Exit> {
+    let width = |cells: &dyn Fn(&Shown) -> String| answers.iter().map(|answer| cells(answer).len()).max();
+    let steps = |answer: &Shown| answer.steps.0.to_string();
+    let epsilon = |answer: &Shown| number(answer.epsilon.upper);
+    let delta = |answer: &Shown| number(answer.delta.upper);
+    let (first, second, third) =
+        (width(&steps).unwrap_or(0).max(5), width(&epsilon).unwrap_or(0), width(&delta).unwrap_or(0));
+    print(&format!("{:>first$}  {:>second$}  {:>third$}", "steps", "epsilon", "delta"))?;
+    answers.iter().try_for_each(|answer| {
+        let (steps, epsilon, delta) = (steps(answer), epsilon(answer), delta(answer));
+        let solved = answer.solved.map_or_else(String::new, |solved| format!("  {}", number(solved)));
+        print(&format!("{steps:>first$}  {epsilon:>second$}  {delta:>third$}{solved}"))
     })
 }
 

@@ -1,7 +1,7 @@
 //! States what a run pays, and computes ε from it.
 
 use barkeep_accounting::{
-    CoinError, Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Rho, Steps, ZcdpFilter,
+    CoinError, Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, PrivacyCurve, Rho, Steps, ZcdpFilter,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,40 @@ impl Bill {
         })
     }
 
+    /// ε at δ, and no more than the budget wherever the bill is shown to fit it.
+    ///
+    /// The search for ε ends a rounding above the least one that holds. Where that is above the budget, δ at the budget's ε is
+    /// asked: if it fits, so does the bill.
+    ///
+    /// # Errors
+    /// As [`Bill::epsilon`].
+    pub fn epsilon_within(
+        &self,
+        budget: Epsilon,
+        delta: Delta,
+    ) -> Result<Epsilon, barkeep_accounting::Error> {
+        let epsilon = self.epsilon(delta)?;
+        let fits = epsilon > budget
+            && match self {
+                Self::Contract(contract) | Self::Once(contract) => contract.is_within(budget, delta)?,
+                Self::Filter { .. } => false,
+            };
+        Ok(if fits { budget } else { epsilon })
+    }
+
+    /// δ at every ε, from above: what the bill means for one person.
+    ///
+    /// # Errors
+    /// As [`Bill::epsilon`].
+    pub fn curve(&self) -> Result<PrivacyCurve, barkeep_accounting::Error> {
+        match self {
+            Self::Contract(contract) | Self::Once(contract) => contract.curve(),
+            Self::Filter { rho, coins, decision } => {
+                PrivacyCurve::of_filter(*rho, &CoinError::of(decision).times(*coins))
+            }
+        }
+    }
+
     /// The neighbours it speaks of.
     #[must_use]
     pub fn neighbours(&self) -> Option<Neighbours> {
@@ -72,12 +106,12 @@ pub(crate) struct PricedBill {
 }
 
 impl PricedBill {
-    /// Computes ε of a bill.
+    /// Computes ε of a bill, which is not above the budget if the bill fits.
     ///
     /// # Errors
     /// As [`Bill::epsilon`].
-    pub(super) fn new(bill: Bill, delta: Delta) -> Result<Self, barkeep_accounting::Error> {
-        let epsilon = bill.epsilon(delta)?;
+    pub(super) fn new(bill: Bill, budget: Epsilon, delta: Delta) -> Result<Self, barkeep_accounting::Error> {
+        let epsilon = bill.epsilon_within(budget, delta)?;
         Ok(Self { bill, delta, epsilon })
     }
 

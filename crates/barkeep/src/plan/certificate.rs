@@ -359,8 +359,9 @@ impl Certificate {
             return fail("more steps were used than were certified".to_owned());
         }
         let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
-        let computed = bill.epsilon(delta)?;
-        if computed.get() > epsilon {
+        let stated = Epsilon::new(epsilon).map_err(|error| Error::Certificate(error.to_string()))?;
+        let computed = bill.epsilon_within(stated, delta)?;
+        if computed > stated {
             let computed = computed.get();
             return fail(format!("the bill costs epsilon {computed}, more than the stated {epsilon}"));
         }

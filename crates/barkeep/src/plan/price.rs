@@ -90,7 +90,7 @@ impl Order {
         let contract = query.after(&first, bought)?;
         let paid = match composed.filter(|_| bought == affordable) {
             Some(composed) => PricedBill::composed(contract, delta, Epsilon::new(composed)?),
-            None => PricedBill::new(Bill::Contract(contract), delta)?,
+            None => PricedBill::new(Bill::Contract(contract), epsilon, delta)?,
         };
         Ok(Purchase {
             privacy_model: PrivacyModel { neighbours },
@@ -105,7 +105,7 @@ impl Order {
     fn schedule(self, schedule: Questions, funds: Funds) -> Result<Purchase, Error> {
         let steps = schedule.iter().map(|(_, times)| times.0).sum();
         let all = self.start.iter().cloned().chain(each_chain(schedule, self.chains)).collect();
-        let paid = PricedBill::new(Bill::Contract(Contract::new(all)?), funds.delta)?;
+        let paid = PricedBill::new(Bill::Contract(Contract::new(all)?), funds.epsilon, funds.delta)?;
         let cost = paid.epsilon();
         if cost > funds.epsilon {
             return Err(Error::Budget(format!(
@@ -130,7 +130,7 @@ impl Order {
             return Err(SpecError::new("sampler.chains", reason).into());
         }
         let questions = self.start.into_iter().chain(questions).collect();
-        let paid = PricedBill::new(Bill::Once(Contract::new(questions)?), funds.delta)?;
+        let paid = PricedBill::new(Bill::Once(Contract::new(questions)?), funds.epsilon, funds.delta)?;
         if paid.epsilon() > funds.epsilon {
             return Err(Error::Budget(format!(
                 "the answer costs epsilon {}, more than the budget of {}",
@@ -156,7 +156,7 @@ impl Order {
         let bill = Bill::Filter { rho: filter.budget(), coins, decision };
         Ok(Purchase {
             privacy_model: PrivacyModel { neighbours },
-            paid: Some(PricedBill::new(bill, delta)?),
+            paid: Some(PricedBill::new(bill, epsilon, delta)?),
             steps,
             first: Vec::new(),
             affordable: None,

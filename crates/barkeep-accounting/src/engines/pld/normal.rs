@@ -41,6 +41,9 @@ const MOST_PANELS: f64 = 1e4;
 /// Width of an outline's panels.
 const OUTLINE_WIDTH: f64 = 0.125;
 
+/// Likelihood ratios up to e^this are added up without a factor taken out.
+const LARGEST_NEAR: f64 = 600.0;
+
 /// Which pair, in which direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -158,11 +161,13 @@ impl NormalPair {
             }
             let rest = (1.0 - q) * exp(-lift) * plain;
             let (p, other) = (rest + q * up, rest + q * down);
-            let loss = if (c * middle).abs() < 1.0 { ln_1p(q * difference / other) } else { ln(p / other) };
+            // Their difference wherever the two are close, so that a small loss keeps its digits.
+            let apart = q * difference / other;
+            let loss = if apart.abs() < 0.5 { ln_1p(apart) } else { ln(p / other) };
             (lift + ln(scale * p), loss, q * (up / p + down / other))
         } else {
             // Where the mixture is close to N(0), their difference; elsewhere each by itself, with its size taken out.
-            let near = log_ratio < 1.0 && (q < 0.5 || log_ratio > -0.5);
+            let near = log_ratio < (-libm::log(q)).clamp(1.0, LARGEST_NEAR) && (q < 0.5 || log_ratio > -0.5);
             let lift = if near { 0.0 } else { log_ratio.max(libm::log1p(-q)) };
             let (mut plain, mut excess) = (0.0, 0.0);
             for (node, weight) in nodes {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// The form of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// No point, only a line.
     None,
     /// A disc.
@@ -22,27 +22,27 @@ pub(crate) enum Shape {
 
 /// How a mark looks, and its name in the legend; without a name it is not listed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Style {
+pub struct Style {
     /// Name in the legend.
-    pub(crate) label: String,
+    pub label: String,
     /// Which of [`COLOURS`].
-    pub(crate) colour: usize,
+    pub colour: usize,
     /// The form of points.
-    pub(crate) shape: Shape,
+    pub shape: Shape,
     /// Whether lines are broken.
-    pub(crate) dashed: bool,
+    pub dashed: bool,
     /// Width of lines.
-    pub(crate) width: f64,
+    pub width: f64,
     /// Radius of points.
-    pub(crate) radius: f64,
+    pub radius: f64,
     /// Opacity of points.
-    pub(crate) opacity: f64,
+    pub opacity: f64,
 }
 
 impl Style {
     /// A line.
     #[must_use]
-    pub(crate) fn line(label: impl Into<String>, colour: usize) -> Self {
+    pub fn line(label: impl Into<String>, colour: usize) -> Self {
         Self {
             label: label.into(),
             colour,
@@ -56,19 +56,19 @@ impl Style {
 
     /// A broken line with rings, as published values are shown: wide enough to be seen around a point of ours.
     #[must_use]
-    pub(crate) fn published(label: impl Into<String>, colour: usize) -> Self {
+    pub fn published(label: impl Into<String>, colour: usize) -> Self {
         Self { shape: Shape::Ring, dashed: true, width: 1.3, radius: 4.5, ..Self::line(label, colour) }
     }
 
     /// A line with points.
     #[must_use]
-    pub(crate) fn points(label: impl Into<String>, colour: usize, shape: Shape) -> Self {
+    pub fn points(label: impl Into<String>, colour: usize, shape: Shape) -> Self {
         Self { shape, ..Self::line(label, colour) }
     }
 
     /// Points without a line.
     #[must_use]
-    pub(crate) fn cloud(label: impl Into<String>, colour: usize, radius: f64, opacity: f64) -> Self {
+    pub fn cloud(label: impl Into<String>, colour: usize, radius: f64, opacity: f64) -> Self {
         Self { shape: Shape::Disc, width: 0.0, radius, opacity, ..Self::line(label, colour) }
     }
 
@@ -77,7 +77,7 @@ impl Style {
     }
 
     /// A short piece of the mark for the legend.
-    pub(super) fn sample(&self, out: &mut String, (x, y): (f64, f64)) {
+    pub(crate) fn sample(&self, out: &mut String, (x, y): (f64, f64)) {
         if self.width > 0.0 {
             self.path(out, &[(x, y), (x + 28.0, y)]);
         }
@@ -136,7 +136,7 @@ impl Style {
 
 /// Something shown in a panel.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// Points joined by a line, or not, as the style says.
     Line {
         /// In order.
@@ -162,14 +162,14 @@ pub(crate) enum Mark {
 
 impl Mark {
     /// Its style.
-    pub(super) fn style(&self) -> Option<&Style> {
+    pub(crate) fn style(&self) -> Option<&Style> {
         match self {
             Self::Line { style, .. } | Self::Ranges { style, .. } | Self::Pieces { style, .. } => Some(style),
         }
     }
 
     /// Whether there is nothing to show.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Line { points, .. } => points.is_empty(),
             Self::Ranges { points, .. } => points.is_empty(),
@@ -190,26 +190,26 @@ impl Mark {
 
 /// One pair of axes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Panel {
+pub struct Panel {
     /// Above the frame.
-    pub(crate) title: String,
+    pub title: String,
     /// Across.
-    pub(crate) x: Axis,
+    pub x: Axis,
     /// Upwards.
-    pub(crate) y: Axis,
+    pub y: Axis,
     /// In drawing order.
-    pub(crate) marks: Vec<Mark>,
+    pub marks: Vec<Mark>,
 }
 
 impl Panel {
     /// An empty panel.
     #[must_use]
-    pub(crate) fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self { title: title.into(), x, y, marks: Vec::new() }
     }
 
     /// Draws it with its upper left corner at a place; `index` makes its clip path's name unique.
-    pub(super) fn draw(&self, out: &mut String, corner: (f64, f64), size: (f64, f64), index: usize) {
+    pub(crate) fn draw(&self, out: &mut String, corner: (f64, f64), size: (f64, f64), index: usize) {
         let frame = Frame {
             left: corner.0 + 66.0,
             right: corner.0 + size.0 - 16.0,

@@ -4,14 +4,14 @@ mod axis;
 mod contour;
 mod panel;
 
-pub(crate) use axis::{Axis, spoken};
-pub(crate) use contour::{Grid, contours};
-pub(crate) use panel::{Mark, Panel, Shape, Style};
+pub use axis::{Axis, spoken};
+pub use contour::{Grid, Piece, contours};
+pub use panel::{Mark, Panel, Shape, Style};
 
 use std::fmt::Write;
 
 /// Colours that people who see few colours can distinguish (Okabe and Ito), and three more for what differs in shape besides.
-pub(crate) const COLOURS: [&str; 10] = [
+pub const COLOURS: [&str; 10] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d1f", "#6a3d9a",
     "#999999",
 ];
@@ -21,27 +21,27 @@ const CHARACTER: f64 = 0.61;
 
 /// A figure.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Figure {
+pub struct Figure {
     /// Above everything.
-    pub(crate) title: String,
+    pub title: String,
     /// Row after row.
-    pub(crate) panels: Vec<Panel>,
+    pub panels: Vec<Panel>,
     /// Panels in a row.
-    pub(crate) columns: usize,
+    pub columns: usize,
     /// Width and height of one panel with its axes.
-    pub(crate) size: (f64, f64),
+    pub size: (f64, f64),
 }
 
 impl Figure {
     /// A figure of panels of the usual size.
     #[must_use]
-    pub(crate) fn new(title: impl Into<String>, columns: usize, panels: Vec<Panel>) -> Self {
+    pub fn new(title: impl Into<String>, columns: usize, panels: Vec<Panel>) -> Self {
         Self { title: title.into(), panels, columns: columns.max(1), size: (360.0, 280.0) }
     }
 
     /// The picture.
     #[must_use]
-    pub(crate) fn svg(&self) -> String {
+    pub fn svg(&self) -> String {
         let columns = self.columns.min(self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns);
         let width = (columns as f64 * self.size.0 + 20.0).max(460.0);

@@ -2,7 +2,7 @@
 
 /// How an axis is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub enum Scale {
     /// Equal steps are equal differences.
     Linear,
     /// Equal steps are equal factors; what is not above 0 is not shown.
@@ -11,46 +11,46 @@ pub(crate) enum Scale {
 
 /// One axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Axis {
+pub struct Axis {
     /// What it measures, with its unit.
-    pub(crate) label: String,
+    pub label: String,
     /// How it is divided.
-    pub(crate) scale: Scale,
+    pub scale: Scale,
     /// Its ends; by default those of the data.
-    pub(crate) range: Option<(f64, f64)>,
+    pub range: Option<(f64, f64)>,
     /// Where ticks stand and what they say; chosen by default.
-    pub(crate) ticks: Vec<(f64, String)>,
+    pub ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
     /// A linear axis.
     #[must_use]
-    pub(crate) fn new(label: impl Into<String>) -> Self {
+    pub fn new(label: impl Into<String>) -> Self {
         Self { label: label.into(), scale: Scale::Linear, range: None, ticks: Vec::new() }
     }
 
     /// A logarithmic axis.
     #[must_use]
-    pub(crate) fn log(label: impl Into<String>) -> Self {
+    pub fn log(label: impl Into<String>) -> Self {
         Self { scale: Scale::Logarithmic, ..Self::new(label) }
     }
 
     /// With given ends.
     #[must_use]
-    pub(crate) fn from(mut self, low: f64, high: f64) -> Self {
+    pub fn from(mut self, low: f64, high: f64) -> Self {
         self.range = Some((low, high));
         self
     }
 
     /// With a tick for each of these numbers.
     #[must_use]
-    pub(crate) fn at(mut self, numbers: &[f64]) -> Self {
+    pub fn at(mut self, numbers: &[f64]) -> Self {
         self.ticks = numbers.iter().map(|&number| (number, spoken(number))).collect();
         self
     }
 
     /// Fixes the ends to given ones or to the data's with a margin.
-    pub(super) fn fitted(&self, data: impl Iterator<Item = f64>) -> Fitted<'_> {
+    pub(crate) fn fitted(&self, data: impl Iterator<Item = f64>) -> Fitted<'_> {
         let log = self.scale == Scale::Logarithmic;
         let place = |x: f64| if log { x.log10() } else { x };
         let (low, high) = match self.range {
@@ -71,7 +71,7 @@ impl Axis {
 }
 
 /// An axis with its ends, in the units of its scale.
-pub(super) struct Fitted<'a> {
+pub(crate) struct Fitted<'a> {
     axis: &'a Axis,
     low: f64,
     high: f64,
@@ -79,14 +79,14 @@ pub(super) struct Fitted<'a> {
 
 impl Fitted<'_> {
     /// Where a number lies, 0 at the lower and 1 at the upper end; nothing for what the scale cannot show.
-    pub(super) fn place(&self, x: f64) -> Option<f64> {
+    pub(crate) fn place(&self, x: f64) -> Option<f64> {
         let x = if self.axis.scale == Scale::Logarithmic { x.log10() } else { x };
         let share = (x - self.low) / (self.high - self.low);
         share.is_finite().then_some(share)
     }
 
     /// Ticks within the ends: place and label.
-    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+    pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
         let within = |share: &f64| (-1e-9..=1.0 + 1e-9).contains(share);
         if !self.axis.ticks.is_empty() {
             let placed =
@@ -123,7 +123,7 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
 
 /// A number as people write it, with a power of ten where it would need too many digits.
 #[must_use]
-pub(crate) fn spoken(x: f64) -> String {
+pub fn spoken(x: f64) -> String {
     let size = x.abs();
     if x != 0.0 && !(1e-3..1e5).contains(&size) {
         let power = size.log10().floor();

@@ -2,23 +2,23 @@
 
 /// Values of a function of two variables on a regular grid.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Grid {
+pub struct Grid {
     /// Ends of the first variable.
-    pub(crate) x: (f64, f64),
+    pub x: (f64, f64),
     /// Ends of the second.
-    pub(crate) y: (f64, f64),
+    pub y: (f64, f64),
     nodes: usize,
     /// Row after row, the first variable running fastest.
     values: Vec<f64>,
 }
 
 /// The two ends of a piece of a level line.
-pub(crate) type Piece = ((f64, f64), (f64, f64));
+pub type Piece = ((f64, f64), (f64, f64));
 
 impl Grid {
     /// Evaluates a function at `nodes`² places.
     #[must_use]
-    pub(crate) fn new(x: (f64, f64), y: (f64, f64), nodes: usize, f: impl Fn(f64, f64) -> f64) -> Self {
+    pub fn new(x: (f64, f64), y: (f64, f64), nodes: usize, f: impl Fn(f64, f64) -> f64) -> Self {
         let nodes = nodes.max(2);
         let mut grid = Self { x, y, nodes, values: Vec::new() };
         grid.values = (0..nodes * nodes)
@@ -38,13 +38,13 @@ impl Grid {
 
     /// The largest value.
     #[must_use]
-    pub(crate) fn most(&self) -> f64 {
+    pub fn most(&self) -> f64 {
         self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// For log-densities: the levels whose regions hold these shares of the mass.
     #[must_use]
-    pub(crate) fn levels_of_mass(&self, shares: &[f64]) -> Vec<f64> {
+    pub fn levels_of_mass(&self, shares: &[f64]) -> Vec<f64> {
         let mut sorted: Vec<f64> = self.values.clone();
         sorted.sort_by(|a, b| b.total_cmp(a));
         let most = self.most();
@@ -63,7 +63,7 @@ impl Grid {
 
 /// The pieces of a function's level line.
 #[must_use]
-pub(crate) fn contours(grid: &Grid, level: f64) -> Vec<Piece> {
+pub fn contours(grid: &Grid, level: f64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let value = |i: usize, j: usize| grid.values[j * grid.nodes + i];
     for j in 0..grid.nodes - 1 {

@@ -1,0 +1,66 @@
+//! Holds mechanisms to the table of `tables/make_mechanisms.py`: enumeration, high precision, and a peer where it is right.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use barkeep_accounting::{Contract, Cost, Delta, Query, Steps};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    cost: Cost,
+    steps: u64,
+    delta: f64,
+    epsilon: (f64, f64),
+    #[serde(rename = "source")]
+    _source: String,
+}
+
+fn rows() -> Vec<Row> {
+    include_str!("tables/mechanisms.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The width allowed: decisions run on a grid; the peer's own bracket is wide.
+fn width(row: &Row) -> f64 {
+    let decisions = serde_json::to_string(&row.cost).unwrap().contains("exponential");
+    if decisions { 1e-3 } else { 2e-5 }
+}
+
+/// No answer is on the wrong side, and each is close to the truth.
+#[test]
+fn answers_bracket_the_truth() {
+    let rows = rows();
+    assert!(rows.len() > 280);
+    for row in rows {
+        let query = Query::new(vec![(row.cost.clone(), Steps(1))]).unwrap();
+        let answer = query.epsilon(Steps(row.steps), Delta::new(row.delta).unwrap()).unwrap();
+        let words = serde_json::to_string(&row.cost).unwrap();
+        let (low, high) = row.epsilon;
+        let upper = answer.bracket.upper;
+        // The table is rounded to the nearest f64.
+        assert!(upper >= low * (1.0 - 2e-16), "{words}: {upper} below {low}");
+        assert!(upper <= high * (1.0 + width(&row)) + 1e-300, "{words}: {upper} far above {high}");
+        match answer.bracket.lower {
+            Some(lower) => {
+                assert!(lower <= high * (1.0 + 2e-16), "{words}: {lower} above {high}");
+                assert!(lower >= low * (1.0 - 2.0 * width(&row)), "{words}: {lower} far below {low}");
+            }
+            None => assert!(words.contains("concentrated"), "{words} has no lower end"),
+        }
+    }
+}
+
+/// One step, ratio 1, Poisson batches, one record added or removed.
+#[test]
+fn one_step_at_small_rates() {
+    for (rate, delta, epsilon) in [(1e-3, 1e-5, 0.009_111_6), (1e-4, 1e-6, 0.000_915), (1e-5, 1e-6, 2.19e-5)]
+    {
+        let text = format!(
+            r#"[[{{"mechanism":{{"gaussian":{{"ratio":1.0}}}},"sampling":{{"poisson":{{"rate":{rate}}}}},"neighbours":"add-remove"}},1]]"#
+        );
+        let contract: Contract = serde_json::from_str(&text).unwrap();
+        let found = contract.epsilon(Delta::new(delta).unwrap()).unwrap();
+        assert!((found.upper / epsilon - 1.0).abs() < 0.01, "{rate}: {found:?}");
+        assert!(found.lower.unwrap() > found.upper * (1.0 - 1e-10));
+    }
+}
