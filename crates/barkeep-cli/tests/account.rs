@@ -156,3 +156,65 @@ fn bad_arguments_are_code_two_and_named() {
         assert!(shown.stderr.contains(expected), "{arguments}: no {expected:?} in: {}", shown.stderr);
     }
 }
+
+/// Several bills in one call: exactly where fixed in advance, by a filter where chosen adaptively.
+#[test]
+fn bills_are_composed() {
+    let folder = Folder::new();
+    let gaussian = |ratio: f64, steps: u64| {
+        format!(
+            r#"[[{{"mechanism":{{"gaussian":{{"ratio":{ratio}}}}},"sampling":"full","neighbours":"substitute"}},{steps}]]"#
+        )
+    };
+    folder.write("one.json", &gaussian(10.0, 50));
+    folder.write("two.json", &gaussian(20.0, 200));
+    folder.write("not.json", "[[1,");
+    let ask = |words: &[&str]| folder.barkeep(words);
+    let json = |words: &[&str]| -> Value { serde_json::from_str(&ask(words).stdout).unwrap() };
+    // 50/100 + 200/400 = 1: as a hundred steps of ratio 10.
+    let single =
+        json(&["account", "gaussian", "--ratio", "10", "--steps", "100", "--delta", "1e-6", "--json"]);
+    for adaptive in [false, true] {
+        let mut words = vec!["account", "compose", "one.json", "two.json", "--delta", "1e-6", "--json"];
+        if adaptive {
+            words.push("--adaptive");
+        }
+        let both = json(&words);
+        assert!((upper(&both, "epsilon") / upper(&single, "epsilon") - 1.0).abs() < 1e-9, "{both}");
+    }
+    assert_eq!(ask(&["account", "compose", "not.json", "--delta", "1e-6"]).code, 2);
+    let stderr = ask(&["account", "compose", "not.json", "--delta", "1e-6"]).stderr;
+    assert!(stderr.contains("line 1"), "{stderr}");
+}
+
+/// A list gives a table, `--solve` a number of the mechanism, `--meaning` words, and curves are files.
+#[test]
+fn tables_solutions_and_curves() {
+    let folder = Folder::new();
+    let json = |words: &str| -> Value {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let shown = folder.barkeep(&words);
+        assert_eq!(shown.code, 0, "{words:?}: {}", shown.stderr);
+        serde_json::from_str(&shown.stdout).unwrap()
+    };
+    let table = json("account gaussian --ratio 10 --steps 10,100 --delta 1e-5,1e-6 --json");
+    assert_eq!(table.as_array().unwrap().len(), 4);
+    let noise = json("account gaussian --solve noise --steps 100 --epsilon 1 --delta 1e-6 --json");
+    assert!((noise["solved"].as_f64().unwrap() - 42.2).abs() < 0.1, "{noise}");
+    assert!(upper(&noise, "epsilon") <= 1.0);
+    let rate = "account subsampled-gaussian --ratio 1 --sampling poisson --neighbours add-remove --solve rate \
+                --steps 1000 --epsilon 2 --delta 1e-6 --json";
+    let rate = json(rate);
+    assert!((0.008..0.01).contains(&rate["solved"].as_f64().unwrap()), "{rate}");
+    let meaning = json("account gaussian --ratio 1 --steps 1 --delta 1e-6 --meaning --json");
+    // 2Φ(½) − 1.
+    assert!((meaning["meaning"]["advantage"].as_f64().unwrap() - 0.382_924_922_548).abs() < 1e-9);
+    json("account gaussian --ratio 1 --steps 1 --delta 1e-6 --curve c.csv --trade-off t.svg --json");
+    assert!(folder.read("c.csv").starts_with("epsilon,delta\n0e0,"));
+    assert!(folder.read("t.svg").contains("true positives"));
+    // Three records of one person are a mechanism of a third of the ratio.
+    let group = json("account gaussian --ratio 6 --steps 1 --delta 1e-5 --group 3 --json");
+    let exact = json("account gaussian --ratio 2 --steps 1 --delta 1e-5 --json");
+    let (group, exact) = (upper(&group, "epsilon"), upper(&exact, "epsilon"));
+    assert!(group >= exact && group < 1.05 * exact, "{group} {exact}");
+}

@@ -70,6 +70,9 @@ enum Found {
     Cost,
 }
 
+/// What was given of steps, ε and δ.
+type Given = (Option<Steps>, Option<Epsilon>, Option<Delta>);
+
 /// What is asked about: steps of a mechanism, or bills.
 enum Subject {
     Mechanism(Box<Question>),
@@ -107,7 +110,7 @@ impl Account {
     }
 
     /// Every combination of what was given.
-    fn grid(&self, subject: &Subject) -> Result<Vec<(Option<Steps>, Option<Epsilon>, Option<Delta>)>, Exit> {
+    fn grid(&self, subject: &Subject) -> Result<Vec<Given>, Exit> {
         let epsilons =
             self.epsilon.iter().map(|epsilon| Epsilon::new(*epsilon)).collect::<Result<Vec<_>, _>>();
         let deltas = self.delta.iter().map(|delta| Delta::new(*delta)).collect::<Result<Vec<_>, _>>();

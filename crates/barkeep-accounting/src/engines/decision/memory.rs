@@ -31,8 +31,8 @@ struct Known {
 enum Grid {
     /// Before its first step, and as far as it has come.
     Program {
-        fresh: Program,
-        latest: Program,
+        fresh: Box<Program>,
+        latest: Box<Program>,
     },
     Blocks(Blocks),
 }
@@ -77,7 +77,10 @@ impl Grid {
             return Err(too_many_steps());
         }
         Ok(match Program::plan(rule, sensitivity, stretch, smallest, Attacks::Spared, 1.0)? {
-            Some(program) => Self::Program { fresh: program.clone(), latest: program },
+            Some(program) => {
+                let program = Box::new(program);
+                Self::Program { fresh: program.clone(), latest: program }
+            }
             None => Self::Blocks(Blocks::new(rule, sensitivity, stretch, smallest)?),
         })
     }
