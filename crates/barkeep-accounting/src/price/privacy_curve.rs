@@ -22,22 +22,28 @@ use serde::{Deserialize, Serialize};
 use crate::{CoinError, Delta, Epsilon, Error, Rho};
 
 /// Points of the first table.
-const POINTS: u32 = 48;
+const POINTS: u32 = 96;
 
 /// Points added around the best one for each false-positive rate.
 const REFINED: u32 = 10;
 
-/// The δ down to which a curve is followed where it can be, and what is tried where a loss may be infinite.
-const FLOORS: [f64; 4] = [1e-10, 1e-7, 1e-4, 1e-2];
+/// The δ down to which a curve is followed.
+const FLOOR: f64 = 1e-10;
+
+/// How far above the chance of an infinite loss a curve is followed, relative.
+const LEAST_ABOVE: f64 = 1.001;
+
+/// Beyond this ε the powers of e leave the range of f64, and nothing is promised anyway.
+const LARGEST: f64 = 700.0;
 
 /// Room for rounding in sums of a few positive terms.
 const ULPS: u32 = 16;
 
-/// Cells into which ε is divided for a group.
-const CELLS: usize = 400;
+/// Cells into which the range of ε is divided for a group.
+const CELLS: usize = 200;
 
 /// The largest group.
-const LARGEST_GROUP: u64 = 1 << 10;
+const LARGEST_GROUP: u64 = 64;
 
 /// The least δ known at each ε: upper bounds at some points, chords between them.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,15 +75,9 @@ impl PrivacyCurve {
         mut epsilon: impl FnMut(Delta) -> Result<f64, Error>,
         mut delta: impl FnMut(Epsilon) -> Result<f64, Error>,
     ) -> Result<Self, Error> {
-        let mut end = Ok(0.0);
-        for floor in FLOORS {
-            end = epsilon(Delta::trusted(floor));
-            if end.is_ok() {
-                break;
-            }
-        }
-        // Beyond 700 e^ε leaves the range of f64, and nothing is promised anyway.
-        let end = end?.clamp(1e-300, 700.0);
+        // Down to the smallest δ of interest, or to the chance of an infinite loss, below which nothing lies.
+        let least = (LEAST_ABOVE * delta(Epsilon::trusted(LARGEST))?).max(FLOOR).min(0.5);
+        let end = epsilon(Delta::trusted(least))?.clamp(1e-300, LARGEST);
         let mut curve = Self { points: Vec::new() };
         for step in 0..=POINTS {
             curve.add(end * (f64::from(step) / f64::from(POINTS)), &mut delta)?;
@@ -179,26 +179,46 @@ impl PrivacyCurve {
     /// The least δ known at ε where m records change together.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a group of none or of more than 1024.
+    /// [`Error::Argument`] for a group of none or of more than 64.
     pub fn group_delta(&self, size: u64, epsilon: Epsilon) -> Result<f64, Error> {
         if size == 0 || size > LARGEST_GROUP {
-            let requirement = "from 1 to 1024";
+            let requirement = "from 1 to 64";
             return Err(Error::Argument { name: "group", requirement, value: size as f64 });
         }
-        let step = epsilon.get() / CELLS as f64;
-        let single: Vec<f64> =
-            (0..=CELLS).map(|cell| self.delta(Epsilon::trusted(cell as f64 * step))).collect();
-        let factors: Vec<f64> = (0..=CELLS).map(|cell| up_by(libm::exp(cell as f64 * step), 2)).collect();
+        let (asked, end) = (epsilon.get(), self.points.last().map_or(0.0, |(end, _)| *end));
+        // ε is a whole number of cells, or 0 where it is less than one: δ there is no less. Splits reach as far as the table does, to both sides.
+        let reach = asked.max(end).max(1e-300);
+        let whole = (asked / reach * CELLS as f64).floor();
+        let step = if whole > 0.0 { asked / whole } else { reach / CELLS as f64 };
+        let (cells, place) = ((reach / step).ceil() as usize, whole as usize);
+        // From −cells to cells, the middle at `cells`. H_x(P‖Q) = 1 − x + x·H_{1/x}(Q‖P) left of 0.
+        let offset = |index: usize| (index as f64 - cells as f64) * step;
+        let single: Vec<f64> = (0..=2 * cells)
+            .map(|index| {
+                let distance = offset(index).abs();
+                let delta = self.delta(Epsilon::trusted(distance));
+                if index >= cells {
+                    delta
+                } else {
+                    let factor = libm::exp(-distance);
+                    up_by(-libm::expm1(-distance) + factor * delta, ULPS).min(1.0)
+                }
+            })
+            .collect();
+        let factors: Vec<f64> = (0..=2 * cells).map(|index| up_by(libm::exp(offset(index)), 4)).collect();
         let mut group = single.clone();
         for _ in 1..size {
-            group = (0..=CELLS)
-                .map(|cell| {
-                    let splits = (0..=cell).map(|first| single[first] + factors[first] * group[cell - first]);
+            group = (0..=2 * cells)
+                .map(|sum| {
+                    // Splits into first and rest with first + rest = sum, both in the table.
+                    let firsts = sum.saturating_sub(cells)..=(sum + cells).min(2 * cells);
+                    let splits =
+                        firsts.map(|first| single[first] + factors[first] * group[sum + cells - first]);
                     up_by(splits.fold(1.0, f64::min), ULPS).min(1.0)
                 })
                 .collect();
         }
-        Ok(group[CELLS])
+        Ok(group[cells + place])
     }
 
     /// ε at δ where m records change together.

@@ -1,6 +1,7 @@
 //! `barkeep plan`: says what a spec would cost and buy, without opening the records.
 
 use crate::exit::{Exit, print, say};
+use barkeep::accounting::Risk;
 use barkeep::data::Count;
 use barkeep::{Plan, Privacy};
 use clap::Args;
@@ -29,9 +30,11 @@ impl PlanCommand {
         };
         let plan = plan.compare_levels()?;
         let alternatives = plan.alternatives();
+        let risk = plan.bill().and_then(|bill| bill.curve().ok()).map(|curve| curve.risk());
         if self.json {
             let mut json = plan.to_json();
             json["alternatives"] = serde_json::json!(alternatives);
+            json["meaning"] = serde_json::json!(risk);
             if let Some(error) = self.error {
                 json["solved"] = serde_json::json!({ "error": error, "epsilon": budget(&plan) });
             }
@@ -51,6 +54,9 @@ impl PlanCommand {
                 _ => "nothing can be bought".to_owned(),
             };
             say(&format!("  {what:<28} {gives}"));
+        }
+        for sentence in risk.iter().flat_map(Risk::words) {
+            say(&format!("  {sentence}"));
         }
         Ok(())
     }

@@ -43,6 +43,9 @@ impl Verify {
         if let Some(not_planned) = verified.not_planned {
             print(&format!("not checked: {not_planned}"))?;
         }
-        print(&certificate.statement)
+        print(&certificate.statement)?;
+        // From the bill that was just verified, not from what the file says.
+        let curve = certificate.bill.as_ref().and_then(|bill| bill.curve().ok());
+        curve.iter().flat_map(|curve| curve.risk().words()).try_for_each(|sentence| print(&sentence))
     }
 }

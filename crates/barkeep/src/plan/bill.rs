@@ -19,7 +19,7 @@ pub enum Bill {
         rho: Rho,
         /// Decisions of all chains together, at most.
         coins: Steps,
-        /// A decision as it will be asked: its coin's rounding is that of every other.
+        /// What a step of length 1 costs. Others cost in proportion to their length; the rounding of their coin is this one's at most.
         decision: Cost,
     },
 }

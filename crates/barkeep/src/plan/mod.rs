@@ -129,6 +129,12 @@ impl Plan {
         let order = Order { chains, cap, start: first };
         let Purchase { privacy_model, paid, steps, first, affordable } = order.buy(price, spec.privacy())?;
         let mut warnings = warnings(&spec, paid.is_some(), steps);
+        if let Some(asked) = cap.filter(|asked| *asked > steps) {
+            let spent = if first.is_empty() { "" } else { " after what is asked before the first step" };
+            warnings.push(format!(
+                "the spec asks for {asked} steps of each chain; the budget buys {steps}{spent}"
+            ));
+        }
         let mut expected = None;
         if let Some(forecast) = forecast {
             let ahead = forecast(steps);

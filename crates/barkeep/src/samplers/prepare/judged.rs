@@ -238,25 +238,18 @@ pub(crate) fn price(judgement: &Judgement, level: Level) -> Result<Option<Cost>,
     }
 }
 
-/// A decision whose coin is as rounded as that of any step: the rule's own, or the worst of all with noise where the
-/// noise varies.
+/// What a step of length 1 costs, with a coin as rounded as that of any step: the rule's own, or the worst of all with noise
+/// where the noise follows the step.
 fn example(judgement: &Judgement, level: Level) -> Result<Cost, Error> {
-    let mechanism = match (&judgement.acceptance, level) {
-        (Acceptance::Fixed(rule), Level::Decision) => {
-            Mechanism::Decision(Decision { rule: rule.clone(), sensitivity: Sensitivity::new(1.0)? })
+    let Judgement { temper, batch, neighbours, .. } = *judgement;
+    let (clip, rule) = judgement.at(1.0)?;
+    let unit = |rule: &Rule| decide_cost(temper, clip, batch, rule, level, PrivacyModel { neighbours });
+    Ok(match (&judgement.acceptance, level) {
+        (Acceptance::PenaltyRatio { .. }, Level::Decision) => unit(&Rule::Penalty { sigma: SMALLEST_SIGMA })?,
+        (Acceptance::Fixed(_) | Acceptance::PenaltyRatio { .. }, Level::Decision | Level::Release) => {
+            unit(&rule)?
         }
-        (Acceptance::Fixed(_), Level::Release) => {
-            Mechanism::NoisyDecision(NoisyDecision { ratio: Ratio::new(1.0)? })
-        }
-        (Acceptance::PenaltyRatio { ratio, .. }, Level::Release) => {
-            Mechanism::NoisyDecision(NoisyDecision { ratio: *ratio })
-        }
-        (Acceptance::PenaltyRatio { .. }, Level::Decision) => Mechanism::Decision(Decision {
-            rule: Rule::Penalty { sigma: SMALLEST_SIGMA },
-            sensitivity: Sensitivity::new(1.0)?,
-        }),
-    };
-    Ok(Cost::new(mechanism, judgement.batch, judgement.neighbours)?)
+    })
 }
 
 /// The price at the level that is not paid for, with every step at its longest; for comparison only.

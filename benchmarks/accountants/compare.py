@@ -1,0 +1,128 @@
+"""Sets barkeep's accountant beside dp_accounting, prv_accountant and riskcal, in one run.
+
+    pip install dp-accounting prv-accountant riskcal
+    cargo build --release -p barkeep-accounting --example ask
+    python3 benchmarks/accountants/compare.py [QUERIES] [--ask target/release/examples/ask]
+
+Random compositions of subsampled Gaussian mechanisms (Poisson batches, a record added or removed). Every accountant stays in its
+process: barkeep's answers over a pipe and times itself without it. Peers run with the settings their documentation shows.
+Prints the ratio of times (peer over barkeep) and of epsilons (peer over barkeep's upper end): median and worst. An epsilon
+ratio below 1 is a peer's answer below the proved lower end of the bracket, or within the bracket.
+"""
+
+import json
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+
+def questions(count):
+    random.seed(7)
+    for _ in range(count):
+        yield {
+            "ratio": round(10 ** random.uniform(-0.2, 1), 3),
+            "rate": float(f"{10 ** random.uniform(-4, -1):.3g}"),
+            "steps": round(10 ** random.uniform(1, 4.5)),
+            "delta": float(f"{10 ** random.uniform(-8, -5):.2g}"),
+        }
+
+
+def barkeep(program, asked):
+    for one in asked:
+        cost = {
+            "mechanism": {"gaussian": {"ratio": one["ratio"]}},
+            "sampling": {"poisson": {"rate": one["rate"]}},
+            "neighbours": "add-remove",
+        }
+        line = json.dumps({"step": [[cost, 1]], "steps": one["steps"], "delta": one["delta"]})
+        program.stdin.write(line + "\n")
+        program.stdin.flush()
+        yield json.loads(program.stdout.readline())
+
+
+def dp_accounting():
+    from dp_accounting import dp_event
+    from dp_accounting.pld import pld_privacy_accountant
+
+    def ask(one):
+        event = dp_event.PoissonSampledDpEvent(one["rate"], dp_event.GaussianDpEvent(one["ratio"]))
+        accountant = pld_privacy_accountant.PLDAccountant()
+        return accountant.compose(event, one["steps"]).get_epsilon(one["delta"])
+
+    return ask
+
+
+def prv_accountant():
+    from prv_accountant import Accountant
+
+    def ask(one):
+        accountant = Accountant(
+            noise_multiplier=one["ratio"],
+            sampling_probability=one["rate"],
+            delta=one["delta"],
+            eps_error=0.01,
+            max_compositions=one["steps"],
+        )
+        return accountant.compute_epsilon(num_compositions=one["steps"])[2]
+
+    return ask
+
+
+def riskcal():
+    import riskcal
+
+    def ask(one):
+        return riskcal.analysis.dpsgd.get_epsilon_for_dpsgd(
+            noise_multiplier=one["ratio"], sample_rate=one["rate"], num_steps=one["steps"], delta=one["delta"]
+        )
+
+    # Not every version has it; better to learn that before the first question.
+    riskcal.analysis.dpsgd.get_epsilon_for_dpsgd  # noqa: B018
+    return ask
+
+
+def report(name, rows):
+    times = [peer / ours for (_, ours), (_, peer) in rows]
+    ratios = [peer / ours for (ours, _), (peer, _) in rows if ours > 0]
+    print(f"{name} on {len(rows)} queries")
+    print(f"  time, peer over barkeep:    median {statistics.median(times):.1f}, worst {min(times):.2f}")
+    print(f"  epsilon, peer over barkeep: median {statistics.median(ratios):.6f}, least {min(ratios):.6f}, most {max(ratios):.6f}")
+
+
+def main():
+    words = sys.argv[1:]
+    path = words.pop(words.index("--ask") + 1) if "--ask" in words else "target/release/examples/ask"
+    numbers = [word for word in words if word.isdigit()]
+    asked = list(questions(int(numbers[0]) if numbers else 100))
+    program = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    ours = list(barkeep(program, asked))
+    program.stdin.close()
+    widths = [(one["upper"] - one["lower"]) / one["upper"] for one in ours if one["upper"] > 0]
+    seconds = [one["seconds"] for one in ours]
+    print(f"barkeep: median {1e3 * statistics.median(seconds):.2f} ms, worst {1e3 * max(seconds):.1f} ms;"
+          f" brackets: median {statistics.median(widths):.1e} wide, worst {max(widths):.1e}")
+    for make in (dp_accounting, prv_accountant, riskcal):
+        try:
+            ask = make()
+        except (ImportError, AttributeError) as error:
+            print(f"{make.__name__}: skipped, {error}")
+            continue
+        rows, failed = [], 0
+        for one, answer in zip(asked, ours):
+            start = time.perf_counter()
+            try:
+                epsilon = float(ask(one))
+            except Exception:  # noqa: BLE001 - a peer may refuse in any way
+                failed += 1
+                continue
+            rows.append(((answer["upper"], answer["seconds"]), (epsilon, time.perf_counter() - start)))
+        if rows:
+            report(make.__name__, rows)
+        if failed:
+            print(f"  {failed} queries not answered")
+
+
+if __name__ == "__main__":
+    main()
