@@ -9,10 +9,8 @@ use crate::samplers::prepare::forecast::forecast;
 use crate::samplers::prepare::walk_keys::WalkShape;
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
-use barkeep_accounting::mechanisms::{Decision, NoisyDecision};
-use barkeep_accounting::{
-    Cost, Mechanism, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity, Steps,
-};
+use barkeep_accounting::mechanisms::NoisyDecision;
+use barkeep_accounting::{Cost, Mechanism, Neighbours, Rule, SMALLEST_SIGMA, Sampling, Steps};
 use barkeep_curator::{LARGEST_DRAWN_RATIO, Level, PrivacyModel, decide_cost, decide_sensitivity};
 use barkeep_data::Unit;
 use std::sync::Arc;
