@@ -6,8 +6,8 @@
 
 Random compositions of subsampled Gaussian mechanisms (Poisson batches, a record added or removed). Every accountant stays in its
 process: barkeep's answers over a pipe and times itself without it. Peers run with the settings their documentation shows.
-Prints the ratio of times (peer over barkeep) and of epsilons (peer over barkeep's upper end): median and worst. An epsilon
-ratio below 1 is a peer's answer below the proved lower end of the bracket, or within the bracket.
+Prints the ratio of times (peer over barkeep) and of answers (peer over barkeep's upper end): median and worst. A ratio of answers
+below 1 is a peer's answer within the bracket, or below its proved lower end. riskcal answers with the advantage, delta at epsilon 0.
 """
 
 import json
@@ -29,14 +29,16 @@ def questions(count):
         }
 
 
-def barkeep(program, asked):
+def barkeep(program, asked, epsilon=None):
+    """Epsilon at each delta, or delta at this epsilon: at 0 it is the advantage."""
     for one in asked:
         cost = {
             "mechanism": {"gaussian": {"ratio": one["ratio"]}},
             "sampling": {"poisson": {"rate": one["rate"]}},
             "neighbours": "add-remove",
         }
-        line = json.dumps({"step": [[cost, 1]], "steps": one["steps"], "delta": one["delta"]})
+        given = {"delta": one["delta"]} if epsilon is None else {"epsilon": epsilon}
+        line = json.dumps({"step": [[cost, 1]], "steps": one["steps"], **given})
         program.stdin.write(line + "\n")
         program.stdin.flush()
         yield json.loads(program.stdout.readline())
@@ -71,15 +73,14 @@ def prv_accountant():
 
 
 def riskcal():
-    import riskcal
+    """Its own measure is the advantage, epsilon's is (0, delta): both from its privacy-loss distribution."""
+    from dp_accounting.pld import privacy_loss_distribution
+    from riskcal.analysis import get_advantage_from_pld
 
     def ask(one):
-        return riskcal.analysis.dpsgd.get_epsilon_for_dpsgd(
-            noise_multiplier=one["ratio"], sample_rate=one["rate"], num_steps=one["steps"], delta=one["delta"]
-        )
+        step = privacy_loss_distribution.from_gaussian_mechanism(one["ratio"], sampling_prob=one["rate"])
+        return get_advantage_from_pld(step.self_compose(one["steps"]))
 
-    # Not every version has it; better to learn that before the first question.
-    riskcal.analysis.dpsgd.get_epsilon_for_dpsgd  # noqa: B018
     return ask
 
 
@@ -88,7 +89,7 @@ def report(name, rows):
     ratios = [peer / ours for (ours, _), (peer, _) in rows if ours > 0]
     print(f"{name} on {len(rows)} queries")
     print(f"  time, peer over barkeep:    median {statistics.median(times):.1f}, worst {min(times):.2f}")
-    print(f"  epsilon, peer over barkeep: median {statistics.median(ratios):.6f}, least {min(ratios):.6f}, most {max(ratios):.6f}")
+    print(f"  answer, peer over barkeep:  median {statistics.median(ratios):.6f}, least {min(ratios):.6f}, most {max(ratios):.6f}")
 
 
 def main():
@@ -103,6 +104,7 @@ def main():
     seconds = [one["seconds"] for one in ours]
     print(f"barkeep: median {1e3 * statistics.median(seconds):.2f} ms, worst {1e3 * max(seconds):.1f} ms;"
           f" brackets: median {statistics.median(widths):.1e} wide, worst {max(widths):.1e}")
+    advantages = list(barkeep(subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True), asked, 0.0))
     for make in (dp_accounting, prv_accountant, riskcal):
         try:
             ask = make()
@@ -110,7 +112,7 @@ def main():
             print(f"{make.__name__}: skipped, {error}")
             continue
         rows, failed = [], 0
-        for one, answer in zip(asked, ours):
+        for one, answer in zip(asked, advantages if make is riskcal else ours):
             start = time.perf_counter()
             try:
                 epsilon = float(ask(one))

@@ -94,7 +94,7 @@ fn cost(dice: &mut Dice) -> String {
 /// One random question; returns what was asked, in words. Panics on an answer that is none.
 fn ask(dice: &mut Dice) -> String {
     let text = format!("[[{},1]]", cost(dice));
-    let contract: Contract = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let contract: Contract = serde_json::from_str(&text).unwrap();
     let query = Query::new(contract.parts().to_vec()).unwrap();
     let steps = Steps(dice.log(1.0, 1e6) as u64);
     let epsilon = Epsilon::new(dice.log(1e-3, 50.0)).unwrap();

@@ -76,7 +76,7 @@ impl PrivacyCurve {
         mut delta: impl FnMut(Epsilon) -> Result<f64, Error>,
     ) -> Result<Self, Error> {
         // Down to the smallest δ of interest, or to the chance of an infinite loss, below which nothing lies.
-        let least = (LEAST_ABOVE * delta(Epsilon::trusted(LARGEST))?).max(FLOOR).min(0.5);
+        let least = (LEAST_ABOVE * delta(Epsilon::trusted(LARGEST))?).clamp(FLOOR, 0.5);
         let end = epsilon(Delta::trusted(least))?.clamp(1e-300, LARGEST);
         let mut curve = Self { points: Vec::new() };
         for step in 0..=POINTS {
