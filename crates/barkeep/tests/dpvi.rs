@@ -108,7 +108,7 @@ fn faults_are_refused_with_the_reason() {
     assert!(start("dpvi = { epsilon = 0.1, from = [1] }").contains("must hold 2 numbers"));
     assert!(start("dpvi = { epsilon = 0.1, rate = 2 }").contains("`sampler.start.dpvi.rate`"));
     assert!(start("dpvi = { epsilon = 0.1, batch = 5000 }").contains("at most data.records, 4000"));
-    assert!(start("dpvi = { epsilon = 0.99999 }").contains("not one for each of 2 chains"));
+    assert!(start("dpvi = { epsilon = 0.99999 }").contains("does not buy one step for each of 2 chains"));
     let gaussian = BARKER.replace("clip_scale = 'constant'", "proposal = 'gaussian'");
     let varying = refusal(&spec(1.0, &format!("{gaussian}start = {{ dpvi = {{ epsilon = 0.1 }} }}")));
     assert!(varying.contains("steps whose price varies"), "{varying}");

@@ -13,6 +13,8 @@
 //! second half takes Λ at m, since only then the mean of G vanishes where the objective is largest, and is averaged. Its steps
 //! have a largest length, which a normal posterior hardly ever reaches.
 //!
+//! Free draws carry the known noise of the mean beside s; a start drawn from the fit does not.
+//!
 //! The public guess of 1/s² from Λ has a weight, counted in iterations: as many as leave a relative error of one quarter by
 //! noise alone. With a small budget the public guess therefore stands.
 
@@ -180,6 +182,19 @@ impl Fit {
         means.iter_mut().for_each(|sum| *sum /= averaged);
         Ok(Approximation { mean: means, sd })
     }
+
+    /// A fit with the known noise of its mean in its widths: averaged over the second half of the iterations, the mean's error
+    /// has covariance noise²/iterations·Λ⁻¹.
+    pub(crate) fn widened(&self, model: &dyn Model, fitted: Approximation) -> Approximation {
+        let Some(factor) = self.precision(model, &fitted.mean) else { return fitted };
+        #[expect(clippy::cast_precision_loss, reason = "a count of iterations is small")]
+        let averaged = (self.iterations - self.iterations / 2) as f64;
+        let variance = self.noise().powi(2) / averaged;
+        let inverse = factor.inverse();
+        let known = inverse.iter().step_by(fitted.mean.len() + 1);
+        let sd = fitted.sd.iter().zip(known).map(|(sd, entry)| sd.hypot((variance * entry).sqrt())).collect();
+        Approximation { sd, ..fitted }
+    }
 }
 
 /// 1/√precision. The precision is Λ's times the average of what was learned and of 1, which has weight `trust`; the factor
@@ -219,7 +234,8 @@ impl Kernel for Variational {
             Some(found) => found,
             none => {
                 let fit = Fit { from: state.theta.clone(), ..(*self.fit).clone() };
-                none.insert(fit.run(&*self.model, ask, rng)?)
+                let fitted = fit.run(&*self.model, ask, rng)?;
+                none.insert(fit.widened(&*self.model, fitted))
             }
         };
         state.theta = found.draw(rng);
