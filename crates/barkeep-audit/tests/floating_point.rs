@@ -8,8 +8,8 @@
 use barkeep::accounting::{Contract, Delta, Neighbours, Query, Ratio, Sampling, Steps};
 use barkeep::curator::insecure::SharedTable;
 use barkeep::curator::{
-    Ask, Budget, Clip, Gate, LatticeSigma, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder,
-    Temper, Term, discrete_gaussian, rounded_normal, sum_cost,
+    Ask, Budget, Clip, Gate, LatticeSigma, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder, Temper,
+    Term, discrete_gaussian, rounded_normal, sum_cost,
 };
 use barkeep::data::{Column, Schema};
 use barkeep::model::{GaussianMean, Likelihood};

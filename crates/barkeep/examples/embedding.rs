@@ -36,7 +36,7 @@ struct Percent {
 impl Watch for Percent {
     fn step(&self, _chain: usize, _outcome: Outcome) {
         let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-        if done.is_multiple_of(self.steps.div_ceil(4)) {
+        if done == self.steps || done.is_multiple_of(self.steps.div_ceil(4)) {
             println!("{} % of the steps", 100 * done / self.steps);
         }
     }

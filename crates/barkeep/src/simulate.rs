@@ -60,7 +60,8 @@ impl Simulation {
         let fills = |column: &Column| column.bounds().is_some() && column.typical().is_none();
         // A model of whole records draws them itself.
         let (theta, mut row) = (vec![0.0; self.model.dimension()], vec![0.0; self.model.columns()]);
-        let regression = self.model.respond(&theta, &mut || 0.5, &mut row);
+        let mut rng = PublicRng::new(0, 0);
+        let regression = self.model.respond(&theta, &mut || rng.open_uniform(), &mut row);
         columns
             .filter(|(place, column)| regression && drawn(*place) && fills(column))
             .map(|(_, column)| column.name())

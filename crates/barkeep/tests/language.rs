@@ -78,7 +78,7 @@ fn draws_of_the_papers_models_as_text_are_those_of_the_built_in_ones() {
     let banana = "x1 = { min = -50, max = 50, invalid = 0 }\nx2 = { min = -50, max = 50, invalid = 0 }";
     let mixture = "x = { min = -50, max = 50, invalid = 0 }";
     let walk = "name = 'barker'\nproposal_sd = 0.05\nclip = 0.2";
-    let dynamics = "name = 'langevin'\nclip = 5\nprecondition = [0.1, 0.1]";
+    let dynamics = "name = 'langevin'\nclip = 5\nprecondition = [0.1, 0.1]\nstep = 0.5";
     for (name, columns, theta) in [("banana", banana, [0.0, 3.0]), ("mixture", mixture, [0.0, 1.0])] {
         for sampler in [walk, dynamics] {
             let sampler = format!("{sampler}\nstart = {theta:?}");

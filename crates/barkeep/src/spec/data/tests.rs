@@ -103,6 +103,7 @@ fn a_draft_knows_the_header_only_and_is_refused_until_filled_in() {
         .replacen("min = \"?\"", "min = 0", 1)
         .replacen("max = \"?\"", "max = 120", 1)
         .replacen("levels = \"?\"", "#", 1)
+        .replace("typical = \"?\"", "#")
         .replacen("invalid = \"?\"", "invalid = 40", 1)
         .replacen("kind = \"?\"", "kind = \"category\"", 1)
         .replacen("min = \"?\"", "#", 1)

@@ -56,7 +56,10 @@ fn steps_that_swing_about_the_posterior_are_seen() {
 fn a_biased_clip_is_said() {
     assert_eq!(grade(&watched(1.0, 1.0, 0.0, 100, 0.8), "clip_bias"), Grade::Wide);
     assert_eq!(grade(&watched(1.0, 1.0, 0.0, 100, 9.0), "clip_bias"), Grade::NotToBeTrusted);
-    assert!(watched(1.0, 1.0, 0.0, 100, 0.0).iter().all(|check| check.key != "clip_bias"), "nothing is clipped");
+    assert!(
+        watched(1.0, 1.0, 0.0, 100, 0.0).iter().all(|check| check.key != "clip_bias"),
+        "nothing is clipped"
+    );
 }
 
 #[test]
