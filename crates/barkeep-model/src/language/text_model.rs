@@ -214,7 +214,7 @@ impl Model for TextModel {
         }
     }
 
-    /// By interval arithmetic over the declared bounds, rounded outward; see [`language`](crate::language).
+    /// By interval arithmetic over the declared bounds, rounded outward.
     fn lipschitz(&self, schema: &Schema) -> Option<f64> {
         let columns = self.declared(schema)?;
         if columns == self.columns { self.bound } else { self.gradient_bound(&columns) }
