@@ -91,8 +91,9 @@ fn draws_of_the_papers_models_as_text_are_those_of_the_built_in_ones() {
             let draws = |plan: &Plan| series(&run(plan, simulated(&built_in, &theta, 3).0, 11), 0);
             let mut moved = 0;
             for (found, expected) in draws(&text).iter().flatten().zip(draws(&built_in).iter().flatten()) {
+                // A term between two steps of the gate's lattice may round to either: with the clip of 5 a step is 5·2^-30.
                 assert!(
-                    (found - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
+                    (found - expected).abs() <= 4.0 * 5.0 * (-30f64).exp2(),
                     "{name}: {found} {expected}"
                 );
                 moved += usize::from(*expected != theta[0] && *expected != theta[1]);
