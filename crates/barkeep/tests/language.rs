@@ -78,7 +78,8 @@ fn draws_of_the_papers_models_as_text_are_those_of_the_built_in_ones() {
     let banana = "x1 = { min = -50, max = 50, invalid = 0 }\nx2 = { min = -50, max = 50, invalid = 0 }";
     let mixture = "x = { min = -50, max = 50, invalid = 0 }";
     let walk = "name = 'barker'\nproposal_sd = 0.05\nclip = 0.2";
-    let dynamics = "name = 'langevin'\nclip = 5\nprecondition = [0.1, 0.1]\nstep = 0.5";
+    // Short steps: between the two modes of a mixture long ones pull neighbouring chains apart, and a rounding with them.
+    let dynamics = "name = 'langevin'\nclip = 5\nprecondition = [0.1, 0.1]\nstep = 0.05";
     for (name, columns, theta) in [("banana", banana, [0.0, 3.0]), ("mixture", mixture, [0.0, 1.0])] {
         for sampler in [walk, dynamics] {
             let sampler = format!("{sampler}\nstart = {theta:?}");
@@ -91,9 +92,8 @@ fn draws_of_the_papers_models_as_text_are_those_of_the_built_in_ones() {
             let draws = |plan: &Plan| series(&run(plan, simulated(&built_in, &theta, 3).0, 11), 0);
             let mut moved = 0;
             for (found, expected) in draws(&text).iter().flatten().zip(draws(&built_in).iter().flatten()) {
-                // A term between two steps of the gate's lattice may round to either: with the clip of 5 a step is 5·2^-30.
                 assert!(
-                    (found - expected).abs() <= 4.0 * 5.0 * (-30f64).exp2(),
+                    (found - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
                     "{name}: {found} {expected}"
                 );
                 moved += usize::from(*expected != theta[0] && *expected != theta[1]);
