@@ -97,8 +97,15 @@ thread_local! {
 }
 
 /// Plans transforms and remembers the plans, which take longer to make than to use; those of short ones for good.
-#[derive(Default)]
 pub struct Planner(RealFftPlanner<f64>);
+
+impl Default for Planner {
+    // Inlined elsewhere, it would compile every transform there again: a third of the accountant's build.
+    #[inline(never)]
+    fn default() -> Self {
+        Self(RealFftPlanner::new())
+    }
+}
 
 impl Planner {
     /// Transforms of a length that must be a power of two from 2 to [`LONGEST`]; None otherwise.
@@ -113,6 +120,20 @@ impl Planner {
         };
         let scratch = RefCell::new(forward.make_scratch_vec());
         Some(Cyclic { length, forward, scratch })
+    }
+}
+
+impl Spectrum {
+    /// The same spectrum where the sequence itself is known only up to this sum of errors: no bin is wrong by more.
+    #[must_use]
+    pub fn of_values_within(mut self, error: f64) -> Self {
+        self.error += error;
+        self
+    }
+
+    /// The bins from frequency 0 to half the length, each with its real and imaginary part.
+    pub fn bins(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.bins.iter().map(|bin| (bin.re, bin.im))
     }
 }
 
@@ -281,6 +302,3 @@ fn repeated_square(base: Complex<f64>, mut power: u64) -> Complex<f64> {
         square *= square;
     }
 }
-
-#[cfg(test)]
-mod tests;

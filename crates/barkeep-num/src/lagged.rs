@@ -56,6 +56,3 @@ impl LaggedProducts {
         Some(self.signal)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,7 +4,7 @@
 //! Every function takes and returns plain `f64` and says in its documentation what it returns for
 //! NaN, infinities and arguments outside its domain. Where an error bound is stated under **Precision**, it is the
 //! worst found over the tables in `tests/tables`, computed by mpmath at 60 digits; print it again with
-//! `cargo test -p barkeep-num --test tables -- --nocapture`.
+//! `cargo test -p barkeep-num --test num tables -- --nocapture`.
 //!
 //! Elementary functions come from the `libm` crate rather than the platform, so that an accountant and the
 //! program it accounts for compute the same bits on every machine.

@@ -8,8 +8,6 @@ use fearless_simd::Level;
 
 mod coefficients;
 pub mod scalar;
-#[cfg(test)]
-mod tests;
 
 /// Replaces every x by `eˣ`; see [`scalar::exp`].
 pub fn exp(values: &mut [f64]) {

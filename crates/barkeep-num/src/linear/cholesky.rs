@@ -111,6 +111,3 @@ pub(super) fn factor(matrix: &mut [f64], n: usize) -> bool {
     }
     true
 }
-
-#[cfg(test)]
-mod tests;

@@ -24,6 +24,3 @@ pub fn solve(matrix: &mut [f64], right: &mut [f64]) -> bool {
     }
     true
 }
-
-#[cfg(test)]
-mod tests;

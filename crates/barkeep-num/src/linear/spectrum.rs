@@ -102,6 +102,3 @@ fn rotate(a: &mut [f64], vectors: &mut [f64], d: usize, (p, q): (usize, usize)) 
     a[p * d + q] = 0.0;
     a[q * d + p] = 0.0;
 }
-
-#[cfg(test)]
-mod tests;

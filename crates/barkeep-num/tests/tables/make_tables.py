@@ -5,7 +5,7 @@ Run: python3 make_tables.py [FOLDER [FACTOR]]
 FOLDER is where the CSV files go (default: beside this script). FACTOR multiplies the number of random inputs
 (default 1: the committed tables), for a denser search of the worst error:
 
-    python3 make_tables.py /tmp/dense 20 && BARKEEP_TABLES=/tmp/dense cargo test -p barkeep-num --test tables -- --nocapture
+    python3 make_tables.py /tmp/dense 20 && BARKEEP_TABLES=/tmp/dense cargo test -p barkeep-num --test num tables -- --nocapture
 
 Every input is an f64, written so that it reads back exactly, and the reference is evaluated at exactly that f64.
 A reference is written as `high,low`: the nearest f64 and the f64 nearest to what is left, about 32 digits.

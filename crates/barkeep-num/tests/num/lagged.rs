@@ -1,6 +1,6 @@
 //! Sums by lag are those of the definition.
 
-use super::*;
+use barkeep_num::lagged::LaggedProducts;
 
 #[test]
 fn sums_are_those_of_the_definition() {

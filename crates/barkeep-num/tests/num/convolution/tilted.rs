@@ -1,7 +1,7 @@
 //! Convolves and takes powers under a tilt, on top of the transforms under test: each entry against its own saddle point.
 
-use super::super::{Cyclic, Estimate};
-use crate::log_sum_exp;
+use barkeep_num::convolution::{Cyclic, Estimate};
+use barkeep_num::log_sum_exp;
 
 /// Σᵢ aᵢ·bⱼ₋ᵢ for all j.
 ///
@@ -76,9 +76,7 @@ pub(super) fn tilted_power(log_values: &[f64], power: u64, tilt: f64) -> Option<
             weight
         })
         .collect();
-    let mut spectrum = cyclic.spectrum(weights);
-    // Perturbed weights are perturbed bins: by at most the sum of what the weights may be wrong by.
-    spectrum.error += rounding;
+    let spectrum = cyclic.spectrum(weights).of_values_within(rounding);
     let mut estimate = cyclic.powers(&[(&spectrum, power)]);
     estimate.values.truncate(longest);
     Some(TiltedEstimate { estimate, tilt, log_scale: power as f64 * log_sum })

@@ -1,6 +1,6 @@
 //! Checks a system solved by hand, and that an indefinite one is refused.
 
-use super::*;
+use barkeep_num::linear::solve;
 
 #[test]
 fn a_system_solved_by_hand() {

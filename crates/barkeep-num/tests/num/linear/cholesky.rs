@@ -1,6 +1,6 @@
 //! Checks the decomposition on a matrix worked by hand, and what it refuses.
 
-use super::*;
+use barkeep_num::linear::Cholesky;
 
 #[test]
 fn factor_inverse_and_determinant_of_a_matrix_worked_by_hand() {

@@ -1,6 +1,6 @@
 //! Checks a spectrum worked by hand, and that the parts give the matrix back.
 
-use super::*;
+use barkeep_num::linear::Spectrum;
 
 #[test]
 fn a_matrix_worked_by_hand() {

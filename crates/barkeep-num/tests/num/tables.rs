@@ -2,12 +2,6 @@
 //!
 //! The tables and the script that makes them are in `tests/tables`. `BARKEEP_TABLES=folder` reads others.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a malformed table must stop the test; the worst errors are its output"
-)]
-
 use std::path::PathBuf;
 
 use barkeep_num as num;

@@ -2,10 +2,9 @@
 
 mod tilted;
 
-use super::{Cyclic, LONGEST};
-use crate::ln_binomial;
+use barkeep_num::convolution::{Cyclic, LONGEST};
+use barkeep_num::ln_binomial;
 use proptest::prelude::*;
-use realfft::num_complex::Complex;
 use tilted::{convolve, saddle_tilt, tilted_power};
 
 struct Row {
@@ -19,7 +18,7 @@ struct Row {
 fn rows() -> Vec<Row> {
     let numbers =
         |cell: &str| -> Vec<f64> { cell.split_whitespace().map(|number| number.parse().unwrap()).collect() };
-    let rows: Vec<Row> = include_str!("../../tests/tables/convolution.csv")
+    let rows: Vec<Row> = include_str!("../tables/convolution.csv")
         .lines()
         .skip(1)
         .map(|line| {
@@ -194,11 +193,11 @@ fn largest_error(length: usize, index: usize) -> f64 {
     let mut values = vec![0.0; length];
     values[index] = 1.0;
     let spectrum = Cyclic::new(length).unwrap().spectrum(values);
-    let error = |(k, bin): (usize, &Complex<f64>)| {
+    let error = |(k, bin): (usize, (f64, f64))| {
         let (re, im) = root(k * index, length);
-        (bin.re - re).hypot(bin.im - im)
+        (bin.0 - re).hypot(bin.1 - im)
     };
-    spectrum.bins.iter().enumerate().map(error).fold(0.0, f64::max) * 2.0 / f64::EPSILON
+    spectrum.bins().enumerate().map(error).fold(0.0, f64::max) * 2.0 / f64::EPSILON
 }
 
 /// Index 1 shows the roots of the step that takes the halves apart, index 2 those of the first step of the complex transform.

@@ -1,0 +1,5 @@
+//! Checks small linear algebra.
+
+mod cholesky;
+mod solve;
+mod spectrum;
