@@ -1,6 +1,7 @@
 //! Reads the arguments, runs what they ask for, and maps every outcome to an exit code.
 
 use crate::EXPERIMENTS;
+use crate::accuracy::real_data::FOLDER;
 use crate::date::today;
 use crate::experiment::{Experiment, Size};
 use crate::progress::{Progress, Watch, say};
@@ -33,6 +34,10 @@ pub(crate) struct Command {
     /// The folder for numbers and figures. What it holds already is not computed again.
     #[arg(long, default_value = "barkeep-out-experiments")]
     out: PathBuf,
+    /// A folder of further problems for `real-data`: each a spec NAME.toml beside NAME.reference.json, the posterior without
+    /// privacy as `names`, `mean` and `sd`.
+    #[arg(long, value_name = "FOLDER")]
+    records: Option<PathBuf>,
     /// Writes a report on the full results in the folder to this file, and how long they took to `seconds.csv` in the folder.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "all", "quick", "fresh"])]
     report: Option<PathBuf>,
@@ -76,6 +81,10 @@ impl Command {
     pub(crate) fn run(self) -> Result<(), Failure> {
         if self.list {
             return list();
+        }
+        if let Some(folder) = &self.records {
+            // Set once, here: the command is parsed once.
+            let _ = FOLDER.set(folder.clone());
         }
         if let Some(file) = &self.report {
             return self.write_report(file);

@@ -1,4 +1,5 @@
-//! The program `experiments`: repeats every figure and table of the papers, and sets published values beside barkeep's.
+//! The program `experiments`: repeats every figure and table of the papers, sets published values beside barkeep's, and
+//! measures barkeep by itself.
 //!
 //! An [`Experiment`] names cells to compute and makes a figure and a comparison of those that are known.
 //! [`runner::reproduce`] computes the missing ones and keeps each in a [`store::Store`] as soon as it is known.
@@ -6,6 +7,7 @@
 //! All records here are simulated with public seeds. Numbers that would be secret in a run over real records, such as the
 //! share of clipped ones, may therefore be shown; the program that opens private data contains none of this code.
 
+mod accuracy;
 mod clip_counter;
 mod command;
 mod date;
@@ -20,6 +22,8 @@ mod runner;
 mod store;
 mod thesis;
 
+use accuracy::coverage::Coverage;
+use accuracy::real_data::RealData;
 use clap::Parser;
 use experiment::Experiment;
 use neurips::budget::Budget;
@@ -57,6 +61,8 @@ const EXPERIMENTS: &[&dyn Experiment] = &[
     &Illustration,
     &Gradients,
     &Distances::Frontier,
+    &Coverage,
+    &RealData,
 ];
 
 fn main() -> ExitCode {

@@ -13,7 +13,10 @@ fn every_figure_of_the_papers_has_a_name() {
         ["4.1", "5.1"].map(str::to_owned).into_iter().chain((1..=8).map(|k| format!("6.{k}"))).collect();
     let thesis: Vec<String> = thesis.into_iter().map(|number| format!("thesis-{number}")).collect();
     let all = neurips.into_iter().chain(supplement).chain(thesis.iter().map(String::as_str));
-    assert_eq!(names, all.chain(["privacy-for-free-2", "gradient-samplers", "frontier"]).collect());
+    assert_eq!(
+        names,
+        all.chain(["privacy-for-free-2", "gradient-samplers", "frontier", "coverage", "real-data"]).collect()
+    );
     assert_eq!(names.len(), EXPERIMENTS.len());
 }
 

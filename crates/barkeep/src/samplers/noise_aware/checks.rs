@@ -1,18 +1,22 @@
 //! Looks at a fit when the draws are made: whether answers agree with each other, with the prior and with the model.
 
 use super::ask::{Found, Setup};
-use super::expectation::information;
+use super::expectation::{Wanted, information};
+use super::fit::{UNLIKELY, chi_square_tail, quadratic};
 use crate::diagnostics::{Check, Grade};
 use barkeep_model::Law;
 use barkeep_num::linear::Cholesky;
-use barkeep_num::normal_cdf;
 
-/// Answers that disagree more than in one of this many runs on records that follow the model are not to be trusted.
-const UNLIKELY: f64 = 0.01;
-/// Below this they are worth a word.
-const DOUBTFUL: f64 = 0.05;
-/// A coefficient this many prior standard deviations out fights its prior.
-const FAR: f64 = 3.0;
+/// Answers that make this multiple of the variance necessary to be explained are not to be trusted.
+const TORN: f64 = 6.0;
+/// Nor are last answers that lie off the fit as in fewer runs than this, on records that follow the model.
+const IMPOSSIBLE: f64 = 1e-6;
+/// The last rounds are taken together against the fit.
+const LAST: usize = 2;
+/// Answers and prior this many standard deviations apart conflict.
+const CONFLICT: f64 = 3.0;
+/// A conflict matters where the prior moves an estimate by this many reported standard deviations.
+const PULL: f64 = 0.5;
 /// Records of the rarest level below which nothing is learned about it.
 const RARE: f64 = 30.0;
 /// Intervals this many times as wide as those without privacy.
@@ -22,6 +26,7 @@ impl Found {
     /// What the fit says of itself; `judged` counts proposals of draws and those taken.
     pub(super) fn checks(&self, setup: &Setup, judged: (u64, u64)) -> Vec<Check> {
         let mut checks = vec![self.agreement(), self.drift(), acceptance(judged)];
+        checks.extend(self.last_rounds(setup));
         checks.extend(self.conflict(setup));
         checks.extend(self.width(setup));
         checks.extend(self.rarity(setup));
@@ -39,25 +44,51 @@ impl Found {
 
     /// rᵀV⁻¹r against χ² with (K − 1)·D degrees of freedom.
     fn agreement(&self) -> Check {
-        let d = self.fit.mode.len();
-        let p = chi_square_tail(self.fit.discrepancy, ((self.answered.len() - 1) * d) as f64);
-        let words =
-            format!("the answers disagree with each other as in {:.2} % of runs by chance", 100.0 * p);
+        let (p, wider) = (self.fit.agreement, self.fit.inflation.sqrt());
+        let words = format!(
+            "the answers disagree with each other as in {:.2} % of runs by chance; intervals were made {wider:.1} times as wide",
+            100.0 * p
+        );
         let remedy = "check the family, the link and the bounds against what is known of the records";
-        if p < UNLIKELY {
+        if self.fit.inflation > TORN {
             Check::found("answers_agree", Grade::NotToBeTrusted, p, words, remedy)
-        } else if p < DOUBTFUL {
+        } else if p < UNLIKELY {
             Check::found("answers_agree", Grade::Wide, p, words, remedy)
         } else {
             Check::passed("answers_agree", p, "the answers agree with each other")
         }
     }
 
+    /// The last rounds alone against the fit to all of them: they were asked nearest to the mode, where least depends on what
+    /// is believed of the columns.
+    fn last_rounds(&self, setup: &Setup) -> Option<Check> {
+        let regression = setup.regression().ok()?;
+        let scene = setup.scene(regression, &self.set, &self.others);
+        let seen = scene.expected(&self.answered, &self.fit.mode, self.set.len(), Wanted::Mean)?;
+        let rest = scene.rest(&self.answered, &seen.mean);
+        let (d, size) = (self.fit.mode.len(), rest.len());
+        let skip = size.saturating_sub(LAST * d);
+        let variance = Cholesky::new(&self.fit.precision, size)?.inverse();
+        let rows = variance.chunks_exact(size).skip(skip);
+        let block: Vec<f64> = rows.flat_map(|row| row[skip..].iter().copied()).collect();
+        let precision = Cholesky::new(&block, size - skip)?.inverse();
+        let p = chi_square_tail(quadratic(&precision, &rest[skip..]), (size - skip) as f64);
+        let words = format!("the last answers lie off the fit as in {:.2} % of runs by chance", 100.0 * p);
+        let remedy = "check the family, the link and the bounds against what is known of the records";
+        Some(if p < IMPOSSIBLE {
+            Check::found("last_answers_agree", Grade::NotToBeTrusted, p, words, remedy)
+        } else if p < UNLIKELY {
+            Check::found("last_answers_agree", Grade::Wide, p, words, remedy)
+        } else {
+            Check::passed("last_answers_agree", p, "the last answers agree with the fit")
+        })
+    }
+
     /// How far the last round moved the mode, in reported standard deviations.
     fn drift(&self) -> Check {
         let d = self.fit.mode.len();
         let lower = self.fit.factor.lower();
-        let sd = |j: usize| lower[j * d..(j + 1) * d].iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+        let sd = |j: usize| covariance_at(lower, d, j).sqrt();
         let moved = self.path.iter().rev().nth(1).map_or(0.0, |before| {
             let steps = self.fit.mode.iter().zip(before).enumerate();
             steps.map(|(j, (now, before))| (now - before).abs() / sd(j)).fold(0.0, f64::max)
@@ -73,28 +104,49 @@ impl Found {
         }
     }
 
-    /// Coefficients far out in their priors.
+    /// Priors against answers. Let H be the posterior's precision, P the prior's, Λ = H − P the answers', g the prior's gradient at
+    /// the mode. The answers alone have their mode −Λ⁻¹g further on: what the prior moves an estimate by. Under the prior that
+    /// mode lies about its centre with variance Λ⁻¹ + P⁻¹ (Evans and Moshonov 2006).
     fn conflict(&self, setup: &Setup) -> Option<Check> {
-        let regression = setup.regression().ok()?;
-        let (d, parameters) = (regression.parts().0, self.fit.mode.len());
-        let mut precision = vec![0.0; parameters * parameters];
-        let centre = crate::plan::start::prior_mode(&*setup.model);
-        setup.model.prior_precision(&centre, &mut precision);
-        let skip = usize::from(regression.has_intercept());
-        let (name, far) = (skip..d)
-            .map(|j| (j, (self.fit.mode[j] - centre[j]).abs() * precision[j * parameters + j].sqrt()))
-            .fold((0, 0.0), |worst, next| if next.1 > worst.1 { next } else { worst });
+        let d = self.fit.mode.len();
+        let mode = &self.fit.mode;
+        let (mut prior, mut gradient) = (vec![0.0; d * d], vec![0.0; d]);
+        setup.model.prior_precision(mode, &mut prior);
+        setup.model.prior_gradient(mode, &mut gradient);
+        let lower = self.fit.factor.lower();
+        let whole = Cholesky::new(&covariance(lower, d), d)?.inverse();
+        // Rounding must not make the answers' share indefinite.
+        let own: Vec<f64> = (0..d * d)
+            .map(|k| whole[k] - prior[k] + if k % (d + 1) == 0 { 1e-9 * whole[k] } else { 0.0 })
+            .collect();
+        let own = Cholesky::new(&own, d)?.inverse();
+        let (mut worst, mut name) = ((0.0, 0.0), 0);
+        for j in 0..d {
+            let precision = prior[j * d + j];
+            if precision <= 0.0 {
+                continue;
+            }
+            let moved = -own[j * d..(j + 1) * d].iter().zip(&gradient).map(|(a, g)| a * g).sum::<f64>();
+            let pull = moved.abs() / covariance_at(lower, d, j).sqrt();
+            // A normal prior's centre is where its gradient ends.
+            let apart = moved - gradient[j] / precision;
+            let apart = apart.abs() / (own[j * d + j] + 1.0 / precision).sqrt();
+            if pull > PULL && apart > worst.0 {
+                (worst, name) = ((apart, pull), j);
+            }
+        }
+        let (apart, pull) = worst;
         let name = &setup.model.parameter_names()[name];
-        Some(if far > FAR {
-            Check::found(
-                "prior_conflict",
-                Grade::NotToBeTrusted,
-                far,
-                format!("{name} lies {far:.1} prior standard deviations from its prior's centre"),
-                format!("give {name} a wider prior in [model.priors]"),
-            )
+        Some(if apart > CONFLICT {
+            let words = format!(
+                "the prior of {name} lies {apart:.1} standard deviations from what the answers say and moves its mean by \
+                 {pull:.1} reported ones"
+            );
+            let remedy = format!("give {name} a wider prior in [model.priors]");
+            let grade = if pull > 1.0 { Grade::NotToBeTrusted } else { Grade::Wide };
+            Check::found("prior_conflict", grade, apart, words, remedy)
         } else {
-            Check::passed("prior_conflict", far, "no coefficient fights its prior")
+            Check::passed("prior_conflict", apart, "no coefficient fights its prior")
         })
     }
 
@@ -109,12 +161,8 @@ impl Found {
             (0..d * d).map(|k| setup.records * matrix[k] + prior[(k / d) * parameters + k % d]).collect();
         let own = Cholesky::new(&total, d)?.inverse();
         let lower = self.fit.factor.lower();
-        let mut ratios: Vec<f64> = (0..d)
-            .map(|j| {
-                let row = &lower[j * parameters..(j + 1) * parameters];
-                (row.iter().map(|entry| entry * entry).sum::<f64>() / own[j * d + j]).sqrt()
-            })
-            .collect();
+        let mut ratios: Vec<f64> =
+            (0..d).map(|j| (covariance_at(lower, parameters, j) / own[j * d + j]).sqrt()).collect();
         ratios.sort_by(f64::total_cmp);
         let ratio = ratios[ratios.len() / 2];
         let words = format!("intervals are about {ratio:.1} times as wide as without privacy");
@@ -142,6 +190,17 @@ impl Found {
     }
 }
 
+/// LLᵀ of a lower triangle.
+fn covariance(lower: &[f64], d: usize) -> Vec<f64> {
+    let row = |i: usize| &lower[i * d..(i + 1) * d];
+    (0..d * d).map(|k| row(k / d).iter().zip(row(k % d)).map(|(a, b)| a * b).sum()).collect()
+}
+
+/// An entry of its diagonal.
+fn covariance_at(lower: &[f64], d: usize, j: usize) -> f64 {
+    lower[j * d..(j + 1) * d].iter().map(|entry| entry * entry).sum()
+}
+
 /// Whether free draws follow the posterior given the answers.
 fn acceptance((judged, taken): (u64, u64)) -> Check {
     let share = taken as f64 / judged.max(1) as f64;
@@ -151,29 +210,5 @@ fn acceptance((judged, taken): (u64, u64)) -> Check {
         Check::found("draws_taken", Grade::NotToBeTrusted, share, words, remedy)
     } else {
         Check::passed("draws_taken", share, words)
-    }
-}
-
-/// P(χ²_k > x) by the cube root's normal approximation (Wilson and Hilferty 1931): right to a few thousandths.
-fn chi_square_tail(x: f64, k: f64) -> f64 {
-    if k <= 0.0 {
-        return 1.0;
-    }
-    let spread = 2.0 / (9.0 * k);
-    normal_cdf(-(((x / k).max(0.0).cbrt() - (1.0 - spread)) / spread.sqrt()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Quantiles from a table of the χ² distribution.
-    #[test]
-    fn tails_are_those_of_the_table() {
-        for (x, k, p) in [(11.07, 5.0, 0.05), (15.09, 5.0, 0.01), (67.50, 50.0, 0.05), (124.34, 100.0, 0.05)]
-        {
-            assert!((chi_square_tail(x, k) - p).abs() < 0.002, "{x} {k}");
-        }
-        assert!(chi_square_tail(1.0, 0.0) == 1.0);
     }
 }

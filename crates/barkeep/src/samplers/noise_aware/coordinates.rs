@@ -144,6 +144,21 @@ impl Coordinates {
         }
     }
 
+    /// Where values that are declared to be typical lie, as coordinates; the inverse of [`Coordinates::own_unit`].
+    pub(super) fn typical(&self, raw: &Raw) -> Option<(f64, f64)> {
+        let column = &self.view.source().columns()[raw.source];
+        let ((low, high), (from, to)) = (column.bounds()?, column.typical()?);
+        let map: fn(f64) -> f64 = match raw.kind {
+            RawKind::Number { log: false } => |value| value,
+            RawKind::Number { log: true } => libm::log,
+            RawKind::Trials => f64::sqrt,
+            RawKind::Bool | RawKind::Level(_) => return None,
+        };
+        let low = if raw.kind == RawKind::Trials { 0.0 } else { low };
+        let z = |value: f64| (2.0 * (map(value) - map(low)) / (map(high) - map(low)) - 1.0).clamp(-1.0, 1.0);
+        Some((z(from), z(to)))
+    }
+
     /// Writes what the model would see of a record with these raw coordinates to `row`, its response 0.
     pub(super) fn push(&self, z: &[f64], values: &mut Vec<f64>, row: &mut [f64]) {
         let columns = self.view.source().columns();
@@ -196,3 +211,6 @@ fn mapped(column: usize, curve: Curve, (low, high): (f64, f64), squared: bool) -
     let width = (high - low).max(f64::MIN_POSITIVE);
     Coordinate { column, curve, scale: 2.0 / width, shift: -(low + high) / width, squared }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 use super::columns::Grid;
 use super::coordinates::{Coordinates, Raw, RawKind};
+use super::sobol::Sobol;
 use crate::public_rng::PublicRng;
 use barkeep_num::linear::{Cholesky, Spectrum};
 use barkeep_num::{normal_cdf, normal_quantile};
@@ -94,13 +95,18 @@ impl Belief {
         Self { means, spreads, correlations: floored(&correlations, p) }
     }
 
-    /// Before any answer: as [`Belief::new`], with all levels of a category as likely.
-    pub(super) fn before(raws: &[Raw], grids: &[Grid]) -> Self {
+    /// Before any answer: as [`Belief::new`], with all levels of a category as likely, and numbers spread evenly over what is
+    /// declared to be typical.
+    pub(super) fn before(coordinates: &Coordinates, grids: &[Grid]) -> Self {
+        let raws = &coordinates.raws;
         let mut belief = Self::new(raws, grids, None, None);
-        for (raw, mean) in raws.iter().zip(&mut belief.means) {
+        for (j, raw) in raws.iter().enumerate() {
             if matches!(raw.kind, RawKind::Level(_)) {
                 let coded = raws.iter().filter(|other| other.source == raw.source).count();
-                *mean = 2.0 / (coded as f64 + 1.0) - 1.0;
+                belief.means[j] = 2.0 / (coded as f64 + 1.0) - 1.0;
+            } else if let Some((low, high)) = coordinates.typical(raw) {
+                belief.means[j] = 0.5 * (low + high);
+                belief.spreads[j] = ((high - low) / 12.0_f64.sqrt()).max(1e-3);
             }
         }
         belief
@@ -148,14 +154,13 @@ impl Belief {
         let p = raws.len();
         let width = p + groups(raws);
         let factor = Cholesky::new(&self.correlations, p);
-        let steps = lattice_steps(width);
+        let sobol = Sobol::new(width);
         let (mut normals, mut z, mut values) = (vec![0.0; width], vec![0.0; p], Vec::new());
         let mut seen = vec![0.0; coordinates.view.features().len()];
         let mut rows = Vec::with_capacity(count * columns);
         for i in 0..count {
-            for (normal, step) in normals.iter_mut().zip(&steps) {
-                *normal = normal_quantile((0.5 + (i as f64 + 0.5) * step).fract().clamp(1e-9, 1.0 - 1e-9));
-            }
+            sobol.point(i, &mut normals);
+            normals.iter_mut().for_each(|normal| *normal = normal_quantile(*normal));
             self.raw(raws, &normals, factor.as_ref(), &mut z);
             coordinates.push(&z, &mut values, &mut seen);
             rows.extend_from_slice(&seen[..columns]);
@@ -169,15 +174,6 @@ fn groups(raws: &[Raw]) -> usize {
     raws.windows(2)
         .filter(|pair| pair[0].source == pair[1].source && matches!(pair[0].kind, RawKind::Level(1)))
         .count()
-}
-
-/// The steps of a Kronecker lattice: powers of the root of x^(d+1) = x + 1 (Roberts 2018), well spread in any dimension.
-fn lattice_steps(dimension: usize) -> Vec<f64> {
-    let mut root = 2.0_f64;
-    for _ in 0..60 {
-        root = (1.0 + root).powf(1.0 / (dimension as f64 + 1.0));
-    }
-    (1..=dimension).map(|j| root.powi(-(j as i32)).fract()).collect()
 }
 
 /// The share of a coordinate at 1, its mean in [−1, 1] given.
@@ -205,3 +201,6 @@ fn floored(matrix: &[f64], p: usize) -> Vec<f64> {
     }
     raised
 }
+
+#[cfg(test)]
+mod tests;

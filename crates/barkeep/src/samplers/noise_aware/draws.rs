@@ -125,3 +125,6 @@ impl Kernel for NoiseAware {
         Report { checks, independent: true, warmup: Some(0) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -383,3 +383,6 @@ pub(super) fn information(
     }
     Some((matrix, other))
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,15 +4,20 @@ use super::expectation::{Expected, Held, Round, Set, Wanted, expect};
 use super::tail::Bias;
 use barkeep_model::{Model, Regression};
 use barkeep_num::linear::{Cholesky, dot};
+use barkeep_num::normal_cdf;
 
 /// Made-up records for covariances.
 const COVARIANCE: usize = 512;
+/// Made-up records for draws: level and slope at the mode come from all of them, only the bend from these.
+const BEND: usize = 128;
 /// How far answers may be off beyond noise because records differ from made-up ones: this share of what is expected.
 const DISCREPANCY: f64 = 0.3;
 /// How much of a clip's bias two rounds share.
 const SHARED_BIAS: f64 = 0.7;
 /// The longest step of the mode's search, in prior standard deviations.
 const LONGEST: f64 = 0.4;
+/// Answers that disagree more than in this share of runs on records that follow the model widen the posterior.
+pub(super) const UNLIKELY: f64 = 0.05;
 /// Steps of a search.
 const STEPS: usize = 30;
 
@@ -55,8 +60,10 @@ pub(super) struct Fit {
     pub(super) factor: Cholesky,
     /// V⁻¹.
     pub(super) precision: Vec<f64>,
-    /// rᵀV⁻¹r at the mode.
-    pub(super) discrepancy: f64,
+    /// P(χ² > rᵀV⁻¹r) at the mode, with (K − 1)·D degrees of freedom: small where answers disagree.
+    pub(super) agreement: f64,
+    /// What V was multiplied by because they do; 1 where they agree.
+    pub(super) inflation: f64,
     /// What expectations over few made-up records lack at the mode, per record, and in slope.
     correction: (Vec<f64>, Vec<f64>),
 }
@@ -71,7 +78,7 @@ impl Scene<'_> {
         d + usize::from(nuisance)
     }
 
-    fn expected(
+    pub(super) fn expected(
         &self,
         answered: &[Answered],
         theta: &[f64],
@@ -82,7 +89,7 @@ impl Scene<'_> {
     }
 
     /// What the answers differ from their expectation by.
-    fn rest(&self, answered: &[Answered], mean: &[f64]) -> Vec<f64> {
+    pub(super) fn rest(&self, answered: &[Answered], mean: &[f64]) -> Vec<f64> {
         let answers = answered.iter().flat_map(|one| &one.round.answer);
         answers.zip(mean).map(|(answer, mean)| answer - self.records * mean).collect()
     }
@@ -205,19 +212,31 @@ impl Scene<'_> {
             let moved = theta.iter().zip(&before).enumerate();
             let moved =
                 moved.map(|(j, (x, y))| (x - y).abs() / covariance[j * d + j].sqrt()).fold(0.0, f64::max);
-            let rest = self.rest(answered, &seen.mean);
-            let discrepancy = quadratic(&precision, &rest);
-            found = Some((
-                seen,
-                Fit { mode: theta.clone(), factor, precision, discrepancy, correction: (vec![], vec![]) },
-            ));
+            let discrepancy = quadratic(&precision, &self.rest(answered, &seen.mean));
+            let freedom = ((answered.len() - 1) * d) as f64;
+            let agreement = chi_square_tail(discrepancy, freedom);
+            let inflation = if agreement < UNLIKELY { (discrepancy / freedom).max(1.0) } else { 1.0 };
+            let fit = Fit {
+                mode: theta.clone(),
+                factor,
+                precision,
+                agreement,
+                inflation,
+                correction: (vec![], vec![]),
+            };
+            found = Some((seen, fit));
             if moved < 0.1 {
                 break;
             }
         }
         let (seen, mut fit) = found?;
-        if whole > COVARIANCE {
-            let few = self.expected(answered, &fit.mode, COVARIANCE, Wanted::Slopes)?;
+        if fit.inflation > 1.0 {
+            fit.precision.iter_mut().for_each(|entry| *entry /= fit.inflation);
+            let (_, curvature) = self.newton(answered, &fit.precision, &fit.mode, &seen, n)?;
+            fit.factor = Cholesky::new(&Cholesky::new(&curvature, d)?.inverse(), d)?;
+        }
+        if whole > BEND {
+            let few = self.expected(answered, &fit.mode, BEND, Wanted::Slopes)?;
             let lacks = |all: &[f64], few: &[f64]| all.iter().zip(few).map(|(a, b)| a - b).collect();
             fit.correction = (lacks(&seen.mean, &few.mean), lacks(&seen.slopes, &few.slopes));
         }
@@ -279,7 +298,7 @@ impl Scene<'_> {
 
     /// ln of the posterior density at θ, up to a constant: for draws.
     pub(super) fn log_posterior(&self, answered: &[Answered], fit: &Fit, theta: &[f64]) -> f64 {
-        let Some(mut seen) = self.expected(answered, theta, COVARIANCE, Wanted::Mean) else {
+        let Some(mut seen) = self.expected(answered, theta, BEND, Wanted::Mean) else {
             return f64::NEG_INFINITY;
         };
         let (level, slopes) = &fit.correction;
@@ -296,7 +315,16 @@ impl Scene<'_> {
     }
 }
 
-fn quadratic(matrix: &[f64], vector: &[f64]) -> f64 {
+/// P(χ²_k > x) by the cube root's normal approximation (Wilson and Hilferty 1931): right to a few thousandths.
+pub(super) fn chi_square_tail(x: f64, k: f64) -> f64 {
+    if k <= 0.0 {
+        return 1.0;
+    }
+    let spread = 2.0 / (9.0 * k);
+    normal_cdf(-(((x / k).max(0.0).cbrt() - (1.0 - spread)) / spread.sqrt()))
+}
+
+pub(super) fn quadratic(matrix: &[f64], vector: &[f64]) -> f64 {
     matrix.chunks_exact(vector.len()).zip(vector).map(|(row, x)| x * dot(row, vector)).sum()
 }
 
@@ -307,3 +335,6 @@ fn damped(curvature: &[f64], gradient: &[f64], damping: f64, d: usize) -> Option
     let inverse = Cholesky::new(&matrix, d)?.inverse();
     Some(inverse.chunks_exact(d).map(|row| dot(row, gradient)).collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@ use super::clip::{Noise, choose};
 use super::columns::Grid;
 use super::copula::Belief;
 use super::expectation::Set;
+use super::shares::ROUNDS;
+use super::tail::{Bias, EDGES, Part};
 use crate::plan::start::prior_mode;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast};
 use barkeep_accounting::Ratio;
@@ -14,9 +16,8 @@ use barkeep_model::ScoreBlock;
 const RECORDS: usize = 256;
 /// A mean is off by more than half a posterior standard deviation: worth a word.
 const LARGE_ERROR: f64 = 3.0;
-/// What early rounds at a poor θ, columns that are not as believed and answers that disagree add. Chosen by judgement: no
-/// measurement stands behind it yet.
-const WEAR: f64 = 1.25;
+/// Rounds that tell little because they are asked far from the mode, where doubt about the columns outweighs the noise.
+const LOST: usize = 2;
 
 impl Setup {
     /// What a run can be expected to achieve, if columns spread as columns usually do.
@@ -37,31 +38,44 @@ impl Setup {
         }))
     }
 
-    /// The mean square error of both blocks at the prior's mode, over columns as they are believed to be before any answer.
+    /// The error by the method's own reckoning: made-up records of columns as they are declared or usually are, clips chosen as a
+    /// run chooses them, and the variance and bias that they leave.
+    ///
+    /// Before the tail is asked nobody knows how far records stray from the family. So the error is computed twice: for
+    /// records that follow it, and for records as they are believed to be. The expected one is the geometric mean.
     fn expected(&self) -> Option<Expected> {
         let regression = self.regression().ok()?;
         let raws = &self.coordinates.raws;
         let grids: Vec<Grid> = raws.iter().map(|raw| Grid::new(raw.is_binary())).collect();
-        let belief = Belief::before(raws, &grids);
+        let belief = Belief::before(&self.coordinates, &grids);
         let set =
             Set::new(regression, &belief.rows(&self.coordinates, self.columns(), RECORDS), self.columns());
         let scene = self.scene(regression, &set, &[]);
-        let theta = prior_mode(&*self.model);
-        let round = self.round(&scene, &theta).ok()?;
-        let bias = self.bias(regression);
-        let cost = |block, ratio: Ratio, bias| {
+        let round = self.round(&scene, &prior_mode(&*self.model)).ok()?;
+        let cost = |block, ratio: Ratio, bias: &Bias| {
             let noise = Noise { per_clip: 2.0 * ratio.get(), records: self.records };
             choose(regression, &round, block, &set, scene.top, noise, bias).map(|(_, cost)| cost)
         };
         let (d, has_nuisance) = regression.parts();
-        let first = cost(ScoreBlock::Coefficients, self.shares.together.0, &bias.0)?;
-        let mut mean = first;
-        if let (true, Some(ratio)) = (has_nuisance, self.shares.together.1) {
-            let second = cost(ScoreBlock::Nuisance, ratio, &bias.1)?;
-            mean = (d as f64 * first + second) / (d as f64 + 1.0);
-        }
-        let error = WEAR * (mean - 1.0).max(1e-4).sqrt();
+        let kept: f64 = ROUNDS[LOST..].iter().sum::<f64>() / ROUNDS.iter().sum::<f64>();
+        let error = |bias: &(Bias, Bias)| {
+            let mut mean = cost(ScoreBlock::Coefficients, self.shares.together.0, &bias.0)?;
+            if let (true, Some(ratio)) = (has_nuisance, self.shares.together.1) {
+                mean = (d as f64 * mean + cost(ScoreBlock::Nuisance, ratio, &bias.1)?) / (d as f64 + 1.0);
+            }
+            Some(((mean - 1.0).max(1e-4) / kept).sqrt())
+        };
+        let (clean, strayed) = (error(&self.clean_bias())?, error(&self.bias(regression))?);
+        let error = (clean * strayed).sqrt();
         let width = (1.0 + error * error).sqrt();
-        Some(Expected { error, range: (0.6 * error, 1.8 * error), width })
+        Some(Expected { error, range: (0.7 * clean, 1.5 * strayed), width })
+    }
+
+    /// What a clip's bias is believed to be after a tail that shows no excess.
+    fn clean_bias(&self) -> (Bias, Bias) {
+        let Some(ratio) = self.shares.tail else { return (Bias::none(), Bias::none()) };
+        let noise = ratio.get() * 2.0 * std::f64::consts::SQRT_2 / self.records;
+        let of = |part| Bias::given(&[0.0; EDGES.len()], noise, part, self.records);
+        (of(Part::Coefficients), of(Part::Nuisance))
     }
 }

@@ -12,10 +12,13 @@ mod columns;
 mod coordinates;
 mod copula;
 mod draws;
+#[cfg(test)]
+mod example;
 mod expectation;
 mod fit;
 mod forecast;
 mod shares;
+mod sobol;
 mod tail;
 
 pub(crate) use ask::Setup;

@@ -79,3 +79,6 @@ impl Shares {
         Ok(questions)
     }
 }
+
+#[cfg(test)]
+mod tests;
