@@ -193,7 +193,7 @@ impl Experiment for RealData {
                 ));
                 every.add(&pooled);
             }
-            let style = Style::points(&format!("ε = {epsilon}"), colour, barkeep_plot::Shape::Disc);
+            let style = Style::points(format!("ε = {epsilon}"), colour, barkeep_plot::Shape::Disc);
             panel.marks.push(Mark::Line { points, style });
         }
         comparison.notes.extend([
