@@ -16,8 +16,9 @@ use barkeep_model::ScoreBlock;
 const RECORDS: usize = 256;
 /// A mean is off by more than half a posterior standard deviation: worth a word.
 const LARGE_ERROR: f64 = 3.0;
-/// Rounds that tell little because they are asked far from the mode, where doubt about the columns outweighs the noise.
-const LOST: usize = 2;
+/// Rounds that tell little: they are asked far from the mode, where doubt about the columns outweighs the noise. Half of them,
+/// by the errors of simulated logistic regressions.
+const LOST: usize = 4;
 
 impl Setup {
     /// What a run can be expected to achieve, if columns spread as columns usually do.
