@@ -114,11 +114,14 @@ pub trait Model: Send + Sync {
     /// [`sample_prior`](Model::sample_prior).
     fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]);
 
-    /// Draws the response of a record into `row[0]`, given its other columns there, with `uniform` as in
-    /// [`sample_prior`](Model::sample_prior), and returns true; returns false for a model of whole records.
-    fn respond(&self, _theta: &[f64], _uniform: &mut dyn FnMut() -> f64, _row: &mut [f64]) -> bool {
-        false
+    /// The places of the columns that [`respond`](Model::respond) draws given the others; none for a model of whole records.
+    fn responses(&self) -> &[usize] {
+        &[]
     }
+
+    /// Draws the responses of a record into their places of `row`, given its other columns there, with `uniform` as in
+    /// [`sample_prior`](Model::sample_prior).
+    fn respond(&self, _theta: &[f64], _uniform: &mut dyn FnMut() -> f64, _row: &mut [f64]) {}
 }
 
 /// Counts that follow from the names; inherent, so that a type with both traits in scope has one `dimension`, its

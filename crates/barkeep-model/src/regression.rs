@@ -262,10 +262,13 @@ impl Model for Regression {
         self.respond(theta, uniform, row);
     }
 
-    fn respond(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) -> bool {
+    fn responses(&self) -> &[usize] {
+        &[0]
+    }
+
+    fn respond(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         let (predictor, trials) = self.design.predictor(theta, row);
         row[0] = self.family.simulate(predictor, libm::exp(self.log_nuisance(theta)), trials, uniform);
-        true
     }
 }
 

@@ -4,15 +4,16 @@ use crate::models;
 use crate::public_rng::PublicRng;
 use crate::run::files::{WriteError, write_atomically};
 use crate::spec::{Spec, SpecError};
-use barkeep_data::{Column, Kind, Records, Scale, Unit, View};
+use barkeep_data::{Column, Factor, Kind, Records, Scale, Unit, View};
 use barkeep_model::Model;
 use std::path::Path;
 use std::sync::Arc;
 
 /// A model whose records can be simulated.
 ///
-/// A model of whole records draws them itself. Of a regression, the other columns are spread evenly over their typical values, their bounds or
-/// their levels, independently, and the response is drawn by its family, unclamped: reading clamps it as the schema says.
+/// A model of whole records draws them itself. Of a regression or a text, the other columns are spread evenly over their typical
+/// values, their bounds or their levels, independently. Responses are drawn by their laws, unclamped: reading clamps them as
+/// the schema says.
 pub struct Simulation {
     model: Arc<dyn Model>,
     /// What the model sees of a file's columns; absent where the file has the model's own.
@@ -54,18 +55,23 @@ impl Simulation {
     #[must_use]
     pub fn filling_bounds(&self) -> Vec<&str> {
         let Some(view) = &self.view else { return Vec::new() };
-        let response = view.features().first().and_then(|feature| feature.factors.first());
-        let columns = view.source().columns().iter().enumerate();
-        let drawn = |place: usize| response.is_none_or(|response| response.column != place);
-        let fills = |column: &Column| column.bounds().is_some() && column.typical().is_none();
         // A model of whole records draws them itself.
-        let (theta, mut row) = (vec![0.0; self.model.dimension()], vec![0.0; self.model.columns()]);
-        let mut rng = PublicRng::new(0, 0);
-        let regression = self.model.respond(&theta, &mut || rng.open_uniform(), &mut row);
+        if self.model.responses().is_empty() {
+            return Vec::new();
+        }
+        let drawn: Vec<usize> = self.drawn(view).map(|(_, factor)| factor.column).collect();
+        let fills = |column: &Column| column.bounds().is_some() && column.typical().is_none();
+        let columns = view.source().columns().iter().enumerate();
         columns
-            .filter(|(place, column)| regression && drawn(*place) && fills(column))
+            .filter(|(place, column)| !drawn.contains(place) && fills(column))
             .map(|(_, column)| column.name())
             .collect()
+    }
+
+    /// The responses' places among what the model sees, and the columns behind them.
+    fn drawn<'v>(&'v self, view: &'v View) -> impl Iterator<Item = (usize, &'v Factor)> {
+        let behind = |place: usize| view.features().get(place)?.factors.first().map(|factor| (place, factor));
+        self.model.responses().iter().filter_map(move |place| behind(*place))
     }
 
     /// The names of the file's columns.
@@ -119,16 +125,17 @@ impl Simulation {
             let factors = feature.factors.iter();
             *seen = factors.map(|factor| factor.at(&columns[factor.column], values[factor.column])).product();
         }
-        if self.model.respond(theta, &mut || rng.open_uniform(), &mut row) {
-            let Some(response) = view.features().first().and_then(|feature| feature.factors.first()) else {
-                return Vec::new();
-            };
-            let scaled = response.scaled && columns[response.column].scale() == Scale::Bounds;
-            values[response.column] = own_unit(&columns[response.column], row[0], scaled);
-        } else {
+        if self.model.responses().is_empty() {
             self.model.simulate(theta, &mut || rng.open_uniform(), &mut row);
             for ((value, seen), column) in values.iter_mut().zip(&row).zip(columns) {
                 *value = own_unit(column, *seen, column.scale() == Scale::Bounds);
+            }
+        } else {
+            self.model.respond(theta, &mut || rng.open_uniform(), &mut row);
+            for (place, factor) in self.drawn(view) {
+                let column = &columns[factor.column];
+                let scaled = factor.scaled && column.scale() == Scale::Bounds;
+                values[factor.column] = own_unit(column, row[place], scaled);
             }
         }
         values.iter().zip(columns).map(|(value, column)| written(column, *value)).collect()

@@ -8,7 +8,7 @@ use barkeep_num::vector::{dispatch, scalar};
 
 use super::graph::place;
 use super::op::{self, Binary, Unary, binary, unary};
-use super::program::{Code, Operand, Place, Program};
+use super::program::{Code, Line, Operand, Place, Program};
 
 /// The records of one instruction: a register of two kibibytes, so that a dozen of them stay in the first cache.
 pub(crate) const LANE: usize = 256;
@@ -137,6 +137,29 @@ fn execute(
             let mut start = Some(uniforms[*start as usize]);
             for group in terms.chunks(FUSED) {
                 dot(start.take(), group, &source, uniforms, out);
+            }
+        }
+        Code::Product([first, second]) => {
+            let at = |slot: u32| uniforms[slot as usize];
+            let values = |line: &Line| match source(line.operand) {
+                Source::Each(values) => values,
+                Source::All(_) => &[],
+            };
+            let ([p, q], [r, s]) = ([first, second].map(|line| at(line.start)), [first, second].map(|line| at(line.weight)));
+            if first.operand == second.operand {
+                zip(
+                    [values(first)],
+                    out,
+                    #[inline(always)]
+                    move |[x]| r.mul_add(x, p) * s.mul_add(x, q),
+                );
+            } else {
+                zip(
+                    [values(first), values(second)],
+                    out,
+                    #[inline(always)]
+                    move |[x, y]| r.mul_add(x, p) * s.mul_add(y, q),
+                );
             }
         }
         Code::Unary(op, a) => match source(*a) {

@@ -114,12 +114,6 @@ impl Graph {
         moved[root as usize].map_or(zero, |moved| moved.change)
     }
 
-    /// Whether a node's expression holds a −∞, which must not be subtracted from itself.
-    fn may_vanish(&self, id: Id) -> bool {
-        let needed = self.needed(&[id]);
-        (0..=id).any(|node| needed[node as usize] && self.value(node) == Some(f64::NEG_INFINITY))
-    }
-
     /// Which nodes some roots are made of.
     pub(crate) fn needed(&self, roots: &[Id]) -> Vec<bool> {
         let mut needed = vec![false; self.len()];

@@ -33,6 +33,11 @@ const FUNCTIONS: [(&str, usize); 21] = [
     ("tanh", 1),
 ];
 
+/// The most arguments of a distribution.
+const MOST_ARGUMENTS: usize = 1001;
+/// The most distributions of a mixture, those of mixtures inside it included.
+const MOST_PARTS: usize = 100;
+
 /// What else stands before a parenthesis.
 const OTHERS: [&str; 4] = ["lpdf", "mixture", "flat", "dirichlet"];
 
@@ -111,6 +116,11 @@ pub(crate) fn check_law(
     names: &[String],
 ) -> Result<Law, Fault> {
     let (fixed, name) = (entry.arguments.len(), entry.name);
+    if arguments.len() > MOST_ARGUMENTS {
+        let reason =
+            format!("`{name}` takes at most {MOST_ARGUMENTS} arguments, and this has {}", arguments.len());
+        return Err(Fault::new(span, reason));
+    }
     let fits = if entry.rest.is_some() { arguments.len() > fixed } else { arguments.len() == fixed };
     if !fits {
         let mut wanted: Vec<&str> = entry.arguments.iter().map(|(name, _)| *name).collect();
@@ -150,11 +160,16 @@ pub(crate) fn mixture(graph: &mut Graph, values: &[(Value, Span)], span: Span) -
     let mut laws = Vec::with_capacity(parts.len());
     for (part, at) in parts {
         match part {
-            Value::Law(law) => laws.push(law.clone()),
+            Value::Law(law) => laws.push(Law::clone(law)),
             Value::Number(_) | Value::Vector(_) | Value::Category(_) | Value::Level(_) => {
                 return Err(Fault::new(*at, usage));
             }
         }
+    }
+    let count: usize = laws.iter().map(|law| law.supports().len()).sum();
+    if count > MOST_PARTS {
+        let reason = format!("a mixture may have {MOST_PARTS} distributions, and this one has {count}");
+        return Err(Fault::new(span, reason));
     }
     let weights = match weight {
         Value::Number(p) if laws.len() == 2 => {

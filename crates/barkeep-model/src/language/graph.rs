@@ -49,13 +49,22 @@ pub(crate) struct Graph {
     levels: Vec<Level>,
     /// Whether a node depends on θ.
     moves: Vec<bool>,
+    /// Whether a node's expression holds a −∞.
+    vanishes: Vec<bool>,
     places: BTreeMap<Node, Id>,
+    /// Entries of all tables.
+    entries: usize,
 }
 
 impl Graph {
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The number of nodes and of entries of their tables: what memory and time grow with.
+    pub(crate) fn size(&self) -> usize {
+        self.nodes.len() + self.entries
     }
 
     /// A node.
@@ -71,6 +80,11 @@ impl Graph {
     /// Whether a node depends on θ.
     pub(crate) fn moves(&self, id: Id) -> bool {
         self.moves[id as usize]
+    }
+
+    /// Whether a node's expression holds a −∞, which must not be subtracted from itself.
+    pub(crate) fn may_vanish(&self, id: Id) -> bool {
+        self.vanishes[id as usize]
     }
 
     /// The number, if the node is one.
@@ -110,9 +124,15 @@ impl Graph {
                 (Level::Constant, false)
             }
         };
+        if let Node::Gather(_, entries) = &node {
+            self.entries += entries.len();
+        }
+        let nothing = node == Node::Constant(f64::NEG_INFINITY.to_bits());
         self.places.insert(node.clone(), id);
         self.nodes.push(node);
         let arguments = self.arguments(id);
+        let vanishes = nothing || arguments.iter().any(|a| self.may_vanish(*a));
+        self.vanishes.push(vanishes);
         let level = arguments.iter().map(|a| self.level(*a)).fold(own, Level::max);
         self.levels.push(level);
         let moves = moves || arguments.iter().any(|a| self.moves(*a));
@@ -169,6 +189,7 @@ impl Graph {
         match op {
             Binary::Add if left == Some(0.0) => return b,
             Binary::Add | Binary::Sub if right == Some(0.0) => return a,
+            Binary::Add if self.is_minus(a, b) || self.is_minus(b, a) => return self.constant(0.0),
             Binary::Sub if left == Some(0.0) => return self.negate(b),
             Binary::Sub if a == b => return self.constant(0.0),
             // What a factor of 0 multiplies is finite wherever a model is meant to be used.
@@ -202,6 +223,11 @@ impl Graph {
         }
         let (a, b) = if op.commutes() && b < a { (b, a) } else { (a, b) };
         self.intern(Node::Binary(op, a, b))
+    }
+
+    /// Whether one node is −1 times another.
+    fn is_minus(&self, one: Id, other: Id) -> bool {
+        matches!(*self.node(one), Node::Binary(Binary::Mul, number, of) if of == other && self.value(number) == Some(-1.0))
     }
 
     /// number·a, numbers gathered into one.

@@ -29,6 +29,14 @@ pub(crate) enum Place {
     Output(u32),
 }
 
+/// start + weight·value, the first two uniforms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Line {
+    pub(crate) start: u32,
+    pub(crate) weight: u32,
+    pub(crate) operand: Operand,
+}
+
 /// What an instruction computes for each record.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Code {
@@ -36,6 +44,8 @@ pub(crate) enum Code {
     Fill(u32),
     /// A uniform, plus uniforms times record values, each product added with one rounding.
     Dot(u32, Box<[(u32, Operand)]>),
+    /// The product of two lines.
+    Product([Line; 2]),
     /// A function of one value.
     Unary(Unary, Operand),
     /// A function of two values.
@@ -128,6 +138,10 @@ impl Program {
 
 /// A sum of at most this many terms is computed again rather than kept in a register.
 const SHORT: u32 = 2;
+/// A sum nested deeper than this is kept however few terms it has: opening it again and again would take long.
+const DEEP: u32 = 16;
+/// In sums of more squares than this no pairs are looked for.
+const SQUARES: usize = 8;
 
 /// What is known while a program is being written.
 struct Lowering<'g> {
@@ -136,6 +150,8 @@ struct Lowering<'g> {
     uses: Vec<u32>,
     /// How many terms a node's sum has; 1 where it is no sum.
     sizes: Vec<u32>,
+    /// How many sums a node's sum is nested in.
+    depths: Vec<u32>,
     uniforms: Vec<UniformStep>,
     /// Where a node's uniform is.
     slots: BTreeMap<Id, u32>,
@@ -151,11 +167,28 @@ struct Sum {
     terms: Vec<(Id, Id)>,
 }
 
+/// start + weight·atom.
+type Factor = (Id, (Id, Id));
+
+/// A sum while it is put together.
+struct Gathered {
+    start: Id,
+    terms: Vec<(Id, Id)>,
+    /// Where a node's term is.
+    places: BTreeMap<Id, usize>,
+}
+
+impl Gathered {
+    fn new(graph: &mut Graph) -> Self {
+        Self { start: graph.constant(0.0), terms: Vec::new(), places: BTreeMap::new() }
+    }
+}
+
 impl<'g> Lowering<'g> {
     fn new(graph: &'g mut Graph, roots: &[Id]) -> Self {
         let needed = graph.needed(roots);
         let count = graph.len();
-        let (mut uses, mut sizes) = (vec![0; count], vec![1_u32; count]);
+        let (mut uses, mut sizes, mut depths) = (vec![0; count], vec![1_u32; count], vec![0_u32; count]);
         roots.iter().for_each(|root| uses[*root as usize] += 1);
         for id in 0..count {
             let node = Id::try_from(id).unwrap_or(Id::MAX);
@@ -171,11 +204,19 @@ impl<'g> Lowering<'g> {
                 Node::Binary(Binary::Div, a, b) if size(b) == 0 => size(a),
                 _ => 1,
             };
+            let depth = |a: Id| depths[a as usize];
+            depths[id] = match *graph.node(node) {
+                Node::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Div, a, b) => {
+                    depth(a).max(depth(b)).saturating_add(1)
+                }
+                _ => 0,
+            };
         }
         Self {
             graph,
             uses,
             sizes,
+            depths,
             uniforms: Vec::new(),
             slots: BTreeMap::new(),
             steps: Vec::new(),
@@ -187,7 +228,8 @@ impl<'g> Lowering<'g> {
     /// Whether a node is a sum that several others need and that is worth keeping.
     fn is_kept(&self, id: Id) -> bool {
         let known = |list: &[u32]| list.get(id as usize).copied().unwrap_or(1);
-        self.held.contains_key(&id) || (known(&self.uses) > 1 && known(&self.sizes) > SHORT)
+        let long = known(&self.sizes) > SHORT || known(&self.depths) > DEEP;
+        self.held.contains_key(&id) || (known(&self.uses) > 1 && long)
     }
 
     /// Writes a root to its output.
@@ -246,6 +288,9 @@ impl<'g> Lowering<'g> {
 
     /// The nodes of the record that a node's instruction reads.
     fn record_arguments(&mut self, id: Id) -> Vec<Id> {
+        if let Some(factors) = self.factors(id) {
+            return factors.into_iter().map(|(_, (_, atom))| atom).collect();
+        }
         match self.sum(id) {
             Some(sum) => sum.terms.into_iter().map(|(_, atom)| atom).collect(),
             None => {
@@ -260,6 +305,13 @@ impl<'g> Lowering<'g> {
 
     /// The instruction of a node of the record, whose arguments are computed first where they are not yet.
     fn code(&mut self, id: Id) -> Code {
+        if let Some(factors) = self.factors(id) {
+            return Code::Product(factors.map(|(start, (weight, atom))| Line {
+                start: self.uniform(start),
+                weight: self.uniform(weight),
+                operand: self.operand(atom),
+            }));
+        }
         if let Some(Sum { start, terms }) = self.sum(id) {
             let start = self.uniform(start);
             let terms: Vec<(u32, Operand)> =
@@ -290,29 +342,116 @@ impl<'g> Lowering<'g> {
         (first, u32::try_from(slots.len()).unwrap_or(u32::MAX))
     }
 
-    /// A node of the record as a sum of uniform multiples, if it is one; sums inside it are opened unless they are kept.
-    fn sum(&mut self, id: Id) -> Option<Sum> {
-        let is_sum = |graph: &Graph, node: Id| match *graph.node(node) {
-            Node::Binary(Binary::Add | Binary::Sub, ..) => true,
-            Node::Binary(Binary::Mul, a, b) => {
-                graph.level(a) != Level::Record || graph.level(b) != Level::Record
-            }
-            Node::Binary(Binary::Div, _, b) => graph.level(b) != Level::Record,
-            _ => false,
+    /// A product of two values of the record, or a square, as one of lines, unless both are plain values.
+    fn factors(&mut self, id: Id) -> Option<[Factor; 2]> {
+        let (a, b) = match *self.graph.node(id) {
+            Node::Binary(Binary::Mul, a, b) => (a, b),
+            Node::Unary(Unary::Square, a) => (a, a),
+            _ => return None,
         };
-        if !is_sum(self.graph, id) {
+        if self.graph.level(a) != Level::Record || self.graph.level(b) != Level::Record {
             return None;
         }
+        let lines = [self.line(a), self.line(b)];
+        let (zero, one) = (self.graph.constant(0.0), self.graph.constant(1.0));
+        lines.iter().any(Option::is_some).then(|| {
+            let [first, second] = lines;
+            [first.unwrap_or((zero, (one, a))), second.unwrap_or((zero, (one, b)))]
+        })
+    }
+
+    /// A sum of the record that has one term and is not held yet.
+    fn line(&mut self, id: Id) -> Option<Factor> {
+        if self.is_kept(id) {
+            return None;
+        }
+        match self.sum(id)? {
+            Sum { start, terms } if terms.len() == 1 => Some((start, terms[0])),
+            Sum { .. } => None,
+        }
+    }
+
+    /// Whether a node of the record is a sum of uniform multiples.
+    fn is_sum(&self, id: Id) -> bool {
+        let varies = |id: Id| self.graph.level(id) == Level::Record;
+        match *self.graph.node(id) {
+            Node::Binary(Binary::Add | Binary::Sub, ..) => varies(id),
+            Node::Binary(Binary::Mul, a, b) => varies(a) != varies(b),
+            Node::Binary(Binary::Div, a, b) => varies(a) && !varies(b),
+            _ => false,
+        }
+    }
+
+    /// A node of the record as a sum of uniform multiples, if it is one; sums inside it are opened unless they are kept.
+    ///
+    /// w·u² − w·v² becomes w·(u − v)·(u + v) where u − v is the same for all records: no square is left of densities with one
+    /// scale, and nothing cancels.
+    fn sum(&mut self, id: Id) -> Option<Sum> {
+        if !self.is_sum(id) {
+            return None;
+        }
+        let mut gathered = Gathered::new(self.graph);
         let one = self.graph.constant(1.0);
-        let mut start = self.graph.constant(0.0);
-        let mut terms: Vec<(Id, Id)> = Vec::new();
-        let mut places: BTreeMap<Id, usize> = BTreeMap::new();
-        let mut stack = vec![(one, id)];
+        self.gather(id, (one, id), &mut gathered);
+        while let Some((weight, sum)) = self.pair(&mut gathered.terms) {
+            self.gather(id, (weight, sum), &mut gathered);
+        }
+        let Gathered { start, mut terms, .. } = gathered;
+        terms.retain(|(weight, _)| self.graph.value(*weight) != Some(0.0));
+        Some(Sum { start, terms })
+    }
+
+    /// Takes w·u² and −w·v² out of a sum where u − v does not depend on the record; returns w·(u − v) and u + v.
+    fn pair(&mut self, terms: &mut [(Id, Id)]) -> Option<(Id, Id)> {
+        let mut squares: Vec<(usize, Id, Id)> = Vec::new();
+        for (place, (weight, atom)) in terms.iter().enumerate() {
+            if let (Node::Unary(Unary::Square, inner), false) =
+                (self.graph.node(*atom), self.graph.value(*weight) == Some(0.0))
+            {
+                squares.push((place, *weight, *inner));
+            }
+        }
+        if squares.len() > SQUARES {
+            return None;
+        }
+        for (i, (place, weight, u)) in squares.iter().enumerate() {
+            for (other, opposite, v) in &squares[i + 1..] {
+                let total = self.graph.add(*weight, *opposite);
+                if self.graph.value(total) != Some(0.0) {
+                    continue;
+                }
+                let apart = self.graph.sub(*u, *v);
+                let gap = if self.is_sum(apart) {
+                    let mut gathered = Gathered::new(self.graph);
+                    let one = self.graph.constant(1.0);
+                    self.gather(apart, (one, apart), &mut gathered);
+                    let still = |(weight, _): &(Id, Id)| self.graph.value(*weight) == Some(0.0);
+                    if !gathered.terms.iter().all(still) {
+                        continue;
+                    }
+                    gathered.start
+                } else if self.graph.level(apart) != Level::Record {
+                    apart
+                } else {
+                    continue;
+                };
+                let zero = self.graph.constant(0.0);
+                (terms[*place].0, terms[*other].0) = (zero, zero);
+                return Some((self.graph.mul(*weight, gap), self.graph.add(*u, *v)));
+            }
+        }
+        None
+    }
+
+    /// Adds weight·node to a sum, opening sums that are not kept; `id` is the sum's own node, which is opened.
+    fn gather(&mut self, id: Id, first: (Id, Id), gathered: &mut Gathered) {
+        let Gathered { start, terms, places } = gathered;
+        let mut stack = vec![first];
         while let Some((weight, node)) = stack.pop() {
             if self.graph.level(node) != Level::Record {
                 let term = self.graph.mul(weight, node);
-                start = self.graph.add(start, term);
-            } else if is_sum(self.graph, node) && (node == id || !self.is_kept(node)) {
+                *start = self.graph.add(*start, term);
+            } else if self.is_sum(node) && (node == id || !self.is_kept(node)) {
                 match *self.graph.node(node) {
                     Node::Binary(Binary::Add, a, b) => stack.extend([(weight, b), (weight, a)]),
                     Node::Binary(Binary::Sub, a, b) => {
@@ -342,8 +481,6 @@ impl<'g> Lowering<'g> {
                 }
             }
         }
-        terms.retain(|(weight, _)| self.graph.value(*weight) != Some(0.0));
-        Some(Sum { start, terms })
     }
 
     /// The slot of a node that does not depend on the record.
@@ -388,6 +525,7 @@ impl Code {
         let operands: Vec<&mut Operand> = match self {
             Self::Fill(_) => Vec::new(),
             Self::Dot(_, terms) => terms.iter_mut().map(|(_, operand)| operand).collect(),
+            Self::Product(lines) => lines.iter_mut().map(|line| &mut line.operand).collect(),
             Self::Unary(_, a) | Self::Gather(a, ..) => vec![a],
             Self::Binary(_, a, b) => vec![a, b],
             Self::Select(c, a, b) => vec![c, a, b],

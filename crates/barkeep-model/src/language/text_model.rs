@@ -33,6 +33,8 @@ pub struct TextModel {
     value_names: Vec<String>,
     parameters: Vec<Parameter>,
     responses: Vec<Response>,
+    /// The places of the columns that are drawn given the others.
+    drawn: Vec<usize>,
     free: bool,
     scores: Vec<Scores>,
     /// The text's own nodes, for single records.
@@ -70,6 +72,11 @@ impl TextModel {
         let mut outputs = vec![prior];
         outputs.extend(working.gradient(prior, d));
         let (value_names, value_nodes): (Vec<String>, Vec<Id>) = values.into_iter().unzip();
+        let drawn = responses.iter().flat_map(|response| match response.observed {
+            Observed::Where { flag, .. } => vec![response.column, flag],
+            Observed::Exact | Observed::AtBounds | Observed::Truncated => vec![response.column],
+        });
+        let drawn = if free { Vec::new() } else { drawn.collect() };
         let mut model = Self {
             column_names: columns.iter().map(|column| column.name().to_owned()).collect(),
             density: Program::new(&mut working, &[density]),
@@ -83,6 +90,7 @@ impl TextModel {
             columns,
             places,
             parameters,
+            drawn,
             responses,
             free,
             scores,
@@ -251,13 +259,22 @@ impl Model for TextModel {
         uniforms(&self.values, theta)
     }
 
-    /// Covariates are spread evenly over their bounds or levels, independently; responses follow, in the text's order. A
-    /// censoring time is spread evenly over the response's bounds. Of a bare `log_density` nothing can be simulated: see
-    /// [`Model::simulates`].
+    /// Covariates are spread evenly over their bounds or levels, independently. Of a bare `log_density` nothing can be
+    /// simulated: see [`Model::simulates`].
     fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         for (value, column) in row.iter_mut().zip(&self.columns) {
             *value = spread(column, uniform());
         }
+        self.respond(theta, uniform, row);
+    }
+
+    fn responses(&self) -> &[usize] {
+        &self.drawn
+    }
+
+    /// In the text's order: a response may depend on those before it. A censoring time is spread evenly over the response's
+    /// bounds.
+    fn respond(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         for response in &self.responses {
             let nodes = self.graph.values(theta, row);
             let (low, high) = self.columns[response.column].range();

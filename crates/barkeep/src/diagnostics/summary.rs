@@ -52,6 +52,9 @@ pub struct Summary {
     pub chains: Vec<ChainSummary>,
     /// Each parameter over all chains, in order.
     pub parameters: Vec<ParameterSummary>,
+    /// Each quantity that follows from the parameters, such as the `shape` of a parameter `log_shape`; absent without any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quantities: Vec<ParameterSummary>,
 }
 
 /// One chain's share in a [`Summary`].
@@ -111,13 +114,14 @@ impl Summary {
             })
             .collect();
         let independent = !reports.is_empty() && reports.iter().all(|report| report.independent);
-        let parameters: Vec<ParameterSummary> = draws
-            .parameters()
-            .iter()
-            .enumerate()
-            .map(|(position, name)| ParameterSummary::new(name, &draws.series(position, burn_in)))
-            .map(|row| if independent { ParameterSummary { r_hat: None, ..row } } else { row })
-            .collect();
+        let rows = |names: &[String], series: &dyn Fn(usize) -> Vec<Vec<f64>>| -> Vec<ParameterSummary> {
+            let rows = names.iter().enumerate();
+            rows.map(|(position, name)| ParameterSummary::new(name, &series(position)))
+                .map(|row| if independent { ParameterSummary { r_hat: None, ..row } } else { row })
+                .collect()
+        };
+        let parameters = rows(draws.parameters(), &|position| draws.series(position, burn_in));
+        let quantities = rows(draws.quantities(), &|position| draws.quantity_series(position, burn_in));
         let summarised = chains.iter().map(|chain| chain.draws).sum();
         let mut checks = super::verdict::draws::checks(summarised, independent, &parameters);
         checks.extend(reports.iter().flat_map(|report| report.checks.iter().cloned()));
@@ -130,6 +134,7 @@ impl Summary {
             acceptance: draws.acceptance(burn_in),
             chains,
             parameters,
+            quantities,
         }
     }
 }

@@ -12,7 +12,7 @@ impl fmt::Display for Summary {
         if let Some(mark) = self.privacy {
             writeln!(f, "{mark}")?;
         }
-        let rows: Vec<[String; 11]> = self.parameters.iter().map(row).collect();
+        let rows: Vec<[String; 11]> = self.parameters.iter().chain(&self.quantities).map(row).collect();
         let widths: [usize; 11] = std::array::from_fn(|column| {
             let longest = rows.iter().map(|row| row[column].chars().count()).max();
             longest.unwrap_or(0).max(HEADER[column].len())

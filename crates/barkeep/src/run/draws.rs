@@ -162,6 +162,10 @@ pub struct Draws {
     not_private: bool,
     /// Draws of each chain that the summary leaves out.
     warmup: usize,
+    /// The names of quantities that follow from the parameters.
+    quantities: Vec<String>,
+    /// Their values for each chain: quantity j of draw i is `[i * quantities.len() + j]`.
+    derived: Vec<Vec<f64>>,
 }
 
 impl Draws {
@@ -174,11 +178,68 @@ impl Draws {
         if parameters.is_empty() {
             return Err(ShapeError::NoParameters);
         }
+        let draws = Self {
+            parameters,
+            chains: Vec::new(),
+            not_private: false,
+            warmup: 0,
+            quantities: Vec::new(),
+            derived: Vec::new(),
+        };
+        draws.with_quantities(&[])
+    }
+
+    /// Makes room for quantities that follow from the parameters, in columns after theirs.
+    ///
+    /// # Errors
+    /// [`ShapeError::Name`] as in [`new`](Self::new).
+    pub fn with_quantities(mut self, names: &[String]) -> Result<Self, ShapeError> {
         let mut seen = std::collections::BTreeSet::from(["", CHAIN_COLUMN, DRAW_COLUMN, WARMUP_COLUMN]);
-        if let Some(name) = parameters.iter().find(|name| !seen.insert(name)) {
+        if let Some(name) = self.parameters.iter().chain(names).find(|name| !seen.insert(name)) {
             return Err(ShapeError::Name(name.clone()));
         }
-        Ok(Self { parameters, chains: Vec::new(), not_private: false, warmup: 0 })
+        self.quantities = names.to_vec();
+        Ok(self)
+    }
+
+    /// Computes the quantities of every draw.
+    ///
+    /// # Errors
+    /// [`ShapeError::Dimension`] if there are others than were named; nothing is kept then.
+    pub fn derive(&mut self, at: impl Fn(&[f64]) -> Vec<f64>) -> Result<(), ShapeError> {
+        let expected = self.quantities.len();
+        let derived: Vec<Vec<f64>> =
+            self.chains.iter().map(|chain| chain.rows(0).flat_map(&at).collect()).collect();
+        for (chain, values) in self.chains.iter().zip(&derived) {
+            if values.len() != chain.len() * expected {
+                let actual = values.len() / chain.len().max(1);
+                return Err(ShapeError::Dimension { expected, actual });
+            }
+        }
+        self.derived = derived;
+        Ok(())
+    }
+
+    /// The names of the quantities that follow from the parameters.
+    #[must_use]
+    pub fn quantities(&self) -> &[String] {
+        &self.quantities
+    }
+
+    /// The quantities of a chain's draws after the first `burn_in`, row after row.
+    fn derived_rows(&self, chain: usize, burn_in: usize) -> impl Iterator<Item = &[f64]> {
+        let values = self.derived.get(chain).map_or(&[][..], Vec::as_slice);
+        values.chunks_exact(self.quantities.len().max(1)).skip(burn_in)
+    }
+
+    /// The values of one quantity, chain by chain, after each chain's first `burn_in` draws.
+    #[must_use]
+    pub fn quantity_series(&self, quantity: usize, burn_in: usize) -> Vec<Vec<f64>> {
+        (0..self.chains.len())
+            .map(|chain| {
+                self.derived_rows(chain, burn_in).filter_map(|row| row.get(quantity).copied()).collect()
+            })
+            .collect()
     }
 
     /// Marks the run, and with it the summary and the Parquet file, as [`NOT_PRIVATE`].

@@ -248,7 +248,8 @@ impl Runner<'_> {
             let reason = "is not what the table holds: build it by PersonsBuilder for persons, by TableBuilder for records";
             return Err(SpecError::new("data.person", reason).into());
         }
-        let mut draws = Draws::new(model.parameter_names().to_vec())?;
+        let draws = Draws::new(model.parameter_names().to_vec())?;
+        let mut draws = draws.with_quantities(model.quantity_names())?;
         if !certificate.private {
             draws.mark_not_private();
         }
@@ -291,6 +292,7 @@ impl Runner<'_> {
         for chain in chains {
             draws.add(chain)?;
         }
+        draws.derive(|theta| model.quantities(theta))?;
         certificate.steps_used = Some(steps_used.clone());
         // An interrupted chain may be shorter than the burn-in; then half of it is left out.
         let shortest = steps_used.iter().copied().min().unwrap_or(0);

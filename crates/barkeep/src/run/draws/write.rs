@@ -1,4 +1,4 @@
-//! Writes draws as CSV and as Parquet with the same columns: chain, draw, warmup, one per parameter.
+//! Writes draws as CSV and as Parquet with the same columns: chain, draw, warmup, one per parameter and per quantity.
 
 use std::io;
 use std::path::Path;
@@ -19,7 +19,7 @@ impl Draws {
     /// Writes a CSV file: a header, then one line per draw, chain after chain.
     ///
     /// Columns: `chain` and `draw`, both from 1; `warmup`, true for draws the summary leaves out; and one per parameter in the order of
-    /// [`parameters`](Self::parameters).
+    /// [`parameters`](Self::parameters), then one per quantity in the order of [`quantities`](Self::quantities).
     ///
     /// **Precision.** Numbers have the fewest digits that read back as the same f64, an exponent where plain
     /// digits would be many; not-a-number is `NaN`, infinities are `inf` and `-inf`.
@@ -29,11 +29,13 @@ impl Draws {
     pub fn write_csv(&self, path: &Path) -> Result<(), WriteError> {
         write_atomically(path, |file| {
             let mut writer = csv::Writer::from_writer(file);
-            let names = self.parameters.iter().map(String::as_str);
+            let names = self.parameters.iter().chain(&self.quantities).map(String::as_str);
             writer.write_record([CHAIN_COLUMN, DRAW_COLUMN, WARMUP_COLUMN].into_iter().chain(names))?;
-            for (number, chain) in (1_u64..).zip(&self.chains) {
+            for (place, chain) in self.chains.iter().enumerate() {
+                let mut quantities = self.derived_rows(place, 0);
                 for (draw, row) in chain.rows(0).enumerate() {
-                    writer.serialize((number, draw + 1, draw < self.warmup, row))?;
+                    let further = quantities.next().unwrap_or(&[]);
+                    writer.serialize((place + 1, draw + 1, draw < self.warmup, row, further))?;
                 }
             }
             writer.flush()
@@ -68,7 +70,7 @@ impl Draws {
             column(DRAW_COLUMN, Physical::INT64)?,
             column(WARMUP_COLUMN, Physical::BOOLEAN)?,
         ];
-        for name in &self.parameters {
+        for name in self.parameters.iter().chain(&self.quantities) {
             columns.push(column(name, Physical::DOUBLE)?);
         }
         let schema = Type::group_type_builder("draws").with_fields(columns).build()?;
@@ -83,7 +85,7 @@ impl Draws {
             .build();
 
         let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        for (number, chain) in (1_i64..).zip(&self.chains) {
+        for ((number, chain), place) in (1_i64..).zip(&self.chains).zip(0_usize..) {
             let mut group = writer.next_row_group()?;
             let mut position = 0_usize;
             while let Some(mut column) = group.next_column()? {
@@ -98,7 +100,12 @@ impl Draws {
                         column.typed::<BoolType>().write_batch(&flags, None, None)?
                     }
                     _ => {
-                        let series = chain.series(position - 3, 0);
+                        let series = match (position - 3).checked_sub(self.dimension()) {
+                            None => chain.series(position - 3, 0),
+                            Some(quantity) => {
+                                self.derived_rows(place, 0).filter_map(|row| row.get(quantity).copied()).collect()
+                            }
+                        };
                         column.typed::<DoubleType>().write_batch(&series, None, None)?
                     }
                 };
