@@ -2,7 +2,8 @@
 //!
 //! A text ([`parse`], [`build`]) becomes one expression graph ([`graph`]): total, pure, without loops or branches. Gradients and
 //! log ratios are transformations of the graph ([`derivative`], [`difference`]); a [`program`] is the graph as a fixed list of
-//! instructions over [`block`]s of records; [`interval`] arithmetic bounds gradients over the declared columns.
+//! instructions over [`block`]s of records; [`interval`] arithmetic bounds gradients over the declared columns,
+//! and [`reach`] bounds them through a matrix.
 //!
 //! **Privacy.** A text cannot name another record, hold state, fail, or take longer for one record than for another. What it
 //! computes from a record depends on that record and θ alone: the lemma that every sensitivity proof uses holds by syntax, so
@@ -22,6 +23,7 @@ mod op;
 mod parameters;
 mod parse;
 mod program;
+mod reach;
 mod syntax;
 mod text_model;
 mod tokens;

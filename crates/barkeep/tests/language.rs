@@ -130,3 +130,90 @@ fn a_fault_of_a_text_names_key_line_and_place() {
     let said = refusal(&spec(columns, "txt = 'b'", ""));
     assert!(said.contains("name"), "{said}");
 }
+
+/// A spec whose model names the second and the third of three columns.
+const PARTLY: &str = "[data]\npath = 'none.csv'\nrecords = 400\n[data.columns]\n\
+     unused = { min = 0, max = 1, invalid = 0 }\n\
+     x = { min = -50, max = 50, invalid = 0, typical = [2, 4] }\n\
+     y = { min = 0, max = 1000, invalid = 0, scale = 'bounds' }\n\
+     [model]\ntext = '''\nparameters\n a ~ normal(0, 1)\n s > 0 ~ half_normal(1)\n twice = 2 * s\nrecord\n y ~ normal(a + 0.001 * x, s)\n'''\n\
+     [privacy]\nepsilon = 50\ndelta = 1e-5\n[sampler]\nname = 'langevin'\nsteps = 20\nseed = 1\n";
+
+#[test]
+fn simulated_records_of_a_text_have_every_value_in_its_own_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = Spec::parse(PARTLY, folder.path()).unwrap();
+    let csv = folder.path().join("none.csv");
+    let simulation = Simulation::of_spec(&spec);
+    assert_eq!(simulation.filling_bounds(), ["unused"]);
+    simulation.write_csv(&csv, b',', &[0.2, -4.0], Records(400), 1).unwrap();
+    let written = std::fs::read_to_string(&csv).unwrap();
+    let mut lines = written.lines();
+    assert_eq!(lines.next(), Some("unused,x,y"));
+    for line in lines {
+        let values: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        // y has mean 500 + 500·(0.2 + 0.001·x) in its own unit and a standard deviation of 500·e⁻⁴, about 9.
+        assert!((0.0..1.0).contains(&values[0]), "{line}");
+        assert!((2.0..=4.0).contains(&values[1]), "{line}");
+        assert!((values[2] - 601.5).abs() < 55.0, "{line}");
+    }
+}
+
+#[test]
+fn what_a_text_calls_by_name_is_summarised_and_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = Spec::parse(PARTLY, folder.path()).unwrap();
+    let csv = folder.path().join("none.csv");
+    Simulation::of_spec(&spec).write_csv(&csv, b',', &[0.2, -1.0], Records(400), 1).unwrap();
+    let plan = Plan::new(spec).unwrap();
+    let run = plan.run(plan.read_records(&mut |_| {}).unwrap()).unwrap();
+    let summary = run.summary();
+    let names: Vec<&str> = summary.quantities.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["s", "twice"]);
+    let (s, twice) = (summary.quantities[0].mean.unwrap(), summary.quantities[1].mean.unwrap());
+    assert!((twice - 2.0 * s).abs() < 1e-12 && s > 0.0);
+    let shown = summary.to_string();
+    assert!(shown.contains("\nlog_s ") && shown.contains("\ns ") && shown.contains("\ntwice "), "{shown}");
+    run.save(folder.path().join("results")).unwrap();
+    let draws = std::fs::read_to_string(folder.path().join("results/draws.csv")).unwrap();
+    assert_eq!(draws.lines().next(), Some("chain,draw,warmup,a,log_s,s,twice"));
+    let last: Vec<f64> =
+        draws.lines().last().unwrap().split(',').skip(3).map(|cell| cell.parse().unwrap()).collect();
+    assert!((last[1].exp() - last[2]).abs() < 1e-12 && last[3] == 2.0 * last[2], "{last:?}");
+    let held = std::fs::read_to_string(folder.path().join("results/summary.json")).unwrap();
+    let held: serde_json::Value = serde_json::from_str(&held).unwrap();
+    assert_eq!(held["quantities"][1]["name"], "twice");
+}
+
+/// Persons of several rows: a text clips and adds by person as the family it writes down does.
+#[test]
+fn a_text_counts_persons_as_the_family_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let visits: String = (0..240)
+        .map(|k| format!("{},{},{}\n", k % 80, k % 3 == 0 || k % 7 == 1, (k * 37 % 100) as f64 / 50.0 - 1.0))
+        .collect();
+    std::fs::write(folder.path().join("visits.csv"), format!("id,ill,x\n{visits}")).unwrap();
+    let text = "text = '''\nparameters\n a ~ normal(0, 1)\n b ~ normal(0, 1)\nrecord\n ill ~ bernoulli_logit(a + b * x)\n'''";
+    let formula = "formula = 'ill ~ x'\nfamily = 'bernoulli'\n[model.priors]\nintercept = 'normal(0, 1)'\nx = 'normal(0, 1)'";
+    for sampler in [
+        "name = 'barker'\nproposal_sd = 0.2\nclip = 1\nstart = [0, 0]",
+        "name = 'langevin'\nclip = 2\nprecondition = [1, 1]",
+    ] {
+        let draws = |model: &str| {
+            let spec = format!(
+                "[data]\npath = 'visits.csv'\nperson = 'id'\npersons = 80\nmost_rows = 3\n[data.columns]\n\
+                 ill = {{ kind = 'bool', invalid = false }}\nx = {{ min = -1, max = 1, invalid = 0 }}\n\
+                 [model]\n{model}\n[privacy]\nepsilon = 20\ndelta = 1e-4\n[sampler]\n{sampler}\nsteps = 60\nseed = 2\n"
+            );
+            let plan = Plan::new(Spec::parse(&spec, folder.path()).unwrap())
+                .unwrap_or_else(|error| panic!("{error}"));
+            let table = plan.read_records(&mut |_| {}).unwrap();
+            series(&run(&plan, table, 7), 0)
+        };
+        let (found, expected) = (draws(text), draws(formula));
+        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+            assert!((found - expected).abs() <= 1e-9, "{sampler}: {found} {expected}");
+        }
+        assert!(expected[1].iter().any(|value| *value != expected[1][0]), "{sampler}: nothing moved");
+    }
+}

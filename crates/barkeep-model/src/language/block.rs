@@ -145,7 +145,8 @@ fn execute(
                 Source::Each(values) => values,
                 Source::All(_) => &[],
             };
-            let ([p, q], [r, s]) = ([first, second].map(|line| at(line.start)), [first, second].map(|line| at(line.weight)));
+            let ([p, q], [r, s]) =
+                ([first, second].map(|line| at(line.start)), [first, second].map(|line| at(line.weight)));
             if first.operand == second.operand {
                 zip(
                     [values(first)],

@@ -66,6 +66,8 @@ pub(crate) struct Response {
     pub(crate) density: Id,
     /// ln P(Y > y), where censoring needs it.
     pub(crate) survival: Option<Id>,
+    /// The places of the columns its law depends on.
+    pub(crate) reads: Vec<usize>,
     /// What the column holds for the law's 0: the smallest number where a law of levels meets an integer column.
     pub(crate) least: f64,
 }
@@ -78,7 +80,7 @@ pub(crate) struct Meaning {
     pub(crate) parameters: Vec<Parameter>,
     /// A name for each coordinate.
     pub(crate) names: Vec<String>,
-    /// A name and a node for each value a text speaks of, where they are not the coordinates.
+    /// A name and a node for each quantity of the section `parameters` that is no coordinate.
     pub(crate) values: Vec<(String, Id)>,
     pub(crate) responses: Vec<Response>,
     /// Whether part of the density is a bare expression, from which nothing can be simulated.
@@ -299,3 +301,6 @@ fn levels(column: &Column) -> Option<Vec<String>> {
         ColumnKind::Integer { .. } | ColumnKind::Real { .. } => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

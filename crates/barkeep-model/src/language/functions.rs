@@ -219,8 +219,14 @@ pub(crate) fn law_level(graph: &Graph, law: &Law) -> Level {
     parts.into_iter().fold(Level::Constant, Level::max)
 }
 
-/// ln P(low < Y < high); nothing where the law's tails have no closed form.
+/// The most values of a count whose probabilities are added up.
+const MOST_COUNTS: f64 = 256.0;
+
+/// ln P(low ≤ Y ≤ high): by the tails where they have a closed form, by adding up where there are few counts.
 pub(crate) fn log_mass(graph: &mut Graph, law: &Law, low: f64, high: f64) -> Option<Id> {
+    if law.supports().iter().all(|support| *support == Support::Whole) {
+        return log_count_mass(graph, law, low, high);
+    }
     let Law::One { entry, arguments } = law else { return None };
     let cumulative = entry.cumulative?;
     let (below, above) = (low > entry.support.least(), high < entry.support.most());
@@ -245,6 +251,21 @@ pub(crate) fn log_mass(graph: &mut Graph, law: &Law, low: f64, high: f64) -> Opt
     })
 }
 
+/// ln Σ p(y) over the whole numbers from `low` to `high`, if they are few.
+fn log_count_mass(graph: &mut Graph, law: &Law, low: f64, high: f64) -> Option<Id> {
+    if high - low >= MOST_COUNTS {
+        return None;
+    }
+    let (mut sum, mut value) = (graph.constant(f64::NEG_INFINITY), low);
+    while value <= high {
+        let y = graph.constant(value);
+        let density = law.density(graph, y);
+        sum = graph.binary(Binary::LogAddExp, sum, density);
+        value += 1.0;
+    }
+    Some(sum)
+}
+
 /// ln p of a response as it was observed, given y and ln p(y), and ln P(Y > y) where censoring needs it.
 pub(crate) fn observed_density(
     graph: &mut Graph,
@@ -253,7 +274,18 @@ pub(crate) fn observed_density(
     (y, plain): (Id, Id),
     (low, high): (f64, f64),
 ) -> Result<(Id, Option<Id>), String> {
-    let refused = || format!("only {} can be censored or truncated", with_tails());
+    let whole = law.supports().iter().all(|support| *support == Support::Whole);
+    let refused = || match observed {
+        Observed::Truncated if whole => {
+            format!("a count can be truncated between bounds that hold at most {MOST_COUNTS} values")
+        }
+        Observed::Truncated => {
+            format!("only {} and counts can be truncated; write `log_density` for others", with_tails())
+        }
+        Observed::Exact | Observed::AtBounds | Observed::Where { .. } => {
+            format!("only {} can be censored; write `log_density` for others", with_tails())
+        }
+    };
     let tails = |graph: &mut Graph, at: Id| match law {
         Law::One { entry, arguments } => entry.cumulative.map(|cumulative| cumulative(graph, at, arguments)),
         Law::Mixture(_) => None,

@@ -9,7 +9,7 @@ use barkeep_data::{Block, Column, Kind, Scale};
 
 use super::build::{Observed, Response};
 use super::graph::Graph;
-use super::laws::{Law, Weighted};
+use super::laws::{Law, Support, Weighted};
 use super::program::Program;
 use crate::Scratch;
 
@@ -157,7 +157,15 @@ impl Nodes {
                     self.push(&row, 1.0 / TIMES as f64);
                 }
             }
-            // Fixed points between the bounds, weighted by the density.
+            // Every count, or fixed points between the bounds, weighted by the density.
+            Observed::Truncated if response.law.supports().contains(&Support::Whole) => {
+                let mut value = low;
+                while value <= high {
+                    row[response.column] = value;
+                    self.push(&row, 1.0);
+                    value += 1.0;
+                }
+            }
             Observed::Truncated => {
                 for k in 0..INSIDE {
                     row[response.column] = middle(k, INSIDE);

@@ -295,11 +295,12 @@ impl Graph {
             squares = up_by(squares + largest, 1);
         }
         let bound = up_by(squares.sqrt(), 1);
-        (bound.is_finite() && bound > 0.0).then_some(bound)
+        let moves = gradient.iter().any(|id| intervals[*id as usize].size() > 0.0);
+        (bound.is_finite() && moves).then_some(bound)
     }
 
     /// The index and the level outside of which a coordinate is 0.
-    fn level_of(&self, id: Id) -> Option<(Id, u64)> {
+    pub(crate) fn level_of(&self, id: Id) -> Option<(Id, u64)> {
         let Node::Select(condition, _, otherwise) = *self.node(id) else { return None };
         if self.value(otherwise) != Some(0.0) {
             return None;

@@ -11,6 +11,7 @@ use super::interval::Interval;
 use super::parameters::Parameter;
 use super::parse::parse;
 use super::program::Program;
+use super::reach::Core;
 use crate::{Likelihood, Model, Scratch};
 
 /// A model written as text.
@@ -42,6 +43,8 @@ pub struct TextModel {
     /// The graph with gradient and ratio, for bounds.
     whole: Graph,
     slopes: Vec<Id>,
+    /// The gradient taken apart, for bounds through matrices.
+    cores: Vec<Core>,
     difference: Id,
     bound: Option<f64>,
 }
@@ -67,6 +70,7 @@ impl TextModel {
         let mut whole = graph.clone();
         let slopes = whole.gradient(density, d);
         let difference = whole.difference(density, d);
+        let cores = whole.cores(&slopes);
         let mut working = whole.clone();
         let scores = responses.iter().map(|response| Scores::new(&mut working, response, d)).collect();
         let mut outputs = vec![prior];
@@ -97,6 +101,7 @@ impl TextModel {
             graph,
             whole,
             slopes,
+            cores,
             difference,
         };
         model.bound = model.gradient_bound(&model.columns);
@@ -107,6 +112,14 @@ impl TextModel {
     #[must_use]
     pub fn places(&self) -> &[usize] {
         &self.places
+    }
+
+    /// Nodes of the graphs and instructions of the programs that records run through.
+    #[cfg(test)]
+    pub(crate) fn size(&self) -> usize {
+        let programs = [&self.density, &self.ratio, &self.gradient, &self.prior];
+        self.whole.size()
+            + programs.map(|program| program.steps.len() + program.uniforms.len()).iter().sum::<usize>()
     }
 
     fn gradient_bound(&self, columns: &[Column]) -> Option<f64> {
@@ -226,6 +239,11 @@ impl Model for TextModel {
     fn lipschitz(&self, schema: &Schema) -> Option<f64> {
         let columns = self.declared(schema)?;
         if columns == self.columns { self.bound } else { self.gradient_bound(&columns) }
+    }
+
+    /// Over the corners of the columns' bounds, each core of the gradient by its interval.
+    fn lipschitz_through(&self, schema: &Schema, matrix: &[f64]) -> Option<f64> {
+        self.whole.reach(&self.cores, matrix, &ranges(&self.declared(schema)?))
     }
 
     fn log_ratio_range(&self, schema: &Schema, from: &[f64], to: &[f64]) -> Option<(f64, f64)> {

@@ -48,6 +48,8 @@ CONTINUOUS = {
     "half_cauchy": lambda a: stats.halfcauchy(scale=a[0]),
     "beta": lambda a: stats.beta(a[0], a[1]),
 }
+# Laws whose tails have a closed form.
+TAILED = {*TAILS, "half_normal", "half_cauchy"}
 DISCRETE = {
     "bernoulli": lambda a: stats.bernoulli(a[0]),
     "bernoulli_logit": lambda a: stats.bernoulli(special.expit(a[0])),
@@ -90,7 +92,7 @@ for name, law in CONTINUOUS.items():
         fixed = law(a)
         y = float(fixed.ppf(real(0.001, 0.999)))
         tails = ["", ""]
-        if name in TAILS:
+        if name in TAILED:
             # scipy's own logarithms of tails, from the smaller side where it is precise.
             tails = [repr(float(fixed.logcdf(y))), repr(float(fixed.logsf(y)))]
         rows.append((name, y, a, float(fixed.logpdf(y)), *tails))

@@ -23,6 +23,7 @@ impl Builder<'_> {
                 if self.graph.level(id) == Level::Record {
                     return Err(Fault::new(*span, "a name among the parameters cannot use a column"));
                 }
+                self.report(name.clone(), id, *span)?;
                 self.define(name, *span, value)
             }
             Statement::Observe { span, .. } | Statement::Density { span, .. } => {
@@ -97,13 +98,16 @@ impl Builder<'_> {
             };
             if place < coordinates {
                 let coordinate = range.coordinate_name(&entry, place);
-                if self.names.contains(&coordinate) {
-                    return Err(Fault::new(*span, format!("two parameters would be called `{coordinate}`")));
-                }
+                self.claim(&coordinate, *span)?;
                 self.names.push(coordinate);
             }
-            if range != Range::Real {
-                self.named.push((entry, *value));
+            let is_coordinate = match range {
+                Range::Real => true,
+                Range::Ordered => place == 0,
+                Range::Above(_) | Range::Below(_) | Range::Between(..) | Range::Simplex => false,
+            };
+            if !is_coordinate {
+                self.report(entry, *value, *span)?;
             }
         }
         let known = match shape {
@@ -114,6 +118,24 @@ impl Builder<'_> {
         };
         self.meaning.push(Parameter { first, range, values, prior: law });
         self.define(name, *span, known)
+    }
+
+    /// Refuses a name that a coordinate or a quantity has already: both become columns of the draws.
+    fn claim(&self, name: &str, span: Span) -> Result<(), Fault> {
+        let taken =
+            self.names.iter().any(|known| known == name) || self.named.iter().any(|(known, _)| known == name);
+        if taken {
+            let reason = format!("two columns of the draws would be called `{name}`; rename this parameter");
+            return Err(Fault::new(span, reason));
+        }
+        Ok(())
+    }
+
+    /// Has a quantity's posterior reported under this name.
+    fn report(&mut self, name: String, value: Id, span: Span) -> Result<(), Fault> {
+        self.claim(&name, span)?;
+        self.named.push((name, value));
+        Ok(())
     }
 
     fn prior_law(&mut self, place: Place, range: Range, entries: usize) -> Result<Prior, Fault> {

@@ -5,6 +5,7 @@ use barkeep_data::{Column, Kind as ColumnKind};
 use super::{Builder, Observed, Response, Value};
 use crate::language::fault::{Fault, Span, suggestion};
 use crate::language::functions;
+use crate::language::graph::{Id, Node};
 use crate::language::laws::{Law, Support};
 use crate::language::syntax::{Kind, Observation, Place, Statement};
 
@@ -70,6 +71,25 @@ impl Builder<'_> {
                 ));
             }
         }
+        let reads = self.reads(&law_value);
+        let flag = match observed {
+            Observed::Where { flag, .. } => Some(flag),
+            Observed::Exact | Observed::AtBounds | Observed::Truncated => None,
+        };
+        for drawn in std::iter::once(place).chain(flag) {
+            let name = self.column(drawn).name();
+            if reads.contains(&drawn) {
+                let reason = format!("a distribution of `{name}` cannot depend on `{name}` itself");
+                return Err(Fault::new(self.span(law), reason));
+            }
+            if let Some(earlier) = self.responses.iter().find(|earlier| earlier.reads.contains(&drawn)) {
+                let earlier = self.column(earlier.column).name();
+                let reason = format!(
+                    "`{earlier}` above depends on `{name}`: write this line before the one of `{earlier}`, or none may depend on the other"
+                );
+                return Err(Fault::new(span, reason));
+            }
+        }
         functions::check_levels(&law_value, &column).map_err(|reason| Fault::new(self.span(law), reason))?;
         let raw = self.graph.column(place);
         let least = match column.kind() {
@@ -86,8 +106,34 @@ impl Builder<'_> {
             functions::observed_density(&mut self.graph, &law_value, observed, (y, plain), column.range())
                 .map_err(|reason| Fault::new(self.span(law), reason))?;
         self.density = self.graph.add(self.density, density);
-        self.responses.push(Response { column: place, law: Law::clone(&law_value), observed, density, survival, least });
+        self.responses.push(Response {
+            column: place,
+            law: Law::clone(&law_value),
+            observed,
+            density,
+            survival,
+            reads,
+            least,
+        });
         Ok(())
+    }
+
+    /// The places of the columns a law depends on.
+    fn reads(&self, law: &Law) -> Vec<usize> {
+        let mut nodes = Vec::new();
+        law.listed(&mut nodes);
+        let needed = self.graph.needed(&nodes);
+        let ids = (0..self.graph.len()).filter(|id| needed[*id]);
+        ids.filter_map(|id| match self.graph.node(Id::try_from(id).unwrap_or(Id::MAX)) {
+            Node::Column(place) => Some(*place as usize),
+            Node::Constant(_)
+            | Node::Parameter(_)
+            | Node::Unary(..)
+            | Node::Binary(..)
+            | Node::Select(..)
+            | Node::Gather(..) => None,
+        })
+        .collect()
     }
 
     /// The bool column, and its value, that a condition of censoring names.

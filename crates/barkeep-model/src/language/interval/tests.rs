@@ -2,6 +2,8 @@
 
 use barkeep_data::{Column, Schema};
 
+mod texts;
+
 use super::super::derivative::tests::{WIDTH, random};
 use super::*;
 use crate::check::uniform;
@@ -136,7 +138,7 @@ fn ranges_of_ratios_hold_the_ratios() {
         Column::real("y", 0.1, 5.0, 1.0).unwrap(),
     ])
     .unwrap();
-    let text = "parameters\n a\n s > 0\nrecord\n y ~ weibull(s, exp(a * x))\n x ~ normal(a, s)";
+    let text = "parameters\n a\n s > 0\nrecord\n x ~ normal(a, s)\n y ~ weibull(s, exp(a * x))";
     let model = TextModel::new(text, &schema).unwrap();
     for _ in 0..200 {
         let mut point = || [2.0 * next() - 1.0, next() - 0.5];

@@ -36,6 +36,12 @@ fn hazard_tails(graph: &mut Graph, hazard: Id) -> (Id, Id) {
     (graph.unary(Unary::Log1mExp, minus), minus)
 }
 
+/// The tails of |Y| for a law symmetric around 0, from ln P(Y > y): twice that, and the rest.
+fn folded_tails(graph: &mut Graph, above: Id) -> (Id, Id) {
+    let both = plus(graph, above, LN_2);
+    (graph.unary(Unary::Log1mExp, both), both)
+}
+
 pub(super) const EXPONENTIAL: LawEntry = LawEntry {
     name: "exponential",
     arguments: &[("rate", Domain::Positive)],
@@ -120,7 +126,11 @@ pub(super) const HALF_NORMAL: LawEntry = LawEntry {
         let density = normal_density(graph, z, a[0]);
         plus(graph, density, LN_2)
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        let z = graph.div(y, a[0]);
+        let above = normal_tails(graph, z).1;
+        folded_tails(graph, above)
+    }),
     draw: |a, uniform| a[0] * variates::normal(uniform).abs(),
     nodes: |a, out| grid(out, (0.0625, 6.0625), 49, |t| (a[0] * t, -0.5 * t * t)),
 };
@@ -137,7 +147,12 @@ pub(super) const HALF_CAUCHY: LawEntry = LawEntry {
         let shifted = plus(graph, minus, libm::log(2.0 / PI));
         less_log(graph, shifted, a[0])
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        let z = graph.div(y, a[0]);
+        let minus = graph.negate(z);
+        let above = graph.unary(Unary::LnCauchyCdf, minus);
+        folded_tails(graph, above)
+    }),
     draw: |a, uniform| a[0] * libm::tan(FRAC_PI_2 * uniform()),
     nodes: |a, out| {
         grid(out, (FRAC_PI_2 / 82.0, FRAC_PI_2 * (1.0 - 1.0 / 82.0)), 41, |angle| {

@@ -188,6 +188,16 @@ fn every_kind_of_observation_and_constraint_has_the_scores_of_its_records() {
             vec![0.4, -0.2],
         ),
         (
+            "parameters\n m ~ normal(0, 2)\n b ~ normal(0, 1)\nrecord\n k | truncated ~ poisson_log(m + b * x)",
+            vec![Column::integer("k", 1.0, 20.0, 1.0).unwrap(), real("x", -1.0, 1.0)],
+            vec![0.4, 0.5],
+        ),
+        (
+            "parameters\n s > 0 ~ half_normal(2)\nrecord\n y | censored ~ half_normal(s)\n z | truncated ~ half_cauchy(s)",
+            vec![real("y", 0.0, 2.0), real("z", 0.5, 4.0)],
+            vec![0.3],
+        ),
+        (
             "parameters\n m ~ normal(0, 2)\n size > 0 ~ half_cauchy(2)\nrecord\n mu = exp(m)\n k ~ neg_binomial(mu, size)",
             vec![count("k", 300.0)],
             vec![1.0, 0.5],
@@ -261,6 +271,8 @@ fn regressions_as_text_are_the_families() {
     let half = Prior::HalfNormal { scale: 2.0 };
     let line = "a + b1 * x1 + b2 * x2";
     let count = || Column::integer("y", 0.0, 1e6, 0.0).unwrap();
+    // Binomial regressions have a test of their own: their texts name trials.
+    let mut held = std::collections::BTreeSet::from(["binomial"]);
     for (family, link, response, law, nuisance) in [
         ("gaussian", Link::Identity, real("y", -100.0, 100.0), format!("normal({line}, s)"), true),
         ("student_t", Link::Identity, real("y", -100.0, 100.0), format!("student_t(4, {line}, s)"), true),
@@ -298,5 +310,35 @@ fn regressions_as_text_are_the_families() {
         let built_in = Regression::new(design, (entry.build)(&choice).unwrap()).unwrap();
         let near: Vec<f64> = [0.2, -0.4, 0.6, 0.3][..3 + usize::from(nuisance)].to_vec();
         same(&model, &built_in, &near, 0.5);
+        held.insert(family);
+    }
+    assert_eq!(held, crate::families::FAMILIES.iter().map(|family| family.name).collect());
+}
+
+/// A binomial regression with a column of trials, and with a fixed number of them.
+#[test]
+fn binomial_regressions_as_text_are_the_family() {
+    use crate::families::binomial::Binomial;
+    let count = |name: &str| Column::integer(name, 0.0, 40.0, 0.0).unwrap();
+    let names = || vec!["x1".to_owned(), "x2".to_owned()];
+    let prior = Prior::Normal { mean: 0.0, sd: 1.0 };
+    let design = || Design::new("y", names(), true, prior).unwrap();
+    for trials in ["n", "12"] {
+        for law in ["binomial_logit(TRIALS, LINE)", "binomial(TRIALS, inv_logit(LINE))"] {
+            let law = law.replace("TRIALS", trials).replace("LINE", "a + b1 * x1 + b2 * x2");
+            let text = format!(
+                "parameters\n a ~ normal(0, 1)\n b1 ~ normal(0, 1)\n b2 ~ normal(0, 1)\nrecord\n y ~ {law}\n"
+            );
+            let mut columns = vec![count("y")];
+            columns.extend((trials == "n").then(|| count("n")));
+            columns.extend([real("x1", -1.0, 1.0), real("x2", -1.0, 1.0)]);
+            let model = TextModel::new(&text, &schema(columns)).unwrap_or_else(|error| panic!("{error}"));
+            let design = match trials {
+                "n" => design().with_trials("n", 17.0).unwrap(),
+                _ => design().with_fixed_trials(12.0).unwrap(),
+            };
+            let built_in = Regression::new(design, Box::new(Binomial)).unwrap();
+            same(&model, &built_in, &[0.2, -0.4, 0.6], 0.5);
+        }
     }
 }

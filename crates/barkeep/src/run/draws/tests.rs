@@ -70,6 +70,27 @@ fn csv_has_the_promised_columns_and_lines() {
     assert_eq!(text, expected);
 }
 
+#[test]
+fn quantities_follow_every_draw_into_both_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut draws = draws(&["a", "b"], &[&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0]]);
+    let name = |name: &str| vec![name.to_owned()];
+    assert_eq!(draws.clone().with_quantities(&name("b")), Err(ShapeError::Name("b".into())));
+    draws = draws.with_quantities(&name("product")).unwrap();
+    let error = ShapeError::Dimension { expected: 1, actual: 2 };
+    assert_eq!(draws.derive(|row| vec![row[0], row[1]]), Err(error));
+    draws.derive(|row| vec![row[0] * row[1]]).unwrap();
+    assert_eq!(draws.quantity_series(0, 1), [vec![12.0], vec![]]);
+    draws.write_csv(&folder.path().join("draws.csv")).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("draws.csv")).unwrap();
+    let lines = "1,1,false,1.0,2.0,2.0\n1,2,false,3.0,4.0,12.0\n2,1,false,5.0,6.0,30.0\n";
+    assert_eq!(text, format!("chain,draw,warmup,a,b,product\n{lines}"));
+    draws.write_parquet(&folder.path().join("draws.parquet")).unwrap();
+    let reader = SerializedFileReader::new(File::open(folder.path().join("draws.parquet")).unwrap()).unwrap();
+    let products: Vec<f64> = reader.into_iter().map(|row| row.unwrap().get_double(5).unwrap()).collect();
+    assert_eq!(products, [2.0, 12.0, 30.0]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
