@@ -1,9 +1,9 @@
-//! Feeds any text to the model language over columns of every kind; what it accepts is evaluated once.
+//! Feeds any text to the model language over columns of every kind; of what it accepts everything is asked once.
 
 #![no_main]
 
 use barkeep::data::{Block, Column, Schema};
-use barkeep::model::{Likelihood, Scratch, TextModel};
+use barkeep::model::{Likelihood, Model, Scratch, TextModel};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -17,11 +17,14 @@ fuzz_target!(|text: &str| {
     ];
     let Ok(schema) = columns.into_iter().collect::<Result<_, _>>().and_then(Schema::new) else { return };
     let Ok(model) = TextModel::new(text, &schema) else { return };
-    let record = vec![1.0; model.columns()];
-    let theta = vec![0.5; model.dimension()];
-    let mut out = vec![0.0; model.dimension()];
+    let d = Likelihood::dimension(&model);
+    let record = vec![1.0; Likelihood::columns(&model)];
+    let theta = vec![0.5; d];
+    let mut out = vec![0.0; d * d];
     let block = Block::over(&record, 1, 1);
     let mut scratch = Scratch::new();
-    model.gradient(block, &theta, &mut out, &mut scratch);
+    model.gradient(block, &theta, &mut out[..d], &mut scratch);
     model.log_ratio(block, &theta, &theta, &mut out[..1], &mut scratch);
+    let _ = (model.lipschitz(&schema), model.log_ratio_range(&schema, &theta, &theta));
+    let _ = (model.fisher(&theta, &mut out), model.quantities(&theta));
 });

@@ -5,7 +5,7 @@
 //! instructions over [`block`]s of records; [`interval`] arithmetic bounds gradients over the declared columns,
 //! and [`reach`] bounds them through a matrix.
 //!
-//! **Privacy.** A text cannot name another record, hold state, fail, or take longer for one record than for another. What it
+//! **Privacy.** A text cannot name another record, hold state, fail, or run other instructions for one record than for another. What it
 //! computes from a record depends on that record and θ alone: the lemma that every sensitivity proof uses holds by syntax, so
 //! a custodian may run a text by somebody they do not trust.
 

@@ -1,12 +1,13 @@
-//! Feeds specs, schemas, formulas, records and certificates any bytes there are: an answer or a typed error, never a panic or an endless loop.
+//! Feeds specs, schemas, formulas, models, records and certificates any bytes there are: an answer or a typed error, never a panic or an endless loop.
 //!
 //! The same entry points as the targets in `fuzz/`, with a bounded number of cases.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::curator::Table;
-use barkeep::data::{Column, Count, CsvOptions, Schema, View};
+use barkeep::data::{Block, Column, Count, CsvOptions, Schema, View};
 use barkeep::formula::{Formula, Layout};
+use barkeep::model::{Likelihood, Model, Scratch, TextModel};
 use barkeep::{Certificate, Plan, Spec};
 use proptest::prelude::*;
 use std::path::Path;
@@ -135,8 +136,73 @@ fn read_bytes(bytes: &[u8], ending: &str) {
     }
 }
 
+/// The columns of the target `model`.
+fn model_columns() -> Schema {
+    let levels = ["p", "q", "r", "s"].map(str::to_owned).to_vec();
+    let columns = [
+        Column::real("x", -1.0, 3.0, 0.0),
+        Column::real("y", 0.1, 9.0, 1.0),
+        Column::integer("k", 0.0, 9.0, 1.0),
+        Column::boolean("event", false),
+        Column::category("g", levels, "p"),
+    ];
+    Schema::new(columns.into_iter().collect::<Result<_, _>>().unwrap()).unwrap()
+}
+
+/// The texts that fuzzing starts from.
+static SEEDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/model"));
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+});
+
+/// Reads a text as the target does, and asks everything of what it accepts once.
+fn read_model(text: &str) -> Result<(), String> {
+    let schema = model_columns();
+    let model = TextModel::new(text, &schema).map_err(|error| error.to_string())?;
+    let d = Likelihood::dimension(&model);
+    let (record, theta) = (vec![1.0; Likelihood::columns(&model)], vec![0.5; d]);
+    let (mut out, mut matrix) = (vec![0.0; d], vec![0.0; d * d]);
+    let (block, scratch) = (Block::over(&record, 1, 1), &mut Scratch::new());
+    model.gradient(block, &theta, &mut out, scratch);
+    model.log_ratio(block, &theta, &theta, &mut out[..1], scratch);
+    let _ = (model.lipschitz(&schema), model.log_ratio_range(&schema, &theta, &theta));
+    let _ = (model.fisher(&theta, &mut matrix), model.quantities(&theta));
+    Ok(())
+}
+
+#[test]
+fn every_seed_of_the_model_target_is_a_model() {
+    assert!(SEEDS.len() >= 12);
+    for text in SEEDS.iter() {
+        read_model(text).unwrap_or_else(|error| panic!("{text}{error}"));
+    }
+}
+
 proptest! {
     #![proptest_config(config(256))]
+
+    #[test]
+    fn any_change_of_a_model_is_a_model_or_an_error(
+        seed in 0..12_usize,
+        changes in prop::collection::vec((any::<u32>(), 0..9_usize, "\\PC{0,3}"), 0..4),
+    ) {
+        let mut letters: Vec<char> = SEEDS[seed].chars().collect();
+        for (place, length, with) in changes {
+            let from = place as usize % (letters.len() + 1);
+            let to = (from + length).min(letters.len());
+            letters.splice(from..to, with.chars()).for_each(drop);
+        }
+        if let Err(error) = read_model(&letters.into_iter().collect::<String>()) {
+            prop_assert!(error.starts_with("line ") && error.contains('^'), "{error}");
+        }
+    }
+
+    #[test]
+    fn any_text_is_a_model_or_an_error(text in "\\PC{0,200}") {
+        prop_assert!(read_model(&text).is_err());
+    }
 
     #[test]
     fn any_text_is_a_spec_or_an_error(text in "\\PC{0,200}") {

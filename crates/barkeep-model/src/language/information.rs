@@ -1,11 +1,13 @@
 //! Computes the expected information of one record: public points spread over the columns, and each law's own nodes.
 //!
 //! E[∇ℓ·∇ℓᵀ] is a sum over the responses, since conditional scores are uncorrelated, of expectations over the covariates and
-//! over the response given them. Covariates are spread evenly over their bounds and levels by a low-discrepancy sequence: a
-//! public guess, which shapes how fast a chain moves and never where it goes. The response's expectation is a quadrature that
+//! over the response given them. Covariates are spread evenly over what is typical of them, their bounds or their levels, by a
+//! low-discrepancy sequence: a public guess, which shapes how fast a chain moves and never where it goes. The response's expectation is a quadrature that
 //! moves smoothly with θ.
 
 use barkeep_data::{Block, Column, Kind, Scale};
+use barkeep_num::linear::{Spectrum, product};
+use std::ops::Range;
 
 use super::build::{Observed, Response};
 use super::graph::Graph;
@@ -15,6 +17,8 @@ use crate::Scratch;
 
 /// How many points stand for the covariates.
 const POINTS: usize = 64;
+/// More parameters than this are not asked for their steepest corner.
+const MANY: usize = 100;
 /// How many times stand for a censoring time that is spread evenly over the bounds.
 const TIMES: usize = 16;
 /// How many values stand for a truncated response.
@@ -68,6 +72,8 @@ struct Nodes {
     columns: usize,
     rows: Vec<f64>,
     weights: Vec<f64>,
+    /// Where the records of each point end.
+    ends: Vec<usize>,
 }
 
 /// Writes Σ E[∇ℓ_r·∇ℓ_rᵀ] over the responses; false if it is not finite.
@@ -78,22 +84,95 @@ pub(crate) fn information(
     out: &mut [f64],
 ) -> bool {
     out.fill(0.0);
-    let mut points = vec![0.0; columns.len() * POINTS];
-    for (j, column) in columns.iter().enumerate() {
-        for i in 0..POINTS {
-            points[j * POINTS + i] = spread(column, share(i, j));
-        }
+    let points = points(columns, |i, j| spread(&columns[j], share(i, j)));
+    let whole = |nodes: &Nodes, gradient: &Program, scratch: &mut Scratch| {
+        nodes.sum(gradient, theta, (0..nodes.weights.len(), 1.0), out, scratch);
+    };
+    over_points((responses, scores), columns, theta, points, whole);
+    out.iter().all(|entry| entry.is_finite())
+}
+
+/// The largest eigenvalue of A·E[∇ℓ·∇ℓᵀ | x]·Aᵀ over covariates x at corners of their bounds, the responses drawn; A is given
+/// row by row. Nothing where it is not finite.
+///
+/// Nothing either for more than [`MANY`] parameters. All corners where there are few, else as many that are drawn: a public guess of how steep the posterior of records can be
+/// that lie elsewhere than [`information`] has them.
+pub(crate) fn steepest(
+    (responses, scores): (&[Response], &[Scores]),
+    columns: &[Column],
+    theta: &[f64],
+    matrix: &[f64],
+) -> Option<f64> {
+    let d = theta.len();
+    if d > MANY {
+        return None;
     }
+    let drawn: Vec<usize> = responses.iter().map(|response| response.column).collect();
+    let covariates: Vec<usize> = (0..columns.len()).filter(|j| !drawn.contains(j)).collect();
+    let few = covariates.len() <= POINTS.ilog2() as usize;
+    let corner = |i: usize, j: usize| {
+        let (low, high) = columns[j].range();
+        let place = covariates.iter().position(|covariate| *covariate == j);
+        let up = match place {
+            Some(place) if few => i >> place & 1 == 1,
+            Some(_) | None => share(i, j) < 0.5,
+        };
+        // Of more than two levels any may be the steepest.
+        match columns[j].kind() {
+            Kind::Category { .. } => spread(&columns[j], share(i, j)),
+            Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool => {
+                if up {
+                    high
+                } else {
+                    low
+                }
+            }
+        }
+    };
+    let mut sums = vec![0.0; POINTS * d * d];
+    over_points((responses, scores), columns, theta, points(columns, corner), |nodes, gradient, scratch| {
+        for (i, sum) in sums.chunks_exact_mut(d * d).enumerate() {
+            nodes.sum(gradient, theta, (nodes.of_point(i), POINTS as f64), sum, scratch);
+        }
+    });
+    let mut largest: f64 = 0.0;
+    for sum in sums.chunks_exact(d * d) {
+        let through = product(&product(matrix, sum, d), &transposed(matrix, d), d);
+        largest = largest.max(Spectrum::new(&through, d)?.range().1);
+    }
+    largest.is_finite().then_some(largest)
+}
+
+/// The transpose of a square matrix.
+fn transposed(matrix: &[f64], d: usize) -> Vec<f64> {
+    (0..d * d).map(|k| matrix[k % d * d + k / d]).collect()
+}
+
+/// Values of all columns at [`POINTS`] points, column by column.
+fn points(columns: &[Column], at: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    (0..columns.len()).flat_map(|j| (0..POINTS).map(move |i| (i, j))).map(|(i, j)| at(i, j)).collect()
+}
+
+/// Calls `each` with the nodes that stand for every response at the points, and the program of its scores.
+fn over_points(
+    (responses, scores): (&[Response], &[Scores]),
+    columns: &[Column],
+    theta: &[f64],
+    mut points: Vec<f64>,
+    mut each: impl FnMut(&Nodes, &Program, &mut Scratch),
+) {
     let mut scratch = Scratch::new();
     for (place, (response, scores)) in responses.iter().zip(scores).enumerate() {
         let lists = scores.nodes(&points, theta, &mut scratch);
-        let mut nodes = Nodes { columns: columns.len(), rows: Vec::new(), weights: Vec::new() };
+        let mut nodes =
+            Nodes { columns: columns.len(), rows: Vec::new(), weights: Vec::new(), ends: Vec::new() };
         for (i, list) in lists.iter().enumerate() {
             let row: Vec<f64> = (0..columns.len()).map(|j| points[j * POINTS + i]).collect();
             nodes.add(response, &columns[response.column], list, row);
+            nodes.ends.push(nodes.weights.len());
         }
         nodes.weigh(response, scores, theta, &mut scratch);
-        nodes.sum(&scores.gradient, theta, out, &mut scratch);
+        each(&nodes, &scores.gradient, &mut scratch);
         // Later responses may depend on this one: it takes one of its nodes, another for each point.
         for (i, list) in lists.iter().enumerate() {
             if let Some(value) = pick(list, share(i, columns.len() + place)) {
@@ -101,7 +180,6 @@ pub(crate) fn information(
             }
         }
     }
-    out.iter().all(|entry| entry.is_finite())
 }
 
 /// The value at which a running sum of weights passes a share.
@@ -183,7 +261,7 @@ impl Nodes {
             Observed::Truncated => None,
         };
         let count = self.weights.len();
-        let values = self.by_column();
+        let values = self.by_column(0..count);
         let mut logs = vec![0.0; count];
         scores.weight.run(Block::over(&values, count, count), &[theta], &mut logs, &mut scratch.workspace);
         for (i, (weight, log)) in self.weights.iter_mut().zip(logs).enumerate() {
@@ -193,31 +271,45 @@ impl Nodes {
         }
     }
 
-    /// The records column by column.
-    fn by_column(&self) -> Vec<f64> {
-        let count = self.weights.len();
+    /// Some of the records, column by column.
+    fn by_column(&self, chosen: Range<usize>) -> Vec<f64> {
+        let (first, count) = (chosen.start, chosen.len());
         let mut values = vec![0.0; self.columns * count];
-        for (i, row) in self.rows.chunks_exact(self.columns).enumerate() {
+        for (i, row) in self.rows.chunks_exact(self.columns).skip(first).take(count).enumerate() {
             row.iter().enumerate().for_each(|(j, value)| values[j * count + i] = *value);
         }
         values
     }
 
-    /// Adds Σ w·∇ℓ·∇ℓᵀ to `out`.
-    fn sum(&self, gradient: &Program, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let (count, d) = (self.weights.len(), theta.len());
+    /// The records of point i.
+    fn of_point(&self, i: usize) -> Range<usize> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        start..self.ends[i]
+    }
+
+    /// Adds factor·Σ w·∇ℓ·∇ℓᵀ over some of the records to `out`.
+    fn sum(
+        &self,
+        gradient: &Program,
+        theta: &[f64],
+        (chosen, factor): (Range<usize>, f64),
+        out: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        let (count, d) = (chosen.len(), theta.len());
         if count == 0 {
             return;
         }
-        let values = self.by_column();
+        let values = self.by_column(chosen.clone());
+        let weights = &self.weights[chosen];
         let mut scores = vec![0.0; d * count];
         gradient.run(Block::over(&values, count, count), &[theta], &mut scores, &mut scratch.workspace);
         for j in 0..d {
             for k in 0..=j {
                 let (left, right) =
                     (&scores[j * count..(j + 1) * count], &scores[k * count..(k + 1) * count]);
-                let products = left.iter().zip(right).zip(&self.weights).map(|((x, y), w)| x * y * w);
-                let entry: f64 = products.sum();
+                let products = left.iter().zip(right).zip(weights).map(|((x, y), w)| x * y * w);
+                let entry: f64 = factor * products.sum::<f64>();
                 out[j * d + k] += entry;
                 if j != k {
                     out[k * d + j] += entry;
@@ -238,9 +330,18 @@ fn share(k: usize, j: usize) -> f64 {
     ((k as f64 + 0.5) * prime.sqrt()).fract()
 }
 
-/// The value at a share of a column's values, as a model sees it.
+/// What is typical of a column as a model sees it: as declared, or all that its bounds admit.
+fn typical(column: &Column) -> (f64, f64) {
+    let seen = |value: f64| match (column.scale(), column.bounds()) {
+        (Scale::Bounds, Some((min, max))) => (value - (0.5 * min + 0.5 * max)) / (0.5 * max - 0.5 * min),
+        (Scale::Bounds | Scale::None, _) => value,
+    };
+    column.typical().map_or_else(|| column.range(), |(low, high)| (seen(low), seen(high)))
+}
+
+/// The value at a share of a column's typical values, as a model sees it.
 pub(crate) fn spread(column: &Column, share: f64) -> f64 {
-    let (min, max) = column.range();
+    let (min, max) = typical(column);
     match (column.kind(), column.scale()) {
         (Kind::Integer { .. }, Scale::None) | (Kind::Bool | Kind::Category { .. }, _) => {
             (min + (share * (max - min + 1.0)).floor()).min(max)

@@ -6,7 +6,7 @@ use barkeep_num::linear::Cholesky;
 use super::build::{Meaning, Observed, Response, build};
 use super::fault::{Fault, TextError};
 use super::graph::{Graph, Id};
-use super::information::{Scores, information, spread};
+use super::information::{Scores, information, spread, steepest};
 use super::interval::Interval;
 use super::parameters::Parameter;
 use super::parse::parse;
@@ -244,6 +244,14 @@ impl Model for TextModel {
     /// Over the corners of the columns' bounds, each core of the gradient by its interval.
     fn lipschitz_through(&self, schema: &Schema, matrix: &[f64]) -> Option<f64> {
         self.whole.reach(&self.cores, matrix, &ranges(&self.declared(schema)?))
+    }
+
+    /// The steepest information at covariates on corners of their bounds, at θ; nothing without covariates, of which there is
+    /// no guess then.
+    fn stiffness_through(&self, _schema: &Schema, theta: &[f64], matrix: &[f64]) -> Option<f64> {
+        let guessed = (0..self.columns.len()).any(|place| !self.drawn.contains(&place));
+        let sides = (&self.responses[..], &self.scores[..]);
+        (guessed && !self.free).then(|| steepest(sides, &self.columns, theta, matrix)).flatten()
     }
 
     fn log_ratio_range(&self, schema: &Schema, from: &[f64], to: &[f64]) -> Option<(f64, f64)> {

@@ -7,6 +7,12 @@ use super::super::block::Workspace;
 use super::super::program::Program;
 use super::*;
 use crate::check::uniform;
+use crate::gamma::{digamma, trigamma};
+
+/// The standard normal density.
+fn bell(x: f64) -> f64 {
+    libm::exp(-0.5 * x * x) / std::f64::consts::TAU.sqrt()
+}
 
 /// Parameters and columns of a random graph.
 pub(crate) const WIDTH: usize = 3;
@@ -71,8 +77,8 @@ pub(crate) fn random(next: &mut dyn FnMut() -> f64, size: usize) -> (Graph, Id) 
     (graph, root)
 }
 
-/// The root in dual numbers, each function by its definition.
-fn dual(graph: &Graph, root: Id, theta: &[Dual64], record: &[f64]) -> Dual64 {
+/// The root in dual numbers, each function by its definition; special functions by their values and textbook slopes.
+pub(crate) fn dual(graph: &Graph, root: Id, theta: &[Dual64], record: &[f64]) -> Dual64 {
     let real = |value: f64| Dual64::from_re(value);
     let mut values: Vec<Dual64> = Vec::new();
     for id in 0..=root {
@@ -103,7 +109,15 @@ fn dual(graph: &Graph, root: Id, theta: &[Dual64], record: &[f64]) -> Dual64 {
                     Unary::Ln1pSquare => (x * x).ln_1p(),
                     Unary::Witch => x / (x * x + 1.0),
                     Unary::LnCauchyCdf => (x.atan() / std::f64::consts::PI + 0.5).ln(),
-                    other => panic!("{other:?} is not drawn"),
+                    Unary::Abs => x.abs(),
+                    Unary::Sign | Unary::Floor => real(op.at(x.re)),
+                    Unary::LnGamma => Dual64::new(op.at(x.re), digamma(x.re) * x.eps),
+                    Unary::Digamma => Dual64::new(op.at(x.re), trigamma(x.re) * x.eps),
+                    Unary::NormalCdf => Dual64::new(op.at(x.re), bell(x.re) * x.eps),
+                    Unary::LnNormalCdf => {
+                        Dual64::new(op.at(x.re), bell(x.re) / barkeep_num::normal_cdf(x.re) * x.eps)
+                    }
+                    Unary::Trigamma | Unary::Mills => panic!("no density holds {op:?}"),
                 }
             }
             Node::Binary(op, a, b) => {
@@ -121,7 +135,14 @@ fn dual(graph: &Graph, root: Id, theta: &[Dual64], record: &[f64]) -> Dual64 {
                             x
                         }
                     }
-                    Binary::Less => real(f64::from(u8::from(x.re < y.re))),
+                    Binary::Min => {
+                        if y.re < x.re {
+                            y
+                        } else {
+                            x
+                        }
+                    }
+                    Binary::Less | Binary::LessEqual | Binary::Equal => real(op.at(x.re, y.re)),
                     Binary::LogAddExp => {
                         let (low, high) = if x.re < y.re { (x, y) } else { (y, x) };
                         high + (low - high).exp().ln_1p()
@@ -131,7 +152,6 @@ fn dual(graph: &Graph, root: Id, theta: &[Dual64], record: &[f64]) -> Dual64 {
                             |x: Dual64| if x.re < 0.0 { x - x.exp().ln_1p() } else { -(-x).exp().ln_1p() };
                         log(x) - log(y)
                     }
-                    other => panic!("{other:?} is not drawn"),
                 }
             }
             Node::Select(c, a, b) => {

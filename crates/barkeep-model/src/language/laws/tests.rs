@@ -73,6 +73,40 @@ fn densities_and_tails_are_scipys() {
     }
 }
 
+/// Every distribution and its tails, in forward mode by dual numbers: nothing of the transformation under test is used.
+#[test]
+fn gradients_agree_with_dual_numbers_on_every_distribution() {
+    use super::super::derivative::tests::dual;
+    use num_dual::Dual64;
+    let mut compared = std::collections::BTreeSet::new();
+    for row in table() {
+        let count = row.arguments.len();
+        let (mut graph, density, tails) = graph(row.entry, count);
+        let mut roots = vec![density];
+        roots.extend(tails.into_iter().flat_map(|(below, above)| [below, above]));
+        for root in roots {
+            let slopes = graph.gradient(root, count);
+            let values = graph.values(&row.arguments, &[row.y]);
+            for (j, slope) in slopes.iter().enumerate() {
+                let one = |(k, value): (usize, &f64)| Dual64::new(*value, f64::from(u8::from(k == j)));
+                let theta: Vec<Dual64> = row.arguments.iter().enumerate().map(one).collect();
+                let expected = dual(&graph, root, &theta, &[row.y]);
+                let found = values[*slope as usize];
+                let size = 1.0 + expected.eps.abs() + expected.re.abs();
+                let (name, y) = (row.entry.name, row.y);
+                assert!(
+                    (found - expected.eps).abs() <= 1e-9 * size,
+                    "{name} {:?} at {y}, {j}: {found} {}",
+                    row.arguments,
+                    expected.eps
+                );
+                compared.insert(name);
+            }
+        }
+    }
+    assert_eq!(compared.len() + 1, LAWS.len(), "all but point, which has no slope: {compared:?}");
+}
+
 #[test]
 fn gradients_are_those_of_the_densities() {
     for row in table() {
