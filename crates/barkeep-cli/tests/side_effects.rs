@@ -113,6 +113,38 @@ fn with_the_same_draws_every_byte_is_the_same() {
     }
 }
 
+/// A model written as text, by somebody nobody trusts: what it makes of a record shows in the draws or nowhere.
+#[test]
+fn a_text_shows_nothing_but_its_draws() {
+    let text = "parameters
+  a ~ normal(0, 1)
+  b ~ normal(0, 1)
+record
+  x1 ~ normal(a, 1)
+  odd = where(x1 > 3, log(-x1), exp(1000 * x1))
+  x2 | censored ~ laplace(b, max(1, min(odd, 2)))
+";
+    let spec =
+        spec(BITS[0]).replace("name = \"gaussian\"\ncovariance = 1", &format!("text = '''\n{text}'''"));
+    let (mut same, folder) = (0, Folder::new());
+    for seed in 0..3 {
+        let (first, _) = run(&folder, &spec, CELLS[0], seed);
+        assert_eq!(first.code, Some(1), "ten draws are no posterior: {}", first.stderr);
+        for cells in [CELLS[1], CELLS[4]] {
+            let (second, _) = run(&folder, &spec, cells, seed);
+            assert_eq!(
+                (second.code, second.stderr.lines().count()),
+                (first.code, first.stderr.lines().count())
+            );
+            if first.files["draws.csv"] == second.files["draws.csv"] {
+                assert!(first == second, "{cells}: something other than the draws distinguishes the records");
+                same += 1;
+            }
+        }
+    }
+    assert!(same > 0, "no seed gave the same draws on neighbouring records");
+}
+
 /// Replaces every number by its sign and shape, so that lines can be compared that show numbers computed from draws.
 fn masked(text: &str) -> String {
     let mut out = String::new();
