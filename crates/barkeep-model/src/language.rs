@@ -19,6 +19,7 @@ mod graph;
 mod information;
 mod interval;
 mod laws;
+mod observed;
 mod op;
 mod parameters;
 mod parse;

@@ -183,7 +183,10 @@ impl Builder<'_> {
     /// Gives a name a value, once.
     fn define(&mut self, name: &str, span: Span, value: Value) -> Result<(), Fault> {
         if self.schema.columns().iter().any(|column| column.name() == name) {
-            return Err(Fault::new(span, format!("`{name}` is a column; choose another name")));
+            return Err(Fault::new(
+                span,
+                format!("`{name}` is a column: choose another name, or write its law below a line `record`"),
+            ));
         }
         if functions::is_function(name) {
             return Err(Fault::new(span, format!("`{name}` is a function; choose another name")));

@@ -1,49 +1,32 @@
 //! Reads a model's text into statements and expressions.
 
+mod expressions;
+
 use super::fault::{Fault, Span, suggestion};
 use super::syntax::{
-    Constraint, Declaration, Expression, Kind, Observation, Operation, Place, Shape, Statement, Syntax,
+    Constraint, Declaration, Expression, Kind, Observation, Place, Shape, Statement, Syntax,
 };
 use super::tokens::{Token, tokens};
+use expressions::SUM;
 
 /// The most parts of all expressions together.
 pub(crate) const MOST_NODES: usize = 10_000;
-/// The deepest nest of parentheses.
-const DEEPEST: usize = 100;
-
 /// Reads a text.
 pub(crate) fn parse(text: &str) -> Result<Syntax, Fault> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, depth: 0, syntax: Syntax::default() };
+    let mut parser = Parser { text, tokens: tokens(text)?, at: 0, depth: 0, syntax: Syntax::default() };
     parser.text()?;
     Ok(parser.syntax)
 }
 
-struct Parser {
+struct Parser<'t> {
+    text: &'t str,
     tokens: Vec<(Token, Span)>,
     at: usize,
     depth: usize,
     syntax: Syntax,
 }
 
-/// The signs of one precedence, weakest first, and what they mean.
-const PRECEDENCES: [&[(&str, Operation)]; 5] = [
-    &[("or", Operation::Or)],
-    &[("and", Operation::And)],
-    &[
-        ("<", Operation::Less),
-        ("<=", Operation::LessEqual),
-        (">", Operation::Greater),
-        (">=", Operation::GreaterEqual),
-        ("==", Operation::Equal),
-        ("!=", Operation::NotEqual),
-    ],
-    &[("+", Operation::Add), ("-", Operation::Subtract)],
-    &[("*", Operation::Multiply), ("/", Operation::Divide)],
-];
-/// The precedence of a bound in a declaration: its `<` belongs to the declaration.
-const SUM: usize = 3;
-
-impl Parser {
+impl Parser<'_> {
     fn token(&self) -> &Token {
         self.tokens.get(self.at).map_or(&Token::End, |(token, _)| token)
     }
@@ -72,6 +55,22 @@ impl Parser {
 
     fn expect(&mut self, wanted: &str, after: &str) -> Result<(), Fault> {
         if self.take(wanted) { Ok(()) } else { self.fault(format!("expected `{wanted}` {after}")) }
+    }
+
+    /// Takes what closes a bracket. Where it is not there, a bracket that stays open beyond its line is the likelier mistake.
+    fn close(&mut self, wanted: &str, open: Span, after: &str) -> Result<(), Fault> {
+        if self.take(wanted) {
+            return Ok(());
+        }
+        let between = self.text.get(open.start..self.span().start).unwrap_or("");
+        if between.contains('\n') || matches!(self.token(), Token::Line | Token::End) {
+            return Err(Fault::new(open, format!("this is never closed: write `{wanted}`")));
+        }
+        let hint = match self.token() {
+            Token::Name(_) | Token::Number(_) | Token::Level(_) => "; a product is written with `*`",
+            Token::Sign(_) | Token::Line | Token::End => "",
+        };
+        self.fault(format!("expected `{wanted}` {after}{hint}"))
     }
 
     fn name(&mut self, what: &str) -> Result<(String, Span), Fault> {
@@ -187,6 +186,10 @@ impl Parser {
             }
         };
         let (name, span) = self.name("a parameter's name")?;
+        if self.is("|") {
+            return self
+                .fault("`|` says how a record was observed: write a line `record` above the records' lines");
+        }
         if lower.is_none() && self.take("=") {
             let value = self.expression(0)?;
             return Ok(Statement::Local { name, span, value });
@@ -259,6 +262,9 @@ impl Parser {
     /// A line of the section `record`.
     fn record_line(&mut self) -> Result<Statement, Fault> {
         let (name, span) = self.name("a column, a local name or `log_density`")?;
+        if let Some(reason) = self.foreign(&name) {
+            return Err(Fault::new(span, reason));
+        }
         if self.take("=") {
             let value = self.expression(0)?;
             return Ok(if name == "log_density" {
@@ -267,12 +273,35 @@ impl Parser {
                 Statement::Local { name, span, value }
             });
         }
-        let observation = if self.take("|") { self.observation()? } else { Observation::Exact };
+        let observed = self.take("|");
+        let observation = if observed { self.observation()? } else { Observation::Exact };
         if !self.take("~") {
-            return self.fault("expected `=` and an expression, or `~` and a distribution");
+            return self.fault(if observed {
+                "expected `~` and a distribution"
+            } else if self.is("censored") || self.is("truncated") {
+                "write `|` before how a column was observed, as in `t | censored(not event) ~ …`"
+            } else if self.is("[") {
+                "a column is one value of a record, and takes no index"
+            } else {
+                "expected `=` and an expression, or `~` and a distribution"
+            });
         }
         let law = self.law()?;
         Ok(Statement::Observe { column: name, span, observation, law })
+    }
+
+    /// What to write for a word of another language.
+    fn foreign(&self, name: &str) -> Option<&'static str> {
+        // A column may have such a name.
+        if self.is("=") || self.is("~") || self.is("|") {
+            return None;
+        }
+        match name {
+            "if" | "else" => Some("there are no branches: write `where(condition, yes, no)`"),
+            "for" | "while" => Some("there are no loops: every line speaks of one record"),
+            "target" => Some("write `log_density = …`"),
+            _ => None,
+        }
     }
 
     fn observation(&mut self) -> Result<Observation, Fault> {
@@ -291,134 +320,13 @@ impl Parser {
             ));
         }
         self.at += 1;
+        let open = self.span();
         if !self.take("(") {
             return Ok(Observation::CensoredAtBounds);
         }
         let condition = self.expression(0)?;
-        self.expect(")", "after the condition")?;
+        self.close(")", open, "after the condition")?;
         Ok(Observation::CensoredWhere(condition))
-    }
-
-    /// An expression whose signs bind at least as strongly as those at `level` of [`PRECEDENCES`].
-    fn expression(&mut self, level: usize) -> Result<Place, Fault> {
-        let Some(operations) = PRECEDENCES.get(level) else { return self.unary() };
-        // `not` binds weaker than a comparison and stronger than `and`.
-        if level == 2 && self.is("not") {
-            return self.prefixed("not", 2);
-        }
-        let mut left = self.expression(level + 1)?;
-        while let Some((sign, operation)) = operations.iter().find(|(sign, _)| self.is(sign)) {
-            self.take(sign);
-            let right = if level < 2 { self.expression(level + 1)? } else { self.operand(level + 1)? };
-            let span = self.place_span(left).to(self.place_span(right));
-            left = self.push(Kind::Operation(*operation, left, right), span)?;
-        }
-        Ok(left)
-    }
-
-    /// An expression after a sign, where a prefix may stand.
-    fn operand(&mut self, level: usize) -> Result<Place, Fault> {
-        if self.is("not") { self.prefixed("not", 2) } else { self.expression(level) }
-    }
-
-    /// `not not … a` or `- - … a`, without recursion for each.
-    fn prefixed(&mut self, sign: &str, level: usize) -> Result<Place, Fault> {
-        let start = self.span();
-        let mut count = 0_usize;
-        while self.take(sign) {
-            count += 1;
-        }
-        let mut place = if sign == "not" { self.expression(level + 1)? } else { self.power()? };
-        let span = start.to(self.place_span(place));
-        for _ in 0..count {
-            let kind = if sign == "not" { Kind::Not(place) } else { Kind::Negate(place) };
-            place = self.push(kind, span)?;
-        }
-        Ok(place)
-    }
-
-    fn unary(&mut self) -> Result<Place, Fault> {
-        if self.is("-") {
-            return self.prefixed("-", 0);
-        }
-        self.take("+");
-        self.power()
-    }
-
-    /// `a ^ b`, from the right; an exponent may have a sign.
-    fn power(&mut self) -> Result<Place, Fault> {
-        let base = self.atom()?;
-        if !self.take("^") {
-            return Ok(base);
-        }
-        self.deeper()?;
-        let exponent = self.unary()?;
-        self.depth -= 1;
-        let span = self.place_span(base).to(self.place_span(exponent));
-        self.push(Kind::Operation(Operation::Power, base, exponent), span)
-    }
-
-    fn deeper(&mut self) -> Result<(), Fault> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return self
-                .fault(format!("parentheses and powers may be nested {DEEPEST} deep; use a local name"));
-        }
-        Ok(())
-    }
-
-    fn atom(&mut self) -> Result<Place, Fault> {
-        let (token, span) = (self.token().clone(), self.span());
-        match token {
-            Token::Number(value) => {
-                self.at += 1;
-                self.push(Kind::Number(value), span)
-            }
-            Token::Level(level) => {
-                self.at += 1;
-                self.push(Kind::Level(level), span)
-            }
-            Token::Sign("(") => {
-                self.at += 1;
-                self.deeper()?;
-                let inner = self.expression(0)?;
-                self.depth -= 1;
-                self.expect(")", "to close this parenthesis")?;
-                Ok(inner)
-            }
-            Token::Name(name) => {
-                self.at += 1;
-                if self.take("(") {
-                    self.deeper()?;
-                    let mut arguments = Vec::new();
-                    while !self.is(")") {
-                        arguments.push(self.expression(0)?);
-                        if !self.take(",") {
-                            break;
-                        }
-                    }
-                    self.depth -= 1;
-                    let end = self.span();
-                    self.expect(")", &format!("or `,` after an argument of `{name}`"))?;
-                    return self.push(Kind::Call(name, arguments), span.to(end));
-                }
-                if self.take("[") {
-                    self.deeper()?;
-                    let index = self.expression(0)?;
-                    self.depth -= 1;
-                    let end = self.span();
-                    self.expect("]", "after an index")?;
-                    return self.push(Kind::Index(name, index), span.to(end));
-                }
-                self.push(Kind::Name(name), span)
-            }
-            Token::Sign(sign) => {
-                self.fault(format!("expected a number, a name or a parenthesis, not `{sign}`"))
-            }
-            Token::Line | Token::End => {
-                self.fault("expected a number, a name or a parenthesis before the line ends")
-            }
-        }
     }
 }
 

@@ -83,7 +83,15 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
             };
             (Token::Sign(plain), sign.len())
         } else {
-            let reason = "this character does not belong in a model; put ` around a name that has it";
+            let reason = match letter {
+                ';' => "a line ends a statement; leave out `;`",
+                '!' => "write `not`",
+                '&' => "write `and`",
+                '{' | '}' => {
+                    "a section is a line `parameters` or `record` and what follows it, without braces"
+                }
+                _ => "this character does not belong in a model; put ` around a name that has it",
+            };
             return Err(Fault::new(span(letter.len_utf8()), reason));
         };
         tokens.push((token, span(length)));

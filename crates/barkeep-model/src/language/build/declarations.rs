@@ -9,6 +9,7 @@ use crate::language::fault::{Fault, Span, suggestion};
 use crate::language::functions;
 use crate::language::graph::{Id, Level};
 use crate::language::laws::{Law, Support};
+use crate::language::observed;
 use crate::language::op::Unary;
 use crate::language::parameters::{Parameter, Prior, Range};
 use crate::language::syntax::{Constraint, Declaration, Kind, Place, Shape, Statement};
@@ -232,7 +233,7 @@ impl Builder<'_> {
                 let supports = law.supports();
                 let cut = supports.iter().any(|support| low > support.least() || high < support.most());
                 if cut && range != Range::Ordered {
-                    match functions::log_mass(graph, law, low, high) {
+                    match observed::log_mass(graph, law, low, high) {
                         Some(mass) => {
                             let all = graph.times(-(values.len() as f64), mass);
                             sum = graph.add(sum, all);
@@ -242,7 +243,7 @@ impl Builder<'_> {
                         None => {
                             let reason = format!(
                                 "a law that depends on parameters must fill the declared range; {} can be cut off",
-                                functions::with_tails()
+                                observed::with_tails()
                             );
                             return Err(Fault::new(span, reason));
                         }

@@ -7,6 +7,7 @@ use crate::language::fault::{Fault, Span, suggestion};
 use crate::language::functions;
 use crate::language::graph::{Id, Node};
 use crate::language::laws::{Law, Support};
+use crate::language::observed;
 use crate::language::syntax::{Kind, Observation, Place, Statement};
 
 impl Builder<'_> {
@@ -103,7 +104,7 @@ impl Builder<'_> {
         let y = self.graph.sub(raw, first);
         let plain = law_value.density(&mut self.graph, y);
         let (density, survival) =
-            functions::observed_density(&mut self.graph, &law_value, observed, (y, plain), column.range())
+            observed::observed_density(&mut self.graph, &law_value, observed, (y, plain), column.range())
                 .map_err(|reason| Fault::new(self.span(law), reason))?;
         self.density = self.graph.add(self.density, density);
         self.responses.push(Response {

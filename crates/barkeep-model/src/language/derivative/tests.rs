@@ -109,7 +109,13 @@ pub(crate) fn dual(graph: &Graph, root: Id, theta: &[Dual64], record: &[f64]) ->
                     Unary::Ln1pSquare => (x * x).ln_1p(),
                     Unary::Witch => x / (x * x + 1.0),
                     Unary::LnCauchyCdf => (x.atan() / std::f64::consts::PI + 0.5).ln(),
-                    Unary::Abs => x.abs(),
+                    Unary::Abs => {
+                        if x.re < 0.0 {
+                            -x
+                        } else {
+                            x
+                        }
+                    }
                     Unary::Sign | Unary::Floor => real(op.at(x.re)),
                     Unary::LnGamma => Dual64::new(op.at(x.re), digamma(x.re) * x.eps),
                     Unary::Digamma => Dual64::new(op.at(x.re), trigamma(x.re) * x.eps),
