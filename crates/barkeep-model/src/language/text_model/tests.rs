@@ -342,3 +342,27 @@ fn binomial_regressions_as_text_are_the_family() {
         }
     }
 }
+
+/// I(x) = (1, x)(1, x)ᵀ times ¼ for fair coins and for normals of variance 4: steepest where |x| is largest.
+#[test]
+fn the_steepest_corner_of_the_columns_is_found() {
+    let steepest = |text: &str, columns: Vec<Column>, theta: &[f64], matrix: &[f64]| {
+        let model = TextModel::new(text, &schema(columns)).unwrap();
+        model.stiffness_through(&schema(model.columns.clone()), theta, matrix)
+    };
+    let identity = [1.0, 0.0, 0.0, 1.0];
+    let line = "parameters\n a\n b\nrecord\n y ~ LAW";
+    let logistic = line.replace("LAW", "bernoulli_logit(a + b * x)");
+    let coin = || vec![Column::boolean("y", false).unwrap(), real("x", -1.0, 1.0)];
+    let found = steepest(&logistic, coin(), &[0.0, 0.0], &identity).unwrap();
+    assert!((found - 0.25 * 2.0).abs() < 1e-12, "{found}");
+    // Through A = (1 2; 0 3) the vector (1, x) becomes (1 + 2x, 3x).
+    let found = steepest(&logistic, coin(), &[0.0, 0.0], &[1.0, 2.0, 0.0, 3.0]).unwrap();
+    assert!((found - 0.25 * 18.0).abs() < 1e-12, "{found}");
+    let normal = line.replace("LAW", "normal(a + b * x, 2)");
+    let columns = vec![real("y", -100.0, 100.0), real("x", -3.0, 1.0)];
+    let found = steepest(&normal, columns, &[0.5, 0.2], &identity).unwrap();
+    assert!((found - 0.25 * 10.0).abs() < 1e-6, "{found}");
+    // Nothing is guessed of columns that all follow a law.
+    assert_eq!(steepest(MIXTURE, vec![real("x", -50.0, 50.0)], &[0.0, 1.0], &identity), None);
+}

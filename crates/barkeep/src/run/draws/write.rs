@@ -102,9 +102,10 @@ impl Draws {
                     _ => {
                         let series = match (position - 3).checked_sub(self.dimension()) {
                             None => chain.series(position - 3, 0),
-                            Some(quantity) => {
-                                self.derived_rows(place, 0).filter_map(|row| row.get(quantity).copied()).collect()
-                            }
+                            Some(quantity) => self
+                                .derived_rows(place, 0)
+                                .filter_map(|row| row.get(quantity).copied())
+                                .collect(),
                         };
                         column.typed::<DoubleType>().write_batch(&series, None, None)?
                     }

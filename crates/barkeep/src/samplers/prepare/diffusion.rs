@@ -281,7 +281,7 @@ fn facts(frame: &Whitening, width: f64, clip: Clip, integrator: &Integrator, ste
     };
     vec![
         Fact::word("preconditioner", "preconditioner", kind, words),
-        Fact::number("step_time", "time of a step", step, format!("{step}")),
+        Fact::number("step_time", "time of a step", step, format!("{}", (1e6 * step).round() / 1e6)),
         Fact::number(
             "clip",
             "clip of a whitened gradient",
