@@ -7,7 +7,7 @@
 //! [`mechanisms`] that answers everything below. A **[`Cost`]** is a mechanism together with the records it touches
 //! ([`Sampling`]) and the pairs of data sets it must not tell apart ([`Neighbours`]). A combination without a proof is refused
 //! when the cost is made. A **[`Contract`]** is a list of costs and how often each may be paid, in any order, later steps chosen
-//! in view of earlier answers. It is fixed before a run, written into its certificate, and priced here. A **[`Query`]** repeats
+//! in view of earlier answers. It is fixed before a run, written into its certificate as a **[`Bill`]**, and priced here. A **[`Query`]** repeats
 //! one step: any two of steps, ε and δ give the third.
 //!
 //! Every answer is a **[`Bracket`]**: `upper` is what may be certified, `lower` says how much of it is real.
@@ -38,7 +38,8 @@
 //! A [`PrivacyCurve`] holds δ at every ε at once: what it means for one person ([`Risk`]), and what it costs where several
 //! records change together.
 //! [`Rho`], [`Mu`], [`Renyi`] and [`TradeOff`] translate between measures of privacy. [`ZcdpFilter`], [`GdpFilter`] and
-//! [`Odometer`] serve runs that choose their costs as they go. [`calibration`] solves for the smallest noise a budget allows.
+//! [`Odometer`] serve runs that choose their costs as they go; a [`RunFilter`] serves runs of which each was chosen in view of
+//! the last one's answers. [`calibration`] solves for the smallest noise a budget allows.
 //! [`Rule`] is the acceptance test of a sampler, the same function by which the curator flips its coins. [`theorems`] states
 //! what the papers prove, by name and equation, with errata fixed.
 //!
@@ -59,9 +60,9 @@ pub use engines::{decision, gaussian, pld, renyi};
 pub use error::Error;
 pub use mechanisms::Mechanism;
 pub use price::{
-    Bracket, CoinError, Contract, Cost, Delta, Epsilon, Exhausted, GdpFilter, Mu, Neighbours, Odometer,
-    Order, PrivacyCurve, Probability, Rate, Ratio, Renyi, Rho, Risk, Sampling, Sensitivity, Steps, TradeOff,
-    Variance, ZcdpFilter, calibration,
+    Bill, Bracket, CoinError, Contract, Cost, Delta, Epsilon, Exhausted, GdpFilter, Mu, Neighbours, Odometer,
+    Order, PrivacyCurve, Probability, Rate, Ratio, Renyi, Rho, Risk, RunCharge, RunFilter, Runs, Sampling,
+    Sensitivity, SpentOut, Steps, TradeOff, Variance, ZcdpFilter, calibration,
 };
 pub use query::{Answer, Most, Query};
 pub use rule::{

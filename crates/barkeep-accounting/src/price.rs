@@ -1,5 +1,7 @@
 //! Names what is paid: units, the cost of one question, contracts, and the measures of privacy they translate into.
 
+mod across_runs;
+mod bill;
 pub mod calibration;
 pub(crate) mod coin_error;
 mod contract;
@@ -9,6 +11,8 @@ mod measures;
 mod privacy_curve;
 mod units;
 
+pub use across_runs::{RunCharge, RunFilter, Runs, SpentOut};
+pub use bill::Bill;
 pub use coin_error::CoinError;
 pub use contract::Contract;
 pub use cost::Cost;

@@ -5,6 +5,7 @@ mod audit;
 mod catalogue;
 mod demo;
 mod key;
+mod ledger;
 mod plan;
 mod resume;
 mod sample;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     /// Makes keys that certificates are signed with.
     Key(key::Key),
+    /// Keeps the custodian's books: what was ever spent on a population, and what is left.
+    Ledger(ledger::LedgerCommand),
     /// Computes epsilon, delta or steps of a mechanism.
     Account(account::Account),
     /// Attacks the program: a proved lower bound on epsilon beside what is certified.
@@ -61,6 +64,7 @@ impl Command {
             Self::Plan(command) => command.run(),
             Self::Verify(command) => command.run(),
             Self::Key(command) => command.run(),
+            Self::Ledger(command) => command.run(),
             Self::Account(command) => command.run(),
             Self::Audit(command) => command.run(),
             Self::Simulate(command) => command.run(),
@@ -91,6 +95,7 @@ impl From<Error> for Exit {
         match error {
             Error::Budget(_) => Self::Budget(text),
             Error::Certificate(_) => Self::Check(text),
+            Error::Ledger(error) => Self::from(error),
             _ => Self::Input(text),
         }
     }

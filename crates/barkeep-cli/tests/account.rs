@@ -180,7 +180,9 @@ fn bills_are_composed() {
             words.push("--adaptive");
         }
         let both = json(&words);
-        assert!((upper(&both, "epsilon") / upper(&single, "epsilon") - 1.0).abs() < 1e-9, "{both}");
+        // A filter has half of δ for its Gaussian arm, and sets a little aside for coins.
+        let above = upper(&both, "epsilon") / upper(&single, "epsilon") - 1.0;
+        assert!(if adaptive { (0.01..0.05).contains(&above) } else { above.abs() < 1e-9 }, "{both}");
     }
     assert_eq!(ask(&["account", "compose", "not.json", "--delta", "1e-6"]).code, 2);
     let stderr = ask(&["account", "compose", "not.json", "--delta", "1e-6"]).stderr;

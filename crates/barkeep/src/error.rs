@@ -47,6 +47,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The custodian's ledger does not pay, or cannot be used.
+    #[error("{0}")]
+    Ledger(#[from] barkeep_ledger::Error),
     /// A certificate does not hold what it says.
     #[error("{0}")]
     Certificate(String),

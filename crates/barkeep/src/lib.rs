@@ -65,6 +65,8 @@ pub use barkeep_accounting as accounting;
 pub use barkeep_curator as curator;
 /// Records and their public description.
 pub use barkeep_data as data;
+/// The custodian's books.
+pub use barkeep_ledger as ledger;
 /// The block-wise model trait and the built-in models.
 pub use barkeep_model as model;
 /// Special functions and small linear algebra.
@@ -72,7 +74,7 @@ pub use barkeep_num as num;
 
 pub use diagnostics::Summary;
 pub use error::Error;
-pub use plan::certificate::{Certificate, Hashes, Verified};
+pub use plan::certificate::{Certificate, Charged, Hashes, Verified};
 pub use plan::facts::Fact;
 pub use plan::start::PlannedStart;
 pub use plan::{Bill, ColumnFaults, FaultCounts, Plan};
@@ -83,7 +85,7 @@ pub use run::journal::JOURNAL;
 pub use run::{Run, Runner, Unwatched, Watch};
 pub use signature::{PublicKey, SigningKey};
 pub use simulate::Simulation;
-pub use spec::{BuiltIn, Data, Privacy, Sampler, Spec, SpecError};
+pub use spec::{BuiltIn, ChargedTo, Data, Privacy, Sampler, Spec, SpecError};
 
 /// The README's snippets, compiled and run.
 #[cfg(doctest)]

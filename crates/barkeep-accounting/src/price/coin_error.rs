@@ -104,6 +104,11 @@ impl CoinError {
         if self.near.absolute <= NEAR_SHARE * delta { self.near } else { self.far }
     }
 
+    /// By how much ε and δ may rise under the far pair, whatever δ is: kρ + kρ' and kβ'.
+    pub(crate) fn far(&self) -> (f64, f64) {
+        (if *self == Self::NONE { 0.0 } else { self.shift(&self.far) }, self.far.absolute)
+    }
+
     /// kρ + kr.
     fn shift(&self, excess: &Excess) -> f64 {
         up(self.near.relative + excess.relative)

@@ -35,6 +35,10 @@ impl PlanCommand {
             let mut json = plan.to_json();
             json["alternatives"] = serde_json::json!(alternatives);
             json["meaning"] = serde_json::json!(risk);
+            if let (Some(to), Some(quote)) = (plan.spec().charged_to(), plan.quote()?) {
+                json["account"] = super::ledger::quoted(&quote);
+                json["account"]["name"] = serde_json::json!(to.account);
+            }
             if let Some(error) = self.error {
                 json["solved"] = serde_json::json!({ "error": error, "epsilon": budget(&plan) });
             }
@@ -44,6 +48,7 @@ impl PlanCommand {
             say(&format!("An error of {error} posterior sd takes epsilon {epsilon:.3}. The plan under it:"));
         }
         describe(&plan);
+        describe_account(&plan)?;
         for other in alternatives {
             let what = match other.epsilon == budget(&plan).unwrap_or(f64::NAN) {
                 true => format!("with {} {}", other.records, plan.spec().data().unit().plural()),
@@ -68,6 +73,17 @@ fn budget(plan: &Plan) -> Option<f64> {
         Privacy::Budget { epsilon, .. } => Some(epsilon.get()),
         Privacy::NotPrivate => None,
     }
+}
+
+/// Says what the account that the spec names would make of the run.
+///
+/// # Errors
+/// The ledger cannot be used, or the plan does not go with the account.
+pub(super) fn describe_account(plan: &Plan) -> Result<(), Exit> {
+    if let (Some(to), Some(quote)) = (plan.spec().charged_to(), plan.quote()?) {
+        say(&format!("  {:<28} {}", "account", super::ledger::account_words(&to.account, &quote)));
+    }
+    Ok(())
 }
 
 /// Describes the plan to a person.

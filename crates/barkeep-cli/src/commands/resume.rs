@@ -15,6 +15,9 @@ pub(crate) struct Resume {
     /// Where the records are, if no longer where they were. They must be the same records.
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
+    /// Where the ledger is that the run is charged to, if no longer where it was.
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
     /// The key that signs the certificate, if the run was begun with one.
     #[arg(long, value_name = "KEY")]
     sign: Option<PathBuf>,
@@ -28,6 +31,10 @@ impl Resume {
         if let Some(key) = key {
             folder = folder.signed_by(key);
         }
+        if let Some(ledger) = self.ledger {
+            folder = folder.ledger_at(ledger);
+        }
+        folder = folder.dated(super::ledger::now());
         super::plan::describe(&plan);
         say(&format!(
             "Continuing {}: {} answers are replayed, the rest is asked. That these are the same records is your promise.",

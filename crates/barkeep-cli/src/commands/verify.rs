@@ -1,6 +1,7 @@
 //! `barkeep verify`: computes the ε of a certificate again, and checks the files beside it and its signature.
 
 use crate::exit::{Exit, print};
+use barkeep::ledger::Ledger;
 use barkeep::{Certificate, PublicKey};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,9 @@ pub(crate) struct Verify {
     /// The public key of whoever must have signed it, a file that `barkeep key new` made.
     #[arg(long, value_name = "PUB")]
     key: Option<PathBuf>,
+    /// The custodian's ledger: must hold this certificate's reservation.
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
 }
 
 impl Verify {
@@ -39,6 +43,17 @@ impl Verify {
             (Some(_), []) => print("verified: the files beside it are those the run left")?,
             (Some(_), absent) => print(&format!("not checked: {}, not beside it", absent.join(", ")))?,
             (None, _) => print("not checked: the files beside it, since the run has not ended")?,
+        }
+        match (&certificate.charged, &self.ledger) {
+            (_, Some(ledger)) => {
+                certificate.check_ledger(&Ledger::open(ledger)?)?;
+                print("verified: the ledger holds its reservation")?;
+            }
+            (Some(charged), None) => print(&format!(
+                "charged to account \"{}\" as run {}; --ledger checks that",
+                charged.account, charged.run
+            ))?,
+            (None, None) => {}
         }
         if let Some(not_planned) = verified.not_planned {
             print(&format!("not checked: {not_planned}"))?;

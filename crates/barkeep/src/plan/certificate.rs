@@ -50,6 +50,9 @@ pub struct Certificate {
     pub unit: Unit,
     /// Which data set it is, as its custodian calls it; absent where the spec does not say.
     pub data_id: Option<String>,
+    /// The account of a custodian's ledger that paid; absent where the spec names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charged: Option<Charged>,
     /// Number of records, or of persons; the number of their rows is not public.
     pub records: Records,
     /// The model's name; of a model of one's own, its type's.
@@ -70,6 +73,16 @@ pub struct Certificate {
     pub hashes: Option<Hashes>,
     /// Who vouches for all of the above; absent where no key was given.
     pub signature: Option<Signature>,
+}
+
+/// Which reservation of which account pays for a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Charged {
+    /// The account.
+    pub account: String,
+    /// The run's name in the ledger, 32 hexadecimal digits.
+    pub run: String,
 }
 
 /// SHA-256 of each file a run leaves, in hexadecimal digits: an edited file does not fit its certificate.
@@ -213,6 +226,7 @@ impl Certificate {
             premises: premises(unit, ModelCode::of(plan.spec())),
             unit,
             data_id: plan.spec().data().id().map(str::to_owned),
+            charged: None,
             records: plan.spec().data().records(),
             model: plan.spec().model_name().to_owned(),
             sampler: plan.sampler().name.to_owned(),
@@ -229,6 +243,20 @@ impl Certificate {
     /// The certificate as it stood before the first answer.
     pub(crate) fn before_answers(&self) -> Self {
         Self { steps_used: None, hashes: None, signature: None, ..self.clone() }
+    }
+
+    /// SHA-256 of the certificate's file as it stands, in hexadecimal digits.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digits(&Sha256::digest(self.text().as_bytes()))
+    }
+
+    /// Whether it says which reservation pays exactly where its spec names an account, and that account.
+    fn names_account(&self, account: Option<&str>) -> bool {
+        let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let named = |charged: &Charged| charged.run.len() == 32 && charged.run.bytes().all(digit);
+        self.charged.as_ref().map(|charged| charged.account.as_str()) == account
+            && self.charged.as_ref().is_none_or(named)
     }
 
     /// The certificate signed, or as it is without a key.
@@ -429,6 +457,7 @@ impl Certificate {
             ("public", self.public == public(unit)),
             ("premises", self.premises == premises(unit, ModelCode::Own(own))),
             ("data_id", data.get("id").and_then(toml::Value::as_str) == self.data_id.as_deref()),
+            ("charged", self.names_account(section("privacy").get("account").and_then(toml::Value::as_str))),
             ("records", count(&data, unit.plural()) == Some(self.records.0)),
             ("model", self.model == own),
             ("sampler", self.sampler == named),
@@ -461,6 +490,7 @@ impl Certificate {
             ("premises", planned.premises == self.premises),
             ("unit", planned.unit == self.unit),
             ("data_id", planned.data_id == self.data_id),
+            ("charged", self.names_account(plan.spec().charged_to().map(|to| to.account.as_str()))),
             ("records", planned.records == self.records),
             ("model", planned.model == self.model),
             ("sampler", planned.sampler == self.sampler),

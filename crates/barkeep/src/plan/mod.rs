@@ -12,7 +12,7 @@ pub(crate) mod report;
 pub(crate) mod start;
 
 pub use accuracy::Alternative;
-pub use bill::Bill;
+pub use barkeep_accounting::Bill;
 pub use report::{ColumnFaults, FaultCounts};
 
 use self::bill::PricedBill;

@@ -1,6 +1,7 @@
 //! Buys a run: from the price of its steps and a budget to the number of steps and the bill.
 
-use super::bill::{Bill, PricedBill};
+use super::Bill;
+use super::bill::PricedBill;
 use crate::Error;
 use crate::samplers::entry::{Price, Questions};
 use crate::spec::{Privacy, SpecError};

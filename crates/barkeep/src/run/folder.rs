@@ -4,6 +4,7 @@ use crate::Error;
 use crate::insecure::Insecure;
 use crate::plan::Plan;
 use crate::plan::certificate::{Certificate, Hashes};
+use crate::run::charged::Charge;
 use crate::run::files::{WriteError, write_atomically, write_json};
 use crate::run::journal::{JOURNAL, Journal};
 use crate::run::runner::Ready;
@@ -29,6 +30,10 @@ pub struct Folder {
     path: PathBuf,
     keeping: Keeping,
     signer: Option<SigningKey>,
+    /// Where the ledger is, if not where the spec says.
+    ledger: Option<PathBuf>,
+    /// When the ledger's entries are written, as the program says.
+    date: Option<String>,
 }
 
 /// What happens to answers.
@@ -68,7 +73,7 @@ impl Folder {
                 ));
             }
         }
-        Ok(Self { path: path.to_owned(), keeping: Keeping::New, signer: None })
+        Ok(Self { path: path.to_owned(), keeping: Keeping::New, signer: None, ledger: None, date: None })
     }
 
     /// Opens the folder of a run that was killed or interrupted, and plans that run again; `records` says where the
@@ -102,9 +107,13 @@ impl Folder {
             }
         }
         let spec = journal.header().certificate.parsed_spec()?;
-        let plan = Plan::new(spec.with_records_at(records.unwrap_or(journal.place())))?;
+        let spec = spec.with_records_at(records.unwrap_or(journal.place()));
+        let plan = Plan::new(match journal.ledger() {
+            Some(ledger) => spec.with_ledger_at(ledger),
+            None => spec,
+        })?;
         let keeping = Keeping::Continued(Box::new(journal));
-        Ok((Self { path: path.to_owned(), keeping, signer: None }, plan))
+        Ok((Self { path: path.to_owned(), keeping, signer: None, ledger: None, date: None }, plan))
     }
 
     /// Signs the certificate, before the first answer and after the last.
@@ -117,6 +126,18 @@ impl Folder {
     #[must_use]
     pub fn without_journal(self) -> Self {
         Self { keeping: Keeping::Nowhere, ..self }
+    }
+
+    /// Finds the ledger that pays here, not where the spec says.
+    #[must_use]
+    pub fn ledger_at(self, path: impl Into<PathBuf>) -> Self {
+        Self { ledger: Some(path.into()), ..self }
+    }
+
+    /// Dates the entries that the run leaves in a ledger.
+    #[must_use]
+    pub fn dated(self, date: String) -> Self {
+        Self { date: Some(date), ..self }
     }
 
     /// The folder.
@@ -168,12 +189,29 @@ impl Folder {
     /// As [`Folder::run_on`], and bad records: a new folder is then given back, since nothing was answered.
     pub fn run(mut self, runner: Runner<'_>) -> Result<Run, Error> {
         let new = matches!(self.keeping, Keeping::New | Keeping::Nowhere);
+        let mut charge = self.charge(&runner).inspect_err(|_| {
+            if new {
+                self.release();
+            }
+        })?;
+        let kept = self.kept_answers();
         // The journal first: a run killed while it reads can be continued, too.
-        let ready = self.ready(runner)?;
+        let ready = self.ready(runner.charged(charge.as_ref().map(Charge::stated)))?;
         let watch = ready.runner.watcher();
-        match ready.runner.plan().read_records(&mut |records| watch.read(records)) {
-            Ok(table) => self.certify_and_run(ready, table),
-            Err(error) => {
+        let table = self
+            .reserve(charge.as_mut(), &ready, kept)
+            .and_then(|()| ready.runner.plan().read_records(&mut |records| watch.read(records)));
+        match (table, charge) {
+            (Ok(table), None) => self.certify_and_run(ready, table),
+            (Ok(table), Some(charge)) => {
+                let path = self.path.clone();
+                let run = self.certify_and_run(ready, table)?;
+                charge.close(&path, run.interrupted)?;
+                Ok(run)
+            }
+            // What is reserved is spent, and can only be continued.
+            (Err(error), Some(charge)) if charge.is_reserved() => Err(charge.stands(&error, &self.path)),
+            (Err(error), _) => {
                 if new {
                     ready.give_up();
                     self.release();
@@ -181,6 +219,22 @@ impl Folder {
                 Err(error)
             }
         }
+    }
+
+    /// What the run's account is to be asked, if the spec names one.
+    fn charge(&self, runner: &Runner<'_>) -> Result<Option<Charge>, Error> {
+        let own = match &self.keeping {
+            Keeping::New | Keeping::Nowhere => None,
+            Keeping::Continued(journal) => journal.header().certificate.charged.clone(),
+        };
+        Charge::of(runner, own, self.ledger.as_deref(), self.date.clone())
+    }
+
+    /// Has the account pay, and then certifies: before records are opened.
+    fn reserve(&self, charge: Option<&mut Charge>, ready: &Ready<'_>, kept: u64) -> Result<(), Error> {
+        let Some(charge) = charge else { return Ok(()) };
+        charge.reserve(&ready.runner, kept)?;
+        self.announce(&ready.runner.certificate())
     }
 
     /// Certifies, runs on a table already in memory and writes everything.

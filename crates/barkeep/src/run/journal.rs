@@ -92,8 +92,12 @@ impl Journal {
         let mut file =
             OpenOptions::new().read(true).write(true).create_new(true).open(&path).map_err(fail)?;
         file.lock().map_err(fail)?;
-        let place =
-            std::path::absolute(plan.spec().data().path()).map_err(fail)?.to_string_lossy().into_owned();
+        let absolute =
+            |path: &Path| std::path::absolute(path).map(|path| path.to_string_lossy().into_owned());
+        let mut place = absolute(plan.spec().data().path()).map_err(fail)?;
+        if let Some(charged_to) = plan.spec().charged_to() {
+            place = place + "\0" + &absolute(&charged_to.ledger).map_err(fail)?;
+        }
         let (bytes, digests) =
             format::header_bytes(&header, &place).map_err(|error| fail(io::Error::other(error)))?;
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(fail)?;
@@ -180,8 +184,11 @@ impl Journal {
         insecure_seed: Option<u64>,
         signed_by: Option<&str>,
     ) -> Result<Self, Error> {
-        let (kept, now) =
-            (&self.header.certificate, &Certificate::with_randomness(plan, insecure_seed.is_some()));
+        let (kept, mut now) =
+            (&self.header.certificate, Certificate::with_randomness(plan, insecure_seed.is_some()));
+        // Which reservation pays is no part of a plan; the ledger is asked before anything else is.
+        now.charged = kept.charged.clone();
+        let now = &now;
         let other = |reason: String| Err(Error::Journal { path: self.path.clone(), reason });
         if kept.program != now.program {
             return other(format!("the run was begun by {}; this is {}", kept.program, now.program));
@@ -212,7 +219,12 @@ impl Journal {
 
     /// Where the records were.
     pub(crate) fn place(&self) -> &Path {
-        Path::new(&self.place)
+        Path::new(self.place.split('\0').next().unwrap_or_default())
+    }
+
+    /// Where the ledger was that the run is charged to.
+    pub(crate) fn ledger(&self) -> Option<&Path> {
+        self.place.split_once('\0').map(|(_, ledger)| Path::new(ledger))
     }
 
     /// Whether the run had ended when the journal was opened.
@@ -354,6 +366,17 @@ impl Journal {
     fn fault(&self, fault: Fault) -> Error {
         faulty(&self.path, fault)
     }
+}
+
+/// How many answers the journal in a file holds; none where there is no journal.
+///
+/// # Errors
+/// As [`digest`].
+pub(crate) fn answers(path: &Path) -> Result<Option<u64>, Error> {
+    let Ok(file) = File::open(path) else { return Ok(None) };
+    let Opening { digests, header, .. } = scanned(path, &file)?.opening;
+    let chains = u32::try_from(header.certificate.chains).unwrap_or(u32::MAX);
+    Ok(Some((0..=chains).map(|chain| digests.answers(chain)).sum()))
 }
 
 /// The digest of the journal at `path`.

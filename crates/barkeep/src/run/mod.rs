@@ -1,12 +1,14 @@
 //! Runs a plan: opens a gate for every chain and steps until the steps are used, refused, or a person stops it.
 
+mod charged;
 pub mod draws;
-pub mod files;
 pub(crate) mod folder;
 pub(crate) mod journal;
 pub mod rehearse;
 mod runner;
 
+/// Files of which a reader finds the old content or the whole new one.
+pub use barkeep_files as files;
 pub use runner::Runner;
 
 use crate::Error;

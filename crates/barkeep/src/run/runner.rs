@@ -4,7 +4,7 @@ use super::{Run, Unwatched, Watch, budget, steps};
 use crate::Error;
 use crate::insecure::Insecure;
 use crate::plan::Plan;
-use crate::plan::certificate::Certificate;
+use crate::plan::certificate::{Certificate, Charged};
 use crate::public_rng::PublicRng;
 use crate::run::draws::{Chain, Draws};
 use crate::run::journal::{Header, Journal};
@@ -25,6 +25,8 @@ pub struct Runner<'a> {
     insecure: Option<Insecure>,
     keeping: Keeping,
     signed_by: Option<String>,
+    /// The reservation that pays, where the spec names an account.
+    charged: Option<Charged>,
 }
 
 /// Where answers are kept.
@@ -42,7 +44,14 @@ impl Plan {
     /// Prepares a run that is watched or repeatable; [`Plan::run`] is the plain one.
     #[must_use]
     pub fn runner(&self) -> Runner<'_> {
-        Runner { plan: self, watch: &Unwatched, insecure: None, keeping: Keeping::Nowhere, signed_by: None }
+        Runner {
+            plan: self,
+            watch: &Unwatched,
+            insecure: None,
+            keeping: Keeping::Nowhere,
+            signed_by: None,
+            charged: None,
+        }
     }
 
     /// Runs every chain over the records, with fresh protecting randomness.
@@ -96,7 +105,29 @@ impl<'a> Runner<'a> {
     /// The certificate the run stands under, as it is before the first answer.
     #[must_use]
     pub fn certificate(&self) -> Certificate {
-        Certificate::with_randomness(self.plan, self.insecure.is_some())
+        let certificate = Certificate::with_randomness(self.plan, self.insecure.is_some());
+        Certificate { charged: self.charged.clone(), ..certificate }
+    }
+
+    /// States which reservation of the spec's account pays.
+    pub(super) fn charged(mut self, charged: Option<Charged>) -> Self {
+        self.charged = charged;
+        self
+    }
+
+    /// Refuses a run whose spec names an account that nobody has asked.
+    fn paid_for(&self) -> Result<(), Error> {
+        if self.plan.spec().charged_to().is_some() && self.charged.is_none() {
+            let reason = "charges runs that read their records from the spec's file, by `Folder::run`; the records of this one \
+                          cannot be told from others";
+            return Err(SpecError::new("privacy.ledger", reason).into());
+        }
+        Ok(())
+    }
+
+    /// Whether the run gives up privacy.
+    pub(super) fn is_insecure(&self) -> bool {
+        self.insecure.is_some()
     }
 
     /// Notes in the journal whose key signs the certificate.
@@ -137,6 +168,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// As [`Runner::run`]; nothing was asked.
     pub(super) fn ready(self) -> Result<Ready<'a>, Error> {
+        self.paid_for()?;
         match self.keeping.clone() {
             Keeping::Continued(folder) => self.continued(Journal::open(&folder)?),
             Keeping::Nowhere => Ok(Ready { seed: self.seed()?, runner: self, journal: None }),
@@ -159,6 +191,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// [`Error::Journal`] if the journal is another run's.
     pub(super) fn continued(self, journal: Journal) -> Result<Ready<'a>, Error> {
+        self.paid_for()?;
         let journal = journal.belongs_to(self.plan, self.insecure_seed(), self.signed_by.as_deref())?;
         Ok(Ready { seed: journal.header().seed, runner: self, journal: Some(journal) })
     }

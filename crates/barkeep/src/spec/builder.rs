@@ -1,6 +1,6 @@
 //! Builds a spec in code. Keys and their checks are those of the text: what is built can be written down as TOML.
 
-use super::{Data, Files, Privacy, Spec, SpecError};
+use super::{ChargedTo, Data, Files, Privacy, Spec, SpecError};
 use crate::Error;
 use crate::plan::Plan;
 use barkeep_curator::Temper;
@@ -81,6 +81,7 @@ impl Spec {
             model,
             temper: Temper::NONE,
             privacy,
+            charged_to: None,
             table,
             written: None,
         }
@@ -115,6 +116,17 @@ impl Spec {
             model.insert("temper".to_owned(), temper.get().into());
         }
         self.temper = temper;
+        self.written = None;
+        self
+    }
+
+    /// Charges the run to an account of a custodian's ledger. Nothing is opened yet.
+    #[must_use]
+    pub fn charge_to(mut self, account: ChargedTo) -> Self {
+        if let Some(Value::Table(privacy)) = self.table.get_mut("privacy") {
+            privacy.extend(account.to_toml());
+        }
+        self.charged_to = Some(account);
         self.written = None;
         self
     }

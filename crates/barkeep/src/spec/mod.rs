@@ -14,7 +14,7 @@ pub(crate) use builder::OWN;
 pub use builder::{BuiltIn, Sampler};
 pub use data::{COLUMN_KEYS, DATA_KEYS, Data, draft_schema};
 pub(crate) use files::Files;
-pub use privacy::{PRIVACY_KEYS, Privacy};
+pub use privacy::{ChargedTo, PRIVACY_KEYS, Privacy};
 pub use section::{Key, SpecError};
 
 use crate::models::{self, Built};
@@ -48,6 +48,7 @@ pub struct Spec {
     model: Arc<dyn Model>,
     temper: Temper,
     privacy: Privacy,
+    charged_to: Option<ChargedTo>,
     /// All sections, with the columns of a schema file written in.
     table: toml::Table,
     /// The text it was read from, if the table is that text and nothing else.
@@ -93,6 +94,7 @@ impl Spec {
         data.view = view;
         let temper = temper(&Section::open("model", model_table), data.records())?;
         let privacy = Privacy::parse(section("privacy")?)?;
+        let charged_to = ChargedTo::parse(section("privacy")?, files)?;
         if let (Privacy::Budget { neighbours: Neighbours::AddRemove, .. }, true) =
             (privacy, model_table.contains_key("n0"))
         {
@@ -109,7 +111,18 @@ impl Spec {
             table.insert("model".to_owned(), texted.into());
         }
         let model_name = entry.name.to_owned();
-        Ok(Self { data, model_name, own: false, likelihood, model, temper, privacy, table, written: None })
+        Ok(Self {
+            data,
+            model_name,
+            own: false,
+            likelihood,
+            model,
+            temper,
+            privacy,
+            charged_to,
+            table,
+            written: None,
+        })
     }
 
     /// How many records a table may hold: exactly the declared number, which is public, or any where neighbours add or
@@ -185,6 +198,21 @@ impl Spec {
     #[must_use]
     pub fn privacy(&self) -> Privacy {
         self.privacy
+    }
+
+    /// The account of a custodian's ledger that pays, if the spec names one.
+    #[must_use]
+    pub fn charged_to(&self) -> Option<&ChargedTo> {
+        self.charged_to.as_ref()
+    }
+
+    /// The same spec with its ledger in another place. Its text stays, and so does one that names no ledger.
+    #[must_use]
+    pub fn with_ledger_at(mut self, path: impl Into<PathBuf>) -> Self {
+        if let Some(charged_to) = &mut self.charged_to {
+            charged_to.ledger = path.into();
+        }
+        self
     }
 
     /// The spec as TOML: word for word as it was read, or with the columns of its schema file written in, or as it was

@@ -1,10 +1,12 @@
 //! Reads `[privacy]`: the budget and what it protects.
 
+use super::files::Files;
 use super::section::{Key, Section, SpecError, key};
 use barkeep_accounting::{Delta, Epsilon, Neighbours};
+use std::path::{Path, PathBuf};
 
 /// The keys of `[privacy]`.
-pub const PRIVACY_KEYS: [Key; 4] = [
+pub const PRIVACY_KEYS: [Key; 8] = [
     key("epsilon", "", "the most privacy loss the run may cost, above 0"),
     key("delta", "", "the probability with which ε may be exceeded, between 0 and 1; well below 1/records"),
     key(
@@ -13,6 +15,15 @@ pub const PRIVACY_KEYS: [Key; 4] = [
         "\"substitute\": one record is replaced; \"add-remove\": one is added or removed",
     ),
     key("private", "true", "false runs a baseline without any protection and marks every output NOT PRIVATE"),
+    key(
+        "ledger",
+        "none",
+        "the custodian's ledger, a file that `barkeep ledger new` made, relative to the spec; the run is charged to it before \
+         records are opened, and refused where its account does not pay for it",
+    ),
+    key("account", "", "with ledger: the account whose total pays"),
+    key("analyst", "none", "with ledger: who asks; needed where the account has caps for analysts"),
+    key("project", "none", "with ledger: for which project; needed where the account has caps for projects"),
 ];
 
 /// Neighbours by the names a spec gives them.
@@ -76,7 +87,7 @@ impl Privacy {
     pub(crate) fn parse(table: &toml::Table) -> Result<Self, SpecError> {
         let section = Section::new("privacy", table, PRIVACY_KEYS.iter())?;
         if section.flag("private")? == Some(false) {
-            for key in ["epsilon", "delta", "neighbours"] {
+            for key in ["epsilon", "delta", "neighbours", "ledger", "account", "analyst", "project"] {
                 if section.has(key) {
                     return Err(
                         section.error(key, "has no meaning with private = false; remove one of the two")
@@ -92,6 +103,69 @@ impl Privacy {
         let neighbours = section.choice("neighbours", &NEIGHBOURS)?.unwrap_or(Neighbours::Substitute);
         let epsilon = Epsilon::new(epsilon).map_err(|error| section.error("epsilon", error.to_string()))?;
         Ok(Self::Budget { epsilon, delta, neighbours })
+    }
+}
+
+/// The account of a custodian's ledger that a run is charged to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChargedTo {
+    /// The ledger.
+    pub ledger: PathBuf,
+    /// The account.
+    pub account: String,
+    /// Who asks.
+    pub analyst: Option<String>,
+    /// For which project.
+    pub project: Option<String>,
+}
+
+impl ChargedTo {
+    /// An account of a ledger.
+    pub fn new(ledger: impl AsRef<Path>, account: impl Into<String>) -> Self {
+        let ledger = ledger.as_ref().to_owned();
+        Self { ledger, account: account.into(), analyst: None, project: None }
+    }
+
+    /// The same account, asked by this analyst.
+    #[must_use]
+    pub fn by_analyst(self, analyst: impl Into<String>) -> Self {
+        Self { analyst: Some(analyst.into()), ..self }
+    }
+
+    /// The same account, asked for this project.
+    #[must_use]
+    pub fn for_project(self, project: impl Into<String>) -> Self {
+        Self { project: Some(project.into()), ..self }
+    }
+
+    /// Reads the keys; relative paths start where `files` says. The ledger is not opened.
+    ///
+    /// # Errors
+    /// Keys that need another one.
+    pub(super) fn parse(table: &toml::Table, files: Files<'_>) -> Result<Option<Self>, SpecError> {
+        let section = Section::new("privacy", table, PRIVACY_KEYS.iter())?;
+        let text = |key| section.text(key).map(|text| text.map(str::to_owned));
+        let Some(ledger) = text("ledger")? else {
+            let lone = ["account", "analyst", "project"].into_iter().find(|key| section.has(key));
+            return match lone {
+                None => Ok(None),
+                Some(key) => Err(section.error(key, "needs ledger, the file that holds the account")),
+            };
+        };
+        let account = section.require("account", text("account")?)?;
+        let ledger = files.folder().join(ledger);
+        Ok(Some(Self { ledger, account, analyst: text("analyst")?, project: text("project")? }))
+    }
+
+    /// The keys that say the same.
+    pub(super) fn to_toml(&self) -> impl Iterator<Item = (String, toml::Value)> + '_ {
+        let ledger = self.ledger.display().to_string();
+        let rest = [("analyst", self.analyst.clone()), ("project", self.project.clone())];
+        [("ledger", Some(ledger)), ("account", Some(self.account.clone()))]
+            .into_iter()
+            .chain(rest)
+            .filter_map(|(key, value)| Some((key.to_owned(), value?.into())))
     }
 }
 

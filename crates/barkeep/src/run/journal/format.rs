@@ -7,7 +7,7 @@
 //! | 16 | `barkeep journal\n` |
 //! | 4 | version of this layout, 1 |
 //! | 4, then that many | [`Header`] as JSON: the certificate as it stood before the first answer, and the public seeds |
-//! | 4, then that many | the path of the records' file, UTF-8; it may change, so the journal's digest leaves it out |
+//! | 4, then that many | the path of the records' file, UTF-8, and after a zero byte that of the ledger, if there is one; they may change, so the journal's digest leaves it out |
 //! | 32 | hash of all before |
 //!
 //! | bytes | record |

@@ -30,7 +30,7 @@ pub struct WriteError {
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("summary.json");
-/// barkeep::run::files::write_atomically(&path, |file| std::io::Write::write_all(file, b"{}"))?;
+/// barkeep_files::write_atomically(&path, |file| std::io::Write::write_all(file, b"{}"))?;
 /// assert_eq!(std::fs::read(&path)?, b"{}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -100,12 +100,12 @@ impl Drop for Partial {
 
 /// Makes the names in a folder survive a power cut.
 #[cfg(unix)]
-pub(super) fn synchronise_folder(folder: &Path) -> io::Result<()> {
+pub fn synchronise_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
 #[cfg(not(unix))]
-pub(super) fn synchronise_folder(_folder: &Path) -> io::Result<()> {
+pub fn synchronise_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
