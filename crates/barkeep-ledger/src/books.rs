@@ -14,6 +14,9 @@ pub struct Books {
     runs: BTreeMap<String, RunState>,
 }
 
+/// Whose runs a cap bounds, by name.
+type Capped = (Whom, String);
+
 /// One account.
 #[derive(Debug, Clone)]
 pub struct Account {
@@ -21,7 +24,7 @@ pub struct Account {
     neighbours: Neighbours,
     unit: Unit,
     data: Vec<DataVersion>,
-    caps: BTreeMap<(Whom, String), RunFilter>,
+    caps: BTreeMap<Capped, RunFilter>,
     runs: Vec<String>,
     refusals: u64,
     closed: Option<String>,
@@ -116,7 +119,7 @@ impl Account {
         &self,
         analyst: Option<&str>,
         project: Option<&str>,
-    ) -> Result<Vec<((Whom, String), RunFilter)>, String> {
+    ) -> Result<Vec<(Capped, RunFilter)>, String> {
         let mut caps = Vec::new();
         for (whom, name) in [(Whom::Analyst, analyst), (Whom::Project, project)] {
             if !self.caps.keys().any(|(kind, _)| *kind == whom) {

@@ -253,7 +253,7 @@ impl RunFilter {
         }
         let room = |(sum, budget): (Option<f64>, &Option<f64>)| match (sum, budget) {
             // Where nothing was spent nothing was released.
-            (Some(sum), _) if sum == 0.0 => true,
+            (Some(0.0), _) => true,
             (Some(sum), Some(budget)) => sum <= *budget,
             (Some(_) | None, _) => false,
         };
@@ -265,7 +265,7 @@ impl RunFilter {
     #[must_use]
     pub fn share_spent(&self) -> f64 {
         let share = |(sum, budget): (Option<f64>, &Option<f64>)| match (sum, budget) {
-            (Some(sum), _) if sum == 0.0 => 0.0,
+            (Some(0.0), _) => 0.0,
             (Some(sum), Some(budget)) => sum / budget,
             (Some(_) | None, _) => f64::INFINITY,
         };
