@@ -84,7 +84,10 @@ fn examine(out: &Path, full: Option<f64>) -> Reached {
         assert!(certified || !has(result), "{result} without a certificate");
     }
     match (certified, has("draws.csv"), has(".barkeep-run")) {
-        (true, true, false) => Reached::End,
+        (true, true, false) => {
+            assert!(!names.iter().any(|name| name.starts_with(".draws-")), "a spool is left: {names:?}");
+            Reached::End
+        }
         (true, true, true) => Reached::Draws,
         (true, false, _) => Reached::Certificate,
         (false, ..) if has("journal.bin") => Reached::Journal,
@@ -332,6 +335,46 @@ fn what_cannot_be_resumed_is_refused_and_left_alone() {
     assert_eq!(examine(&at("out"), planned(&folder)), Reached::End);
     let shown = folder.barkeep(&["resume", "nowhere"]);
     assert!(shown.code == 2 && shown.stderr.contains("no journal"), "{}", shown.stderr);
+}
+
+/// The most memory a run ever held, in KiB, by GNU time.
+fn peak(folder: &Folder, spec: &str, out: &str) -> u64 {
+    let (code, said) =
+        shell(folder, &format!("command time -f '%M' barkeep sample {spec} --out {out} --no-journal"));
+    assert!(matches!(code, 0 | 1), "{said}");
+    said.lines().last().unwrap().trim().parse().unwrap()
+}
+
+/// A hundred times the steps, and no more memory than the pieces that are held at a time: 65 536 draws of a parameter and
+/// a row group. Held in memory, two chains of a million draws of two parameters would be 34 MB, and the same again in
+/// every array the summary makes of them.
+#[test]
+#[ignore = "slow, and needs GNU time: cargo test --release -p barkeep-cli --test faults -- --ignored --nocapture memory"]
+#[expect(clippy::print_stdout, reason = "SECURITY.md quotes it")]
+fn memory_does_not_grow_with_the_steps() {
+    let folder = ready();
+    for (sampler, keys) in [
+        ("rwmh", "proposal_sd = 0.1\nstart = [0, 0]"),
+        ("langevin", "step = 1e-9\nstart = [0, 0]"),
+        ("statistics", ""),
+    ] {
+        let head = GOOD_SPEC.split("[sampler]").next().unwrap();
+        let head = if sampler == "rwmh" {
+            format!("{}[privacy]\nprivate = false\n", head.split("[privacy]").next().unwrap())
+        } else {
+            head.to_owned()
+        };
+        let peaks = [10_000, 100_000, 1_000_000].map(|steps| {
+            let spec = format!(
+                "{head}[sampler]\nname = '{sampler}'\n{keys}\nsteps = {steps}\nchains = 2\nseed = 6\n"
+            );
+            folder.write("long.toml", &spec);
+            peak(&folder, "long.toml", &format!("{sampler}-{steps}"))
+        });
+        println!("{sampler}: {peaks:?} KiB for 10^4, 10^5 and 10^6 steps in each of two chains");
+        assert!(peaks[2] < peaks[1] + 4 * 1024, "{sampler}: {peaks:?}");
+        assert!(peaks[2] < peaks[0] + 24 * 1024, "{sampler}: {peaks:?}");
+    }
 }
 
 #[test]

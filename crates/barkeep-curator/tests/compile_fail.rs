@@ -20,6 +20,7 @@ const EXPECTED: &str = "//~ ";
 #[test]
 fn secrets_stay_inside() {
     let libraries = libraries();
+    assert_eq!(errors("control", &libraries), BTreeSet::new(), "what is allowed compiles");
     for program in ["names", "types", "fields", "moves"] {
         let source = std::fs::read_to_string(path(program)).unwrap();
         let expected: BTreeSet<(usize, String)> = (1..)
@@ -41,39 +42,35 @@ fn path(program: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compile_fail").join(program).with_extension("rs")
 }
 
-/// The libraries that cargo built, one file of each, with which the control compiles.
+/// The very files this test is linked with, by cargo's fingerprints, in the order of [`LIBRARIES`].
 ///
-/// A build for other features or of other sources may have left more than one file of a library. The newest are tried first:
-/// cargo built or kept those this test is linked with, and anything newer is of sources as new.
+/// A target folder may hold a library built many times, for other features or of other sources. The fingerprint of this test
+/// lists those of the libraries it was built with: a number for each, which the library's own folder of fingerprints repeats.
 fn libraries() -> Vec<PathBuf> {
-    let folder = folder();
-    let candidates = LIBRARIES.map(|library| {
-        let start = format!("lib{library}-");
-        let mut found: Vec<PathBuf> = std::fs::read_dir(&folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|ending| ending == "rlib"))
-            .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(&start))
-            .collect();
-        found.sort_by_key(|path| std::cmp::Reverse(path.metadata().unwrap().modified().unwrap()));
-        assert!(!found.is_empty(), "no {library} in {}", folder.display());
-        found
-    });
-    let mut chosen: Vec<Vec<PathBuf>> = vec![Vec::new()];
-    for found in candidates {
-        // Newest with newest first, older ones where they do not go together.
-        chosen = found
-            .iter()
-            .flat_map(|file| {
-                chosen.iter().map(move |before| [before.as_slice(), std::slice::from_ref(file)].concat())
-            })
-            .collect();
-    }
-    let rank =
-        |files: &Vec<PathBuf>| files.iter().map(|file| file.metadata().unwrap().modified().unwrap()).min();
-    chosen.sort_by_key(|files| std::cmp::Reverse(rank(files)));
-    let fits = |files: &Vec<PathBuf>| errors("control", files).is_empty();
-    chosen.into_iter().take(100).find(fits).expect("the control compiles with the libraries cargo built")
+    let (program, folder) = (std::env::current_exe().unwrap(), folder());
+    let name = program.file_stem().unwrap().to_string_lossy().into_owned();
+    let hash = name.rsplit_once('-').unwrap().1;
+    let fingerprints = folder.with_file_name(".fingerprint");
+    let own = fingerprints.join(format!("barkeep-curator-{hash}/test-integration-test-compile_fail.json"));
+    let own = std::fs::read_to_string(&own)
+        .unwrap_or_else(|_| unreachable!("this cargo keeps fingerprints elsewhere than {}", own.display()));
+    LIBRARIES
+        .iter()
+        .map(|library| {
+            // …, "name", false, number], …
+            let after = own.split_once(&format!("\"{library}\",")).unwrap().1;
+            let number = after.split([',', ']']).nth(1).unwrap().parse::<u64>().unwrap();
+            let digits: String = number.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+            let same = |folder: &PathBuf| {
+                std::fs::read_to_string(folder.join(format!("lib-{library}")))
+                    .is_ok_and(|text| text == digits)
+            };
+            let mut known = std::fs::read_dir(&fingerprints).unwrap().map(|entry| entry.unwrap().path());
+            let found = known.find(same).unwrap_or_else(|| unreachable!("no fingerprint of {library}"));
+            let hash = found.to_string_lossy().rsplit_once('-').unwrap().1.to_owned();
+            folder.join(format!("lib{library}-{hash}.rlib"))
+        })
+        .collect()
 }
 
 /// Where cargo put this test and the libraries it is linked with.

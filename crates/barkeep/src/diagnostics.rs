@@ -11,13 +11,15 @@
 //! log-ratios, do not belong here.
 
 pub mod convergence;
+mod location;
 pub mod mmd;
 pub mod moments;
 mod points;
+mod selection;
 mod summary;
 mod table;
 mod verdict;
 
 pub use points::{MomentDistance, Points};
-pub use summary::{ChainSummary, ParameterSummary, Summary};
+pub use summary::{ChainSummary, MOST_COMPARED, ParameterSummary, Summary};
 pub use verdict::{Check, Grade, Verdict};

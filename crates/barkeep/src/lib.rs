@@ -7,8 +7,8 @@
 //! | [`Spec`] | what a person decides: [`Data`] (what is public about the records), a model, [`Privacy`] (the budget), a [`Sampler`] |
 //! | [`Plan`] | what follows from a spec without opening the records: steps, [`Bill`], [`Fact`]s, warnings; it cannot be edited |
 //! | [`Certificate`] | what a plan guarantees and under which premises; anyone can [verify](Certificate::verify) it |
-//! | [`Run`] | what a plan yields on a table of records: [`Draws`], their [`Summary`], and the certificate it ran under |
-//! | [`Folder`] | keeps a run on disk: its certificate before the first answer, every answer before the next question |
+//! | [`Run`] | what a plan yields on a table of records: [`Draws`] in memory, their [`Summary`], and the certificate it ran under |
+//! | [`Folder`] | keeps a run on disk: its certificate before the first answer, every answer before the next question, draws as they come |
 //!
 //! A spec is text ([`Spec::parse`]) or built in code ([`Spec::built_in`], and [`Spec::new`] for a model of your own). It
 //! becomes a plan by [`Spec::plan`], a plan becomes a run by [`Plan::run`], a run becomes files by [`Run::save`].
@@ -80,7 +80,7 @@ pub use plan::start::PlannedStart;
 pub use plan::{Bill, ColumnFaults, FaultCounts, Plan};
 pub use public_rng::PublicRng;
 pub use run::draws::{Draws, Outcome};
-pub use run::folder::{CERTIFICATE, Folder};
+pub use run::folder::{CERTIFICATE, Folder, Saved};
 pub use run::journal::JOURNAL;
 pub use run::{Run, Runner, Unwatched, Watch};
 pub use signature::{PublicKey, SigningKey};

@@ -1,7 +1,7 @@
 //! Compares summaries with the figures ArviZ computes from the same draws (tests/tables/make_convergence.py).
 
-use barkeep::diagnostics::ParameterSummary;
 use barkeep::diagnostics::convergence::ess_mean;
+use barkeep::{Draws, Outcome, Summary};
 
 /// The two sides round differently in sums of a few hundred terms, in Fourier transforms and in Φ⁻¹: 4e-15 is the
 /// worst seen.
@@ -37,7 +37,13 @@ fn figures_agree_with_arviz() {
     let mut worst = 0.0_f64;
     let mut failures = Vec::new();
     for Entry { name, figures: expected, chains } in &entries {
-        let found = ParameterSummary::new(name, chains);
+        let mut draws = Draws::new(vec![name.clone()]).unwrap();
+        for states in chains {
+            let mut chain = draws.chain();
+            states.iter().for_each(|state| chain.push(&[*state], Outcome::Moved).unwrap());
+            draws.add(chain).unwrap();
+        }
+        let found = &Summary::new(&draws, 0).parameters[0];
         let scale = chains.iter().flatten().fold(0.0_f64, |largest, value| largest.max(value.abs()));
         let low = found.interval_89.map(|[low, _]| low);
         let high = found.interval_89.map(|[_, high]| high);

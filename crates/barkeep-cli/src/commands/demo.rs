@@ -107,7 +107,7 @@ impl Demo {
             exact.len()
         ));
         for (index, (row, exact)) in summary.parameters.iter().zip(&exact).enumerate() {
-            let draws = run.draws.series(index, summary.burn_in).concat();
+            let draws = run.series(index)?.concat();
             say(&format!("   {:<11} {}", row.name, sketch::histogram(&draws, exact.mean, exact.sd)));
         }
         say(&format!(

@@ -4,7 +4,7 @@ use super::watch::Progress;
 use crate::exit::{Exit, pronounce, say};
 use barkeep::diagnostics::Grade;
 use barkeep::insecure::Insecure;
-use barkeep::{Error, Folder, JOURNAL, Plan, Run, SigningKey};
+use barkeep::{Error, Folder, JOURNAL, Plan, Saved, SigningKey};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ impl Sample {
 pub(super) fn finish(
     plan: &Plan,
     progress: &Progress,
-    result: Result<Run, Error>,
+    result: Result<Saved, Error>,
     out: &Path,
 ) -> Result<(), Exit> {
     progress.finish();
@@ -80,7 +80,7 @@ pub(super) fn finish(
 ///
 /// # Errors
 /// [`Exit::Check`] with the verdict's grade.
-pub(super) fn trusted(run: &Run) -> Result<(), Exit> {
+pub(super) fn trusted(run: &Saved) -> Result<(), Exit> {
     match run.summary().verdict.grade {
         Grade::Trustworthy | Grade::Wide => Ok(()),
         Grade::NotToBeTrusted => Err(Exit::Check(
@@ -94,7 +94,7 @@ pub(super) fn trusted(run: &Run) -> Result<(), Exit> {
 ///
 /// # Errors
 /// The standard output, where the verdict goes, is closed or full.
-pub(super) fn report(plan: &Plan, run: &Run, out: &Path) -> Result<(), Exit> {
+pub(super) fn report(plan: &Plan, run: &Saved, out: &Path) -> Result<(), Exit> {
     say("");
     pronounce(&run.summary().verdict)?;
     say("");

@@ -10,8 +10,7 @@ use crate::{
     Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Table, Term,
 };
 use barkeep_accounting::Neighbours;
-use barkeep_data::Schema;
-use barkeep_data::Unit;
+use barkeep_data::{Records, Schema, Unit};
 use barkeep_model::Likelihood;
 use std::sync::Arc;
 
@@ -72,6 +71,17 @@ impl Curator {
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.table.unit()
+    }
+
+    /// Whether there are as many records, or persons, as declared; always true where their number is secret.
+    ///
+    /// **Privacy.** Under substitution the number is public. Where neighbours add or remove one, nothing is compared.
+    #[must_use]
+    pub fn holds(&self, declared: Records) -> bool {
+        match self.privacy_model.neighbours {
+            Neighbours::Substitute => self.records() == declared.as_len(),
+            Neighbours::AddRemove => true,
+        }
     }
 
     /// What questions are accounted under.

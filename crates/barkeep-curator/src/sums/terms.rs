@@ -139,17 +139,8 @@ impl<'a> Terms<'a> {
 
     /// The sums over all records, where they are known already.
     pub(crate) fn known(&self) -> Option<&'a [i64]> {
-        match self.written {
-            Written::Counted(sums) => Some(sums),
-            Written::Gradient { .. }
-            | Written::Score { .. }
-            | Written::Statistics(_)
-            | Written::Columns(_)
-            | Written::Gram(_)
-            | Written::Centred(_)
-            | Written::Tail { .. }
-            | Written::Shifted { .. } => None,
-        }
+        let Written::Counted(sums) = self.written else { return None };
+        Some(sums)
     }
 
     /// The number of entries of one record's term.
@@ -159,22 +150,11 @@ impl<'a> Terms<'a> {
 
     /// Whether the terms are gradients affine in the columns; they are then described in `affine`.
     pub(crate) fn affine(&self, affine: &mut Affine) -> bool {
-        match self.written {
-            Written::Gradient { theta, precondition: Precondition::Identity } => {
-                // Whatever a model says here, the columns are there and every coordinate is clipped.
-                self.likelihood.affine_gradient(theta, affine)
-                    && affine.fits(self.width, self.likelihood.columns())
-            }
-            Written::Gradient { .. }
-            | Written::Score { .. }
-            | Written::Statistics(_)
-            | Written::Counted(_)
-            | Written::Columns(_)
-            | Written::Gram(_)
-            | Written::Centred(_)
-            | Written::Tail { .. }
-            | Written::Shifted { .. } => false,
-        }
+        let Written::Gradient { theta, precondition: Precondition::Identity } = self.written else {
+            return false;
+        };
+        // Whatever a model says here, the columns are there and every coordinate is clipped.
+        self.likelihood.affine_gradient(theta, affine) && affine.fits(self.width, self.likelihood.columns())
     }
 
     /// Writes the terms of a tile's records, or of the persons that end in it, to `worker.terms`, and says how many.
@@ -231,17 +211,8 @@ impl<'a> Terms<'a> {
 
     /// The products that are summed and the integer that stands for 1, where the terms are products.
     pub(crate) fn gram(&self, clip: Clip) -> Option<(Gram<'a>, i64)> {
-        match self.written {
-            Written::Gram(gram) => Some((gram, gram::one(clip.get()).ok()?)),
-            Written::Gradient { .. }
-            | Written::Score { .. }
-            | Written::Statistics(_)
-            | Written::Counted(_)
-            | Written::Columns(_)
-            | Written::Centred(_)
-            | Written::Tail { .. }
-            | Written::Shifted { .. } => None,
-        }
+        let Written::Gram(gram) = self.written else { return None };
+        Some((gram, gram::one(clip.get()).ok()?))
     }
 
     /// The fewest blocks worth a thread of their own: one where each record has nodes to go through.
@@ -260,17 +231,8 @@ impl<'a> Terms<'a> {
 
     /// Whether entry `k` is a product of two different coordinates, which gets less noise.
     pub(crate) fn is_pair(&self, k: usize) -> bool {
-        match &self.written {
-            Written::Gram(gram) => !gram::is_square(k, gram.coordinates.len()),
-            Written::Gradient { .. }
-            | Written::Score { .. }
-            | Written::Statistics(_)
-            | Written::Counted(_)
-            | Written::Columns(_)
-            | Written::Centred(_)
-            | Written::Tail { .. }
-            | Written::Shifted { .. } => false,
-        }
+        let Written::Gram(gram) = &self.written else { return false };
+        !gram::is_square(k, gram.coordinates.len())
     }
 
     /// Writes a block's preconditioned gradients to `worker.terms`.

@@ -19,23 +19,97 @@ impl Moments {
     /// deviation that f64 can hold, and no overflow of squares.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
-        let scale = binary_scale(values)?;
-        if values.windows(2).all(|pair| pair[0] == pair[1]) {
+        let mut moments = MomentPasses::default();
+        values.iter().for_each(|value| moments.look(*value));
+        values.iter().for_each(|value| moments.add(*value));
+        values.iter().for_each(|value| moments.correct(*value));
+        values.iter().for_each(|value| moments.square(*value));
+        moments.found()
+    }
+}
+
+/// Computes [`Moments`] of values that come again in each of four passes, in the same order: [`look`](Self::look),
+/// [`add`](Self::add), [`correct`](Self::correct), [`square`](Self::square).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MomentPasses {
+    count: u64,
+    first: f64,
+    largest: f64,
+    infinite: bool,
+    varied: bool,
+    sum: f64,
+    left: f64,
+    squares: f64,
+    rest: f64,
+}
+
+impl MomentPasses {
+    /// The first pass: how large values are.
+    pub(crate) fn look(&mut self, value: f64) {
+        if self.count == 0 {
+            self.first = value;
+        }
+        self.count += 1;
+        self.infinite |= !value.is_finite();
+        self.varied |= value != self.first;
+        self.largest = self.largest.max(value.abs());
+    }
+
+    /// The second pass: their sum.
+    pub(crate) fn add(&mut self, value: f64) {
+        self.sum += value / self.scale();
+    }
+
+    /// The third pass: what rounding left out of the mean.
+    pub(crate) fn correct(&mut self, value: f64) {
+        self.left += value / self.scale() - self.rough();
+    }
+
+    /// The fourth pass: squared deviations.
+    pub(crate) fn square(&mut self, value: f64) {
+        let deviation = value / self.scale() - self.mean();
+        self.squares += deviation * deviation;
+        self.rest += deviation;
+    }
+
+    /// The number of values.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there are values, all of them finite.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.count > 0 && !self.infinite
+    }
+
+    /// The moments, after all four passes.
+    pub(crate) fn found(&self) -> Option<Moments> {
+        if !self.is_usable() {
+            return None;
+        }
+        if !self.varied {
             // Rounding of the mean must not make a chain that never moved look as if it had.
-            return Some(Self { mean: values[0], variance: 0.0, sd: 0.0 });
+            return Some(Moments { mean: self.first, variance: 0.0, sd: 0.0 });
         }
-        let count = values.len() as f64;
-        let scaled = || values.iter().map(|value| value / scale);
-        let rough = scaled().sum::<f64>() / count;
-        let mean = rough + scaled().map(|value| value - rough).sum::<f64>() / count;
-        let (mut squares, mut rest) = (0.0, 0.0);
-        for value in scaled() {
-            let deviation = value - mean;
-            squares += deviation * deviation;
-            rest += deviation;
-        }
-        let variance = (squares - rest * rest / count) / (count - 1.0);
-        Some(Self { mean: mean * scale, variance: variance * scale * scale, sd: variance.sqrt() * scale })
+        let (count, scale) = (self.count as f64, self.scale());
+        let variance = (self.squares - self.rest * self.rest / count) / (count - 1.0);
+        Some(Moments {
+            mean: self.mean() * scale,
+            variance: variance * scale * scale,
+            sd: variance.sqrt() * scale,
+        })
+    }
+
+    fn scale(&self) -> f64 {
+        power_of_two(self.largest)
+    }
+
+    fn rough(&self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    fn mean(&self) -> f64 {
+        self.rough() + self.left / self.count as f64
     }
 }
 
@@ -47,9 +121,13 @@ pub(super) fn binary_scale(values: &[f64]) -> Option<f64> {
     if values.is_empty() || !values.iter().all(|value| value.is_finite()) {
         return None;
     }
-    let largest = values.iter().fold(f64::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
+    Some(power_of_two(values.iter().fold(0.0, |largest, value| largest.max(value.abs()))))
+}
+
+/// The largest power of two that is at most `number`, and at least the smallest normal number.
+fn power_of_two(number: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
-    Some(f64::from_bits(largest.to_bits() & EXPONENT))
+    f64::from_bits(number.max(f64::MIN_POSITIVE).to_bits() & EXPONENT)
 }
 
 /// Sorts finite numbers for [`quantile`]; `None` without values or if one is not finite.
@@ -70,16 +148,37 @@ pub fn sorted(mut values: Vec<f64>) -> Option<Vec<f64>> {
 /// `None` without numbers or if `probability` is not in [0, 1].
 #[must_use]
 pub fn quantile(sorted: &[f64], probability: f64) -> Option<f64> {
-    if !(0.0..=1.0).contains(&probability) {
-        return None;
+    let place = Between::new(sorted.len() as u64, probability)?;
+    place.value(|rank| sorted.get(usize::try_from(rank).ok()?).copied())
+}
+
+/// Where a quantile lies: between the order statistics of two ranks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Between {
+    /// The ranks, from 0.
+    pub(crate) ranks: [u64; 2],
+    /// How much of the second.
+    weight: f64,
+}
+
+impl Between {
+    /// The place of a quantile of `count` numbers.
+    pub(crate) fn new(count: u64, probability: f64) -> Option<Self> {
+        if !(0.0..=1.0).contains(&probability) {
+            return None;
+        }
+        let position = count.checked_sub(1)? as f64 * probability;
+        let low = position.floor();
+        Some(Self { ranks: [low as u64, position.ceil() as u64], weight: position - low })
     }
-    let position = sorted.len().checked_sub(1)? as f64 * probability;
-    let low = position.floor();
-    let (below, above) = (sorted.get(low as usize)?, sorted.get(position.ceil() as usize)?);
-    let weight = position - low;
-    // Not below + weight·(above − below): that difference may overflow, and the median would not be the rounded
-    // midpoint, as it is elsewhere, on which ties of the folded draws hang.
-    Some(if below == above { *below } else { below * (1.0 - weight) + above * weight })
+
+    /// The quantile, from the order statistic of each rank.
+    pub(crate) fn value(self, at: impl Fn(u64) -> Option<f64>) -> Option<f64> {
+        let [below, above] = [at(self.ranks[0])?, at(self.ranks[1])?];
+        // Not below + weight·(above − below): that difference may overflow, and the median would not be the rounded
+        // midpoint, as it is elsewhere, on which ties of the folded draws hang.
+        Some(if below == above { below } else { below * (1.0 - self.weight) + above * self.weight })
+    }
 }
 
 #[cfg(test)]

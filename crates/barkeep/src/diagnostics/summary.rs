@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::convergence::{ess_bulk, ess_tail, mcse_mean, r_hat};
-use super::moments::{Moments, quantile, sorted};
+use super::location::{Location, located};
 use super::verdict::Verdict;
 use crate::plan::FaultCounts;
-use crate::run::draws::{Draws, NOT_PRIVATE};
+use crate::run::draws::{Draws, NOT_PRIVATE, Tests};
+use crate::run::storage::{Source, pass};
 use crate::samplers::Report;
 
 #[cfg(test)]
@@ -46,6 +47,10 @@ pub struct Summary {
     pub burn_in: usize,
     /// How many draws were summarised, over all chains.
     pub draws: usize,
+    /// Of how many draws one counts towards R-hat, effective sizes and the Monte Carlo error: 1 up to
+    /// [`MOST_COMPARED`] draws.
+    #[serde(skip_serializing_if = "is_one")]
+    pub every: usize,
     /// The share of accepted proposals; `None` for samplers that move without asking.
     pub acceptance: Option<f64>,
     /// Each chain by itself, in order.
@@ -55,6 +60,17 @@ pub struct Summary {
     /// Each quantity that follows from the parameters, such as the `shape` of a parameter `log_shape`; absent without any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quantities: Vec<ParameterSummary>,
+}
+
+/// Draws of all chains that convergence is judged by at most.
+///
+/// Ranks and autocorrelations need a parameter's draws in memory, half a megabyte of them. Of more draws every k-th is taken.
+/// R-hat is then the same but for its own error; an effective size is that of fewer draws, so a lower bound; the Monte
+/// Carlo error is an upper bound. Mean, standard deviation and quantiles are always those of all draws.
+pub const MOST_COMPARED: usize = 1 << 16;
+
+fn is_one(every: &usize) -> bool {
+    *every == 1
 }
 
 /// One chain's share in a [`Summary`].
@@ -100,62 +116,95 @@ impl Summary {
     /// Summarises `draws` without the first `burn_in` draws of each chain. The verdict rests on the draws alone.
     #[must_use]
     pub fn new(draws: &Draws, burn_in: usize) -> Self {
-        Self::of_run(draws, burn_in, &[])
+        let Ok(summary) = Self::of_run(draws, burn_in, &[]);
+        summary
     }
 
     /// Summarises a run's draws, with what its kernels say of their chains.
-    pub(crate) fn of_run(draws: &Draws, burn_in: usize, reports: &[Report]) -> Self {
+    ///
+    /// Memory: what [`MOST_COMPARED`] draws of one parameter take in some ten arrays, and 0.2 MB a parameter, whatever the
+    /// number of draws.
+    ///
+    /// # Errors
+    /// The draws cannot be read.
+    pub(crate) fn of_run<S: Source>(draws: &S, burn_in: usize, reports: &[Report]) -> Result<Self, S::Error> {
+        let mut tests = vec![Tests::default(); draws.lengths().len()];
+        pass(draws, burn_in, &mut |chain, piece| tests[chain].count(&piece.outcomes))?;
         let chains: Vec<ChainSummary> = draws
-            .chains()
+            .lengths()
             .iter()
-            .map(|chain| ChainSummary {
-                draws: chain.rows(burn_in).len(),
-                acceptance: chain.acceptance(burn_in),
+            .zip(&tests)
+            .map(|(length, tests)| ChainSummary {
+                draws: length.saturating_sub(burn_in),
+                acceptance: tests.accepted(),
             })
             .collect();
+        let summarised: usize = chains.iter().map(|chain| chain.draws).sum();
+        let every = summarised.div_ceil(MOST_COMPARED).max(1);
         let independent = !reports.is_empty() && reports.iter().all(|report| report.independent);
-        let rows = |names: &[String], series: &dyn Fn(usize) -> Vec<Vec<f64>>| -> Vec<ParameterSummary> {
-            let rows = names.iter().enumerate();
-            rows.map(|(position, name)| ParameterSummary::new(name, &series(position)))
-                .map(|row| if independent { ParameterSummary { r_hat: None, ..row } } else { row })
-                .collect()
-        };
-        let parameters = rows(draws.parameters(), &|position| draws.series(position, burn_in));
-        let quantities = rows(draws.quantities(), &|position| draws.quantity_series(position, burn_in));
-        let summarised = chains.iter().map(|chain| chain.draws).sum();
+        let (heading, locations) = (draws.heading(), located(draws, burn_in)?);
+        let mut parameters = Vec::new();
+        for (position, (name, location)) in heading.names().zip(&locations).enumerate() {
+            let series = series(draws, position, burn_in, every)?;
+            let row = ParameterSummary::new(name.clone(), location, &series);
+            parameters.push(if independent { ParameterSummary { r_hat: None, ..row } } else { row });
+        }
+        let quantities = parameters.split_off(heading.dimension());
         let mut checks = super::verdict::draws::checks(summarised, independent, &parameters);
         checks.extend(reports.iter().flat_map(|report| report.checks.iter().cloned()));
-        Self {
+        let all = tests.iter().fold(Tests::default(), |sum, tests| Tests {
+            accepted: sum.accepted + tests.accepted,
+            tested: sum.tested + tests.tested,
+        });
+        Ok(Self {
             verdict: Verdict::new(checks),
-            privacy: draws.is_not_private().then_some(NOT_PRIVATE),
+            privacy: draws.heading().not_private.then_some(NOT_PRIVATE),
             faults: None,
             burn_in,
             draws: summarised,
-            acceptance: draws.acceptance(burn_in),
+            every,
+            acceptance: all.accepted(),
             chains,
             parameters,
             quantities,
-        }
+        })
     }
 }
 
+/// Every k-th draw of one parameter or quantity, chain by chain.
+fn series<S: Source>(
+    draws: &S,
+    parameter: usize,
+    burn_in: usize,
+    every: usize,
+) -> Result<Vec<Vec<f64>>, S::Error> {
+    let lengths = draws.lengths();
+    let mut series: Vec<Vec<f64>> =
+        lengths.iter().map(|length| Vec::with_capacity(length.saturating_sub(burn_in) / every)).collect();
+    let mut seen = vec![0_usize; lengths.len()];
+    pass(draws, burn_in, &mut |chain, piece| {
+        for row in piece.values.chunks_exact(draws.heading().width()) {
+            seen[chain] += 1;
+            if seen[chain].is_multiple_of(every) {
+                series[chain].extend(row.get(parameter));
+            }
+        }
+    })?;
+    Ok(series)
+}
+
 impl ParameterSummary {
-    /// Summarises one parameter's draws, given chain by chain.
-    #[must_use]
-    pub fn new(name: &str, chains: &[Vec<f64>]) -> Self {
-        let pooled = chains.concat();
-        let moments = Moments::of(&pooled);
-        let sd = moments.filter(|_| pooled.len() > 1).map(|moments| moments.sd);
-        let ordered = sorted(pooled).unwrap_or_default();
-        let at = |probability| quantile(&ordered, probability);
+    /// Summarises one parameter: where all its draws lie, and how those of each chain follow one another.
+    fn new(name: String, location: &Location, chains: &[Vec<f64>]) -> Self {
+        let [q5, low, q50, high, q95] = location.quantiles;
         Self {
-            name: name.to_owned(),
-            mean: moments.map(|moments| moments.mean),
-            sd,
-            q5: at(0.05),
-            q50: at(0.5),
-            q95: at(0.95),
-            interval_89: at(0.055).zip(at(0.945)).map(|(low, high)| [low, high]),
+            name,
+            mean: location.mean,
+            sd: location.sd,
+            q5,
+            q50,
+            q95,
+            interval_89: low.zip(high).map(|(low, high)| [low, high]),
             r_hat: r_hat(chains),
             ess_bulk: ess_bulk(chains),
             ess_tail: ess_tail(chains),

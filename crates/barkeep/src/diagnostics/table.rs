@@ -37,6 +37,9 @@ impl fmt::Display for Summary {
         if let Some(acceptance) = self.acceptance {
             write!(f, "; {:.1} % of proposals accepted", 100.0 * acceptance)?;
         }
+        if self.every > 1 {
+            write!(f, "; R-hat, ESS and MCSE by one draw of {}", self.every)?;
+        }
         writeln!(f)?;
         match &self.faults {
             Some(faults) => write!(f, "{faults}"),

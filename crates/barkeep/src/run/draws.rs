@@ -1,9 +1,16 @@
-//! Holds what a run publishes, chain × draw × parameter, and writes it as CSV and Parquet; all of it is public.
-
-mod write;
+//! Holds what a run publishes, chain × draw × parameter, in memory; all of it is public.
 
 #[cfg(test)]
 mod tests;
+
+use crate::Error;
+use crate::run::files::WriteError;
+use crate::run::storage::{self, Heading, Keep, Piece, Sink, Source};
+use barkeep_model::Model;
+use std::convert::Infallible;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The name of the column that numbers the chains, from 1.
 pub const CHAIN_COLUMN: &str = "chain";
@@ -157,14 +164,9 @@ impl Chain {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draws {
-    parameters: Vec<String>,
+    heading: Heading,
     chains: Vec<Chain>,
-    not_private: bool,
-    /// Draws of each chain that the summary leaves out.
-    warmup: usize,
-    /// The names of quantities that follow from the parameters.
-    quantities: Vec<String>,
-    /// Their values for each chain: quantity j of draw i is `[i * quantities.len() + j]`.
+    /// The quantities of each chain: quantity j of draw i is `[i * quantities + j]`.
     derived: Vec<Vec<f64>>,
 }
 
@@ -175,18 +177,7 @@ impl Draws {
     /// [`ShapeError::NoParameters`] without names; [`ShapeError::Name`] for a name that is empty,
     /// comes twice, or is `chain`, `draw` or `warmup`.
     pub fn new(parameters: Vec<String>) -> Result<Self, ShapeError> {
-        if parameters.is_empty() {
-            return Err(ShapeError::NoParameters);
-        }
-        let draws = Self {
-            parameters,
-            chains: Vec::new(),
-            not_private: false,
-            warmup: 0,
-            quantities: Vec::new(),
-            derived: Vec::new(),
-        };
-        draws.with_quantities(&[])
+        Ok(Self::under(Heading::new(parameters)?))
     }
 
     /// Makes room for quantities that follow from the parameters, in columns after theirs.
@@ -194,11 +185,7 @@ impl Draws {
     /// # Errors
     /// [`ShapeError::Name`] as in [`new`](Self::new).
     pub fn with_quantities(mut self, names: &[String]) -> Result<Self, ShapeError> {
-        let mut seen = std::collections::BTreeSet::from(["", CHAIN_COLUMN, DRAW_COLUMN, WARMUP_COLUMN]);
-        if let Some(name) = self.parameters.iter().chain(names).find(|name| !seen.insert(name)) {
-            return Err(ShapeError::Name(name.clone()));
-        }
-        self.quantities = names.to_vec();
+        self.heading = self.heading.with_quantities(names)?;
         Ok(self)
     }
 
@@ -207,7 +194,7 @@ impl Draws {
     /// # Errors
     /// [`ShapeError::Dimension`] if there are others than were named; nothing is kept then.
     pub fn derive(&mut self, at: impl Fn(&[f64]) -> Vec<f64>) -> Result<(), ShapeError> {
-        let expected = self.quantities.len();
+        let expected = self.heading.quantities.len();
         let derived: Vec<Vec<f64>> =
             self.chains.iter().map(|chain| chain.rows(0).flat_map(&at).collect()).collect();
         for (chain, values) in self.chains.iter().zip(&derived) {
@@ -223,13 +210,13 @@ impl Draws {
     /// The names of the quantities that follow from the parameters.
     #[must_use]
     pub fn quantities(&self) -> &[String] {
-        &self.quantities
+        &self.heading.quantities
     }
 
     /// The quantities of a chain's draws after the first `burn_in`, row after row.
     fn derived_rows(&self, chain: usize, burn_in: usize) -> impl Iterator<Item = &[f64]> {
         let values = self.derived.get(chain).map_or(&[][..], Vec::as_slice);
-        values.chunks_exact(self.quantities.len().max(1)).skip(burn_in)
+        values.chunks_exact(self.heading.quantities.len().max(1)).skip(burn_in)
     }
 
     /// The values of one quantity, chain by chain, after each chain's first `burn_in` draws.
@@ -242,26 +229,31 @@ impl Draws {
             .collect()
     }
 
+    /// No chain yet, under a heading.
+    pub(crate) fn under(heading: Heading) -> Self {
+        Self { heading, chains: Vec::new(), derived: Vec::new() }
+    }
+
     /// Marks the run, and with it the summary and the Parquet file, as [`NOT_PRIVATE`].
     pub fn mark_not_private(&mut self) {
-        self.not_private = true;
+        self.heading.not_private = true;
     }
 
     /// Whether the run was marked as protecting nobody.
     #[must_use]
     pub fn is_not_private(&self) -> bool {
-        self.not_private
+        self.heading.not_private
     }
 
     /// Flags the first `draws` of each chain as warm-up in both files.
     pub fn mark_warmup(&mut self, draws: usize) {
-        self.warmup = draws;
+        self.heading.warmup = draws;
     }
 
     /// Draws at the start of each chain that are flagged as warm-up.
     #[must_use]
     pub fn warmup(&self) -> usize {
-        self.warmup
+        self.heading.warmup
     }
 
     /// An empty chain over these parameters, to be filled and then added.
@@ -285,13 +277,13 @@ impl Draws {
     /// The names of the parameters, in the order of a draw's coordinates.
     #[must_use]
     pub fn parameters(&self) -> &[String] {
-        &self.parameters
+        &self.heading.parameters
     }
 
     /// The number of parameters.
     #[must_use]
     pub fn dimension(&self) -> usize {
-        self.parameters.len()
+        self.heading.dimension()
     }
 
     /// The chains, in the order in which they were added.
@@ -318,13 +310,132 @@ impl Draws {
     pub fn acceptance(&self, burn_in: usize) -> Option<f64> {
         acceptance(self.chains.iter().flat_map(|chain| chain.outcomes(burn_in)))
     }
+
+    /// Writes a CSV file: a header, then one line per draw, chain after chain.
+    ///
+    /// Columns: `chain` and `draw`, both from 1; `warmup`, true for draws the summary leaves out; and one per parameter in
+    /// the order of [`parameters`](Self::parameters), then one per quantity in the order of [`quantities`](Self::quantities).
+    ///
+    /// **Precision.** Numbers have the fewest digits that read back as the same f64, an exponent where plain
+    /// digits would be many; not-a-number is `NaN`, infinities are `inf` and `-inf`.
+    ///
+    /// # Errors
+    /// [`WriteError`]; the file is then as it was before, see [`write_atomically`](crate::run::files::write_atomically).
+    pub fn write_csv(&self, path: &Path) -> Result<(), WriteError> {
+        storage::csv::FORMAT.write(self, path)
+    }
+
+    /// Writes a Parquet file with the columns of [`write_csv`](Self::write_csv), `chain` and `draw` as 64-bit
+    /// integers, `warmup` as a boolean, the others as doubles. No value is null, and no row group holds draws of two
+    /// chains.
+    ///
+    /// A run marked [`NOT_PRIVATE`] says so in the file's metadata under the key `privacy`.
+    ///
+    /// **Precision.** Every f64 keeps its bits.
+    ///
+    /// # Errors
+    /// [`WriteError`]; the file is then as it was before, see [`write_atomically`](crate::run::files::write_atomically).
+    pub fn write_parquet(&self, path: &Path) -> Result<(), WriteError> {
+        storage::parquet::FORMAT.write(self, path)
+    }
 }
 
 fn acceptance<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Option<f64> {
-    let (mut accepted, mut tested) = (0_u64, 0_u64);
-    for outcome in outcomes {
-        accepted += u64::from(*outcome == Outcome::Accepted);
-        tested += u64::from(*outcome != Outcome::Moved);
+    let mut tests = Tests::default();
+    tests.count(outcomes);
+    tests.accepted()
+}
+
+/// Counts proposals that were tested.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tests {
+    pub(crate) accepted: u64,
+    pub(crate) tested: u64,
+}
+
+impl Tests {
+    /// Counts the proposals of more steps.
+    pub(crate) fn count<'a>(&mut self, outcomes: impl IntoIterator<Item = &'a Outcome>) {
+        for outcome in outcomes {
+            self.accepted += u64::from(*outcome == Outcome::Accepted);
+            self.tested += u64::from(*outcome != Outcome::Moved);
+        }
     }
-    (tested > 0).then(|| accepted as f64 / tested as f64)
+
+    /// The share of accepted proposals; `None` if there was none.
+    pub(crate) fn accepted(self) -> Option<f64> {
+        (self.tested > 0).then(|| self.accepted as f64 / self.tested as f64)
+    }
+}
+
+impl Sink for Chain {
+    fn take(&mut self, state: &[f64], outcome: Outcome) -> Result<(), Error> {
+        Ok(self.push(state, outcome)?)
+    }
+
+    fn taken(&self) -> usize {
+        self.len()
+    }
+}
+
+/// Keeps draws in memory.
+pub(crate) struct Memory {
+    draws: Draws,
+    model: Arc<dyn Model>,
+}
+
+impl Memory {
+    /// No chain yet. The model says what follows from a state.
+    pub(crate) fn new(heading: Heading, model: Arc<dyn Model>) -> Self {
+        Self { draws: Draws::under(heading), model }
+    }
+}
+
+impl Keep for Memory {
+    type Chain = Chain;
+    type Kept = Draws;
+
+    fn chain(&self, _index: usize) -> Result<Chain, Error> {
+        Ok(self.draws.chain())
+    }
+
+    fn end(mut self, chains: Vec<Chain>, warmup: usize) -> Result<Draws, Error> {
+        for chain in chains {
+            self.draws.add(chain)?;
+        }
+        self.draws.derive(|theta| self.model.quantities(theta))?;
+        self.draws.mark_warmup(warmup);
+        Ok(self.draws)
+    }
+}
+
+impl Source for Draws {
+    type Error = Infallible;
+
+    fn failure(error: Infallible) -> io::Error {
+        match error {}
+    }
+
+    fn heading(&self) -> &Heading {
+        &self.heading
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        self.chains.iter().map(Chain::len).collect()
+    }
+
+    fn read(&self, chain: usize, first: usize, piece: &mut Piece) -> Result<(), Infallible> {
+        piece.values.clear();
+        piece.outcomes.clear();
+        let Some(ended) = self.chains.get(chain) else { return Ok(()) };
+        let mut derived = self.derived_rows(chain, first);
+        let unknown = vec![f64::NAN; self.heading.quantities.len()];
+        for row in ended.rows(first).take(storage::PIECE) {
+            piece.values.extend_from_slice(row);
+            // Before they are derived, quantities are not known.
+            piece.values.extend_from_slice(derived.next().unwrap_or(&unknown));
+        }
+        piece.outcomes.extend(ended.outcomes(first).iter().take(storage::PIECE));
+        Ok(())
+    }
 }

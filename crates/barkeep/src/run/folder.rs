@@ -1,6 +1,7 @@
 //! Keeps a run's folder: certificate and journal before the first answer, draws and summary after the last.
 
 use crate::Error;
+use crate::diagnostics::Summary;
 use crate::insecure::Insecure;
 use crate::plan::Plan;
 use crate::plan::certificate::{Certificate, Hashes};
@@ -8,18 +9,21 @@ use crate::run::charged::Charge;
 use crate::run::files::{WriteError, write_atomically, write_json};
 use crate::run::journal::{JOURNAL, Journal};
 use crate::run::runner::Ready;
-use crate::run::{Run, Runner};
+use crate::run::storage::spool::Spool;
+use crate::run::storage::{self, Source};
+use crate::run::{Drawn, Runner, summary};
 use crate::signature::SigningKey;
 use barkeep_curator::Table;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The certificate's file name.
 pub const CERTIFICATE: &str = "certificate.json";
 /// The draws' file names.
-pub(crate) const DRAWS_CSV: &str = "draws.csv";
-pub(crate) const DRAWS_PARQUET: &str = "draws.parquet";
+pub(crate) const DRAWS_CSV: &str = storage::csv::FORMAT.name;
+pub(crate) const DRAWS_PARQUET: &str = storage::parquet::FORMAT.name;
 /// The summary's file name.
 pub(crate) const SUMMARY: &str = "summary.json";
 /// Claims a folder for one run, so that two runs at once cannot mix their files.
@@ -187,7 +191,7 @@ impl Folder {
     ///
     /// # Errors
     /// As [`Folder::run_on`], and bad records: a new folder is then given back, since nothing was answered.
-    pub fn run(mut self, runner: Runner<'_>) -> Result<Run, Error> {
+    pub fn run(mut self, runner: Runner<'_>) -> Result<Saved, Error> {
         let new = matches!(self.keeping, Keeping::New | Keeping::Nowhere);
         let mut charge = self.charge(&runner).inspect_err(|_| {
             if new {
@@ -244,16 +248,27 @@ impl Folder {
     ///
     /// # Errors
     /// A refused question, a journal that cannot be continued, or a file that cannot be written.
-    pub fn run_on(mut self, runner: Runner<'_>, table: Table) -> Result<Run, Error> {
+    pub fn run_on(mut self, runner: Runner<'_>, table: Table) -> Result<Saved, Error> {
         let ready = self.ready(runner)?;
         self.certify_and_run(ready, table)
     }
 
-    fn certify_and_run(self, ready: Ready<'_>, table: Table) -> Result<Run, Error> {
+    fn certify_and_run(self, ready: Ready<'_>, table: Table) -> Result<Saved, Error> {
         self.announce(&ready.runner.certificate())?;
-        let run = ready.run(table)?;
-        self.keep(&run)?;
-        Ok(run)
+        let model = Arc::clone(ready.runner.plan().spec().model());
+        let spool = Spool::new(&self.path, ready.runner.heading()?, model);
+        let Drawn { draws, certificate, seed, steps_used, interrupted, faults, reports, journal } =
+            ready.run(table, spool)?;
+        let summary = summary(&draws, &reports, faults).map_err(|error| Error::Read {
+            path: self.path.display().to_string(),
+            reason: format!("the draws just written cannot be read back: {}", error.kind()),
+        })?;
+        let folder = self.path.clone();
+        self.write_draws(&draws)?;
+        // The spool goes before the certificate binds the files: a run that is certified whole has none.
+        drop(draws);
+        let certificate = self.conclude(&summary, certificate, journal)?;
+        Ok(Saved { folder, certificate, seed, steps_used, interrupted, summary })
     }
 
     /// Writes what is known before the first answer.
@@ -264,25 +279,72 @@ impl Folder {
                 writeln!(file, "{}", certificate.statement)
             })?;
         }
-        self.write_certificate(certificate.clone())
+        self.write_certificate(certificate.clone()).map(drop)
     }
 
     /// Writes the certificate, signed if there is a key.
-    fn write_certificate(&self, certificate: Certificate) -> Result<(), Error> {
-        let text = certificate.signed_by(self.signer.as_ref()).text();
-        Ok(write_atomically(&self.path.join(CERTIFICATE), |file| file.write_all(text.as_bytes()))?)
+    fn write_certificate(&self, certificate: Certificate) -> Result<Certificate, Error> {
+        let certificate = certificate.signed_by(self.signer.as_ref());
+        write_atomically(&self.path.join(CERTIFICATE), |file| file.write_all(certificate.text().as_bytes()))?;
+        Ok(certificate)
     }
 
-    /// Writes what a run yielded, and ends the claim.
-    pub(super) fn keep(self, run: &Run) -> Result<(), Error> {
-        run.draws.write_csv(&self.path.join(DRAWS_CSV))?;
-        run.draws.write_parquet(&self.path.join(DRAWS_PARQUET))?;
-        write_json(&self.path.join(SUMMARY), run.summary())?;
-        let hashes = Some(Hashes::of(&self.path, run.journal.clone())?);
-        self.write_certificate(Certificate { hashes, ..run.certificate.clone() })?;
+    /// Writes the draws in every format.
+    pub(super) fn write_draws(&self, draws: &impl Source) -> Result<(), Error> {
+        for format in storage::FORMATS {
+            format.write(draws, &self.path.join(format.name))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the summary, and the certificate that binds it and the draws, and ends the claim.
+    pub(super) fn conclude(
+        self,
+        summary: &Summary,
+        certificate: Certificate,
+        journal: Option<String>,
+    ) -> Result<Certificate, Error> {
+        write_json(&self.path.join(SUMMARY), summary)?;
+        let hashes = Some(Hashes::of(&self.path, journal)?);
+        let certificate = self.write_certificate(Certificate { hashes, ..certificate })?;
         // Failing to tidy up changes nothing that was promised.
         let _ = fs::remove_file(self.path.join(CLAIM));
-        Ok(())
+        Ok(certificate)
+    }
+}
+
+/// A run whose files are written; all of it public.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Saved {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The certificate it ran under, bound to its files.
+    pub certificate: Certificate,
+    /// Seed of the proposals.
+    pub seed: u64,
+    /// Steps each chain made.
+    pub steps_used: Vec<u64>,
+    /// Whether a person stopped it.
+    pub interrupted: bool,
+    summary: Summary,
+}
+
+impl Saved {
+    /// Where the posterior lies and how far the chains can be trusted.
+    #[must_use]
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// The draws of one parameter, by its position, chain by chain and without warm-up, read back from the folder.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if they cannot be read.
+    pub fn series(&self, parameter: usize) -> Result<Vec<Vec<f64>>, Error> {
+        let path = self.folder.join(DRAWS_PARQUET);
+        storage::parquet::series(&path, parameter, self.steps_used.len())
+            .map_err(|error| Error::Read { path: path.display().to_string(), reason: error.to_string() })
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod folder;
 pub(crate) mod journal;
 pub mod rehearse;
 mod runner;
+pub(crate) mod storage;
 
 /// Files of which a reader finds the old content or the whole new one.
 pub use barkeep_files as files;
@@ -17,8 +18,9 @@ use crate::plan::certificate::Certificate;
 use crate::plan::start::Start;
 use crate::plan::{Bill, FaultCounts, Plan};
 use crate::public_rng::PublicRng;
-use crate::run::draws::{Chain, Draws, Outcome};
+use crate::run::draws::{Draws, Outcome};
 use crate::run::folder::Folder;
+use crate::run::storage::{Sink, Source};
 use crate::samplers::Report;
 use barkeep_accounting::CoinError;
 use barkeep_curator::{Ask, Budget, Refused};
@@ -45,7 +47,7 @@ impl Watch for Unwatched {
     fn step(&self, _chain: usize, _outcome: Outcome) {}
 }
 
-/// What a run yields; all of it public.
+/// What a run yields, with its draws in memory; all of it public. [`Folder::run`] keeps draws on the disk instead.
 #[non_exhaustive]
 pub struct Run {
     /// The draws.
@@ -72,8 +74,8 @@ impl Run {
     #[must_use]
     pub fn summary(&self) -> &Summary {
         self.summary.get_or_init(|| {
-            let faults = self.faults.clone();
-            Summary { faults, ..Summary::of_run(&self.draws, self.draws.warmup(), &self.reports) }
+            let Ok(summary) = summary(&self.draws, &self.reports, self.faults.clone());
+            summary
         })
     }
 
@@ -84,8 +86,41 @@ impl Run {
     pub fn save(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
         let folder = Folder::claim(folder.as_ref())?;
         folder.announce(&self.certificate)?;
-        folder.keep(self)
+        folder.write_draws(&self.draws)?;
+        folder.conclude(self.summary(), self.certificate.clone(), self.journal.clone()).map(drop)
     }
+}
+
+impl From<Drawn<Draws>> for Run {
+    fn from(drawn: Drawn<Draws>) -> Self {
+        let Drawn { draws, certificate, seed, steps_used, interrupted, faults, reports, journal } = drawn;
+        let summary = OnceLock::new();
+        Self { draws, certificate, seed, steps_used, interrupted, faults, reports, summary, journal }
+    }
+}
+
+/// A run whose chains have ended, with its draws wherever they are kept.
+struct Drawn<D> {
+    draws: D,
+    certificate: Certificate,
+    seed: u64,
+    steps_used: Vec<u64>,
+    interrupted: bool,
+    faults: Option<FaultCounts>,
+    reports: Vec<Report>,
+    journal: Option<String>,
+}
+
+/// The summary of a run's draws.
+///
+/// # Errors
+/// The draws cannot be read.
+fn summary<S: Source>(
+    draws: &S,
+    reports: &[Report],
+    faults: Option<FaultCounts>,
+) -> Result<Summary, S::Error> {
+    Ok(Summary { faults, ..Summary::of_run(draws, draws.heading().warmup, reports)? })
 }
 
 /// The budget of all chains: one account where steps have one price, equal shares of a filter where they do not, so that
@@ -106,10 +141,10 @@ fn steps(
     start: &Start,
     index: usize,
     ask: &mut dyn Ask,
-    mut chain: Chain,
+    draws: &mut dyn Sink,
     rng: &mut PublicRng,
     watch: &dyn Watch,
-) -> Result<(Chain, Report), Error> {
+) -> Result<Report, Error> {
     let mut state = start.state(&**plan.spec().model(), rng);
     let mut kernel = plan.kernel()(rng);
     for _ in 0..plan.steps().0 {
@@ -118,12 +153,12 @@ fn steps(
         }
         match kernel.step(&mut state, ask, rng) {
             Ok(outcome) => {
-                chain.push(kernel.published(&state), outcome)?;
+                draws.take(kernel.published(&state), outcome)?;
                 watch.step(index, outcome);
             }
             Err(Refused::Exhausted) => break,
             Err(refused) => return Err(refused.into()),
         }
     }
-    Ok((chain, kernel.report()))
+    Ok(kernel.report())
 }

@@ -46,6 +46,7 @@ impl<'p> Rehearsal<'p> {
         let model = &**self.0.spec().model();
         let starts = self.0.start().resolve(model, self.0.chains(), ask, rng)?;
         let Some(start) = starts.get(index) else { return Ok(()) };
-        steps(self.0, start, index, ask, Chain::new(model.dimension()), rng, &Unwatched).map(drop)
+        let chain = &mut Chain::new(model.dimension());
+        steps(self.0, start, index, ask, chain, rng, &Unwatched).map(drop)
     }
 }

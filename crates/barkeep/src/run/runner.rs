@@ -1,13 +1,14 @@
 //! Sets up a run: who watches it, where its answers are kept, and whether it gives up privacy to be repeatable.
 
-use super::{Run, Unwatched, Watch, budget, steps};
+use super::{Drawn, Run, Unwatched, Watch, budget, steps};
 use crate::Error;
 use crate::insecure::Insecure;
 use crate::plan::Plan;
 use crate::plan::certificate::{Certificate, Charged};
 use crate::public_rng::PublicRng;
-use crate::run::draws::{Chain, Draws};
+use crate::run::draws::Memory;
 use crate::run::journal::{Header, Journal};
+use crate::run::storage::{Heading, Keep, Sink};
 use crate::samplers::Report;
 use crate::spec::SpecError;
 use barkeep_curator::insecure::SharedTable;
@@ -15,7 +16,7 @@ use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Refuse
 use barkeep_model::Likelihood;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A plan about to run, made by [`Plan::runner`].
 #[derive(Clone)]
@@ -148,7 +149,8 @@ impl<'a> Runner<'a> {
     /// gives no randomness; [`Error::Journal`] if a journal cannot be continued, [`Error::Write`] if it cannot be
     /// written.
     pub fn run(self, table: Table) -> Result<Run, Error> {
-        self.ready()?.run(table)
+        let draws = Memory::new(self.heading()?, Arc::clone(self.plan.spec().model()));
+        Ok(self.ready()?.run(table, draws)?.into())
     }
 
     /// Runs every chain over records that other runs use too, each with a budget of its own.
@@ -158,9 +160,23 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// As [`Runner::run`].
     pub fn run_shared(self, table: &SharedTable, insecure: Insecure) -> Result<Run, Error> {
-        self.insecure(insecure)
-            .ready()?
-            .run_with(|likelihood, privacy_model, budget| table.curator(likelihood, privacy_model, budget))
+        let runner = self.insecure(insecure);
+        let draws = Memory::new(runner.heading()?, Arc::clone(runner.plan.spec().model()));
+        let curator = |likelihood: &Arc<dyn Likelihood>, privacy_model, budget| {
+            table.curator(likelihood, privacy_model, budget)
+        };
+        Ok(runner.ready()?.run_with(curator, draws)?.into())
+    }
+
+    /// What is stated beside the draws.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for parameters whose names would make ambiguous columns.
+    pub(super) fn heading(&self) -> Result<Heading, Error> {
+        let model = self.plan.spec().model();
+        let heading =
+            Heading::new(model.parameter_names().to_vec())?.with_quantities(model.quantity_names())?;
+        Ok(Heading { not_private: !self.certificate().private, ..heading })
     }
 
     /// Opens the journal, if there is to be one.
@@ -229,21 +245,23 @@ impl Ready<'_> {
     ///
     /// # Errors
     /// As [`Runner::run`].
-    pub(super) fn run(self, table: Table) -> Result<Run, Error> {
-        self.run_with(|likelihood, privacy_model, budget| {
+    pub(super) fn run<K: Keep>(self, table: Table, keep: K) -> Result<Drawn<K::Kept>, Error> {
+        let curator = |likelihood: &Arc<dyn Likelihood>, privacy_model, budget| {
             Curator::new(table, Arc::clone(likelihood), privacy_model, budget)
-        })
+        };
+        self.run_with(curator, keep)
     }
 
-    fn run_with(
+    fn run_with<K: Keep>(
         self,
         curator: impl FnOnce(&Arc<dyn Likelihood>, PrivacyModel, Budget) -> Result<Curator, Refused>,
-    ) -> Result<Run, Error> {
+        keep: K,
+    ) -> Result<Drawn<K::Kept>, Error> {
         let Self { runner, seed, journal } = self;
-        match runner.draw(curator, seed, journal.as_ref()) {
+        match runner.draw(curator, keep, seed, journal.as_ref()) {
             Ok(run) => {
                 let journal = journal.map(|journal| journal.close(!run.interrupted)).transpose()?;
-                Ok(Run { journal, ..run })
+                Ok(Drawn { journal, ..run })
             }
             Err(error) => Err(match journal {
                 Some(journal) => journal.explain(error),
@@ -255,12 +273,13 @@ impl Ready<'_> {
 
 impl Runner<'_> {
     /// Lets every chain ask, through the journal if there is one.
-    fn draw(
+    fn draw<K: Keep>(
         self,
         curator: impl FnOnce(&Arc<dyn Likelihood>, PrivacyModel, Budget) -> Result<Curator, Refused>,
+        keep: K,
         seed: u64,
         journal: Option<&Journal>,
-    ) -> Result<Run, Error> {
+    ) -> Result<Drawn<K::Kept>, Error> {
         let plan = self.plan;
         let mut certificate = self.certificate();
         let (insecure_seed, observed) = match self.insecure {
@@ -281,10 +300,10 @@ impl Runner<'_> {
             let reason = "is not what the table holds: build it by PersonsBuilder for persons, by TableBuilder for records";
             return Err(SpecError::new("data.person", reason).into());
         }
-        let draws = Draws::new(model.parameter_names().to_vec())?;
-        let mut draws = draws.with_quantities(model.quantity_names())?;
-        if !certificate.private {
-            draws.mark_not_private();
+        if !curator.holds(plan.spec().data().records()) {
+            // The certificate would speak of another number, and of other neighbours, than the table has.
+            let reason = "is not the number of records, or persons, in the table";
+            return Err(SpecError::new("data.records", reason).into());
         }
         // Chains have the first streams of noise, the start the next.
         let mut streams = noise.into_streams();
@@ -310,29 +329,28 @@ impl Runner<'_> {
             }
             None => Vec::new(),
         };
-        let (chains, reports): (Vec<Chain>, Vec<Report>) = gates
+        let (chains, reports): (Vec<K::Chain>, Vec<Report>) = gates
             .into_par_iter()
             .zip(starts)
             .enumerate()
             .map(|(index, (gate, start))| {
                 let rng = &mut PublicRng::new(seed, index as u64);
-                steps(plan, &start, index, &mut *kept(index, gate)?, draws.chain(), rng, self.watch)
+                let mut draws = keep.chain(index)?;
+                let report =
+                    steps(plan, &start, index, &mut *kept(index, gate)?, &mut draws, rng, self.watch)?;
+                Ok((draws, report))
             })
             .collect::<Result<Vec<_>, Error>>()?
             .into_iter()
             .unzip();
-        let steps_used: Vec<u64> = chains.iter().map(|chain| chain.len() as u64).collect();
-        for chain in chains {
-            draws.add(chain)?;
-        }
-        draws.derive(|theta| model.quantities(theta))?;
+        let steps_used: Vec<u64> = chains.iter().map(|chain| chain.taken() as u64).collect();
         certificate.steps_used = Some(steps_used.clone());
         // An interrupted chain may be shorter than the burn-in; then half of it is left out.
         let shortest = steps_used.iter().copied().min().unwrap_or(0);
         let wanted = reports.iter().filter_map(|report| report.warmup).max().unwrap_or(plan.burn_in().0);
         let burn_in = if wanted < shortest { wanted } else { shortest / 2 };
-        draws.mark_warmup(usize::try_from(burn_in).unwrap_or(usize::MAX));
-        Ok(Run {
+        let draws = keep.end(chains, usize::try_from(burn_in).unwrap_or(usize::MAX))?;
+        Ok(Drawn {
             draws,
             certificate,
             seed,
@@ -340,7 +358,6 @@ impl Runner<'_> {
             interrupted: self.watch.stop(),
             reports,
             faults,
-            summary: OnceLock::new(),
             journal: None,
         })
     }

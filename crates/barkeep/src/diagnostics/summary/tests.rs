@@ -52,7 +52,7 @@ fn a_private_run_carries_no_mark_and_burn_in_is_left_out() {
 
 #[test]
 fn one_draw_has_a_place_but_no_spread() {
-    let row = ParameterSummary::new("a", &[vec![2.5]]);
+    let row = &Summary::new(&run(&["a"], &[vec![vec![2.5]]]), 0).parameters[0];
     assert_eq!((row.mean, row.q5, row.q95, row.sd), (Some(2.5), Some(2.5), Some(2.5), None));
 }
 

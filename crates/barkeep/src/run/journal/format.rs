@@ -226,8 +226,9 @@ pub(super) struct Opening {
 
 /// Reads the header.
 pub(super) fn read_header(file: &mut impl Read) -> Result<Opening, Fault> {
-    const TORN: &str =
-        "its header is not whole: the run was killed before its first question, and nothing was spent";
+    // The header is on the disk before the certificate, and the certificate before the first answer.
+    const TORN: &str = "its header is not whole, so there is no run to continue; where no certificate lies beside it nothing \
+                        was spent, and where one does it counts as spent";
     let mut bytes = vec![0; MAGIC.len() + 4];
     let torn = |error: io::Error| match error.kind() {
         io::ErrorKind::UnexpectedEof => Fault::Content(TORN.to_owned()),

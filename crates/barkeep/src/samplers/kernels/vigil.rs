@@ -47,16 +47,50 @@ pub(crate) struct Watched {
     vigil: Vigil,
     time: f64,
     step: f64,
-    /// h·(‖f‖²/d − the noise's share), step by step.
-    excess: Vec<f64>,
+    /// h·(‖f‖²/d − the noise's share), step after step.
+    excess: Recent,
     /// The sum of all displacements, in whitened units.
     way: Vec<f64>,
     noise: f64,
 }
 
+/// Numbers of which the sum over the later half is wanted, in bounded memory: of many, neighbours are added up.
+#[derive(Debug, Default)]
+struct Recent {
+    /// Sums of `1 << doublings` numbers each, the last perhaps of fewer.
+    sums: Vec<f64>,
+    doublings: u32,
+    steps: u64,
+}
+
+impl Recent {
+    /// Sums that are kept at most.
+    const MOST: usize = 4096;
+
+    fn push(&mut self, number: f64) {
+        let place = usize::try_from(self.steps >> self.doublings).unwrap_or(usize::MAX);
+        match self.sums.get_mut(place) {
+            Some(sum) => *sum += number,
+            None => self.sums.push(number),
+        }
+        self.steps += 1;
+        if self.sums.len() == Self::MOST && self.steps == (Self::MOST as u64) << self.doublings {
+            self.sums = self.sums.chunks(2).map(|pair| pair.iter().sum()).collect();
+            self.doublings += 1;
+        }
+    }
+
+    /// The sum over the later half, or a little less than half where neighbours were added up, and how many it is of.
+    fn late(&self) -> (f64, u64) {
+        let place = (self.steps / 2).div_ceil(1 << self.doublings);
+        let late = usize::try_from(place).ok().and_then(|place| self.sums.get(place..)).unwrap_or_default();
+        (late.iter().sum(), self.steps.saturating_sub(place << self.doublings))
+    }
+}
+
 impl Watched {
     pub(crate) fn new(vigil: Vigil, dimension: usize) -> Self {
-        Self { vigil, time: 0.0, step: 0.0, excess: Vec::new(), way: vec![0.0; dimension], noise: 0.0 }
+        Self { vigil, time: 0.0, step: 0.0, excess: Recent::default(), way: vec![0.0; dimension], noise: 0.0 }
     }
 
     /// Takes down a force that carries noise of a standard deviation, and the time of its step.
@@ -97,7 +131,7 @@ impl Watched {
     /// What is left of the way from the start in the mean of the kept draws, if the whitening is right.
     fn arrived(&self) -> Check {
         let Vigil { friction, burn_in, .. } = self.vigil;
-        let steps = self.excess.len() as u64;
+        let steps = self.excess.steps;
         let distance = (self.way.iter().map(|x| x * x).sum::<f64>() / self.way.len() as f64).sqrt();
         let left_out = burn_in.of(steps) as f64 * self.step;
         let kept = (self.time - left_out).max(self.step) / friction;
@@ -117,14 +151,13 @@ impl Watched {
 
     /// Whether forces are as small as a posterior of unit curvature makes them.
     fn steady(&self) -> Option<Check> {
-        let late = &self.excess[self.excess.len() / 2..];
-        if late.len() < 8 {
+        let (late, steps) = self.excess.late();
+        if steps < 8 {
             return None;
         }
-        let mean = late.iter().sum::<f64>() / late.len() as f64;
+        let mean = late / steps as f64;
         // What the noise's square alone varies by.
-        let chance =
-            self.step * self.noise.powi(2) * (2.0 / (self.way.len() as f64 * late.len() as f64)).sqrt();
+        let chance = self.step * self.noise.powi(2) * (2.0 / (self.way.len() as f64 * steps as f64)).sqrt();
         let sure = mean - 4.0 * chance;
         Some(graded(
             "force",

@@ -67,3 +67,20 @@ fn a_third_at_least_and_a_half_at_most_is_left_out() {
     assert_eq!((BURN_IN.of(300), BURN_IN.of(24), BURN_IN.of(4)), (100, 10, 2));
     assert_eq!(BurnIn { third: false, ..BURN_IN }.of(300), 10);
 }
+
+#[test]
+fn the_later_half_is_summed_in_bounded_memory() {
+    let mut recent = Recent::default();
+    for steps in 1..=100_000_u64 {
+        recent.push(steps as f64);
+        assert!(recent.sums.len() <= Recent::MOST);
+        if steps % 997 == 0 || steps < 20 {
+            let (sum, count) = recent.late();
+            // The last `count` numbers, which are the later half but for less than one sum's.
+            let first = steps - count;
+            assert_eq!(sum, ((first + 1)..=steps).map(|number| number as f64).sum::<f64>(), "{steps}");
+            assert!(first >= steps / 2 && first - steps / 2 < 1 << recent.doublings, "{steps}: {count}");
+            assert!(steps > Recent::MOST as u64 || count == steps - steps / 2);
+        }
+    }
+}
