@@ -350,7 +350,6 @@ fn peak(folder: &Folder, spec: &str, out: &str) -> u64 {
 /// every array the summary makes of them.
 #[test]
 #[ignore = "slow, and needs GNU time: cargo test --release -p barkeep-cli --test faults -- --ignored --nocapture memory"]
-#[expect(clippy::print_stdout, reason = "SECURITY.md quotes it")]
 fn memory_does_not_grow_with_the_steps() {
     let folder = ready();
     for (sampler, keys) in [

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
+use barkeep::accounting::Neighbours;
 use barkeep::curator::{Table, TableBuilder, Temper};
 use barkeep::data::{Block, Column, Records, Scale, Schema};
 use barkeep::insecure::Insecure;
@@ -24,8 +25,12 @@ fn barker() -> Sampler {
 }
 
 fn table() -> Table {
-    let mut table = TableBuilder::new(schema(), RECORDS as usize).unwrap();
-    (0..RECORDS).for_each(|i| table.push_row(&[(i % 7) as f64 - 2.5]).unwrap());
+    table_of(RECORDS)
+}
+
+fn table_of(records: u64) -> Table {
+    let mut table = TableBuilder::new(schema(), records as usize).unwrap();
+    (0..records).for_each(|i| table.push_row(&[(i % 7) as f64 - 2.5]).unwrap());
     table.finish().unwrap()
 }
 
@@ -131,6 +136,27 @@ fn an_own_model_is_planned_certified_and_run() {
     assert_eq!(Certificate { hashes: None, ..read }, run.certificate);
     for file in ["draws.csv", "draws.parquet", "summary.json"] {
         assert!(out.path().join("results").join(file).exists(), "{file}");
+    }
+}
+
+/// Whoever builds a table cannot make a certificate speak of another number of records than its run read.
+#[test]
+fn a_table_of_another_size_is_refused_where_its_size_is_public() {
+    let plan = own().sampler(barker()).plan().unwrap();
+    for records in [1, RECORDS - 1, RECORDS + 1] {
+        let refused = plan.run(table_of(records)).err().unwrap().to_string();
+        assert_eq!(
+            refused,
+            "spec key `data.records`: is not the number of records, or persons, in the table"
+        );
+    }
+    let Privacy::Budget { epsilon, delta, .. } = budget() else { unreachable!("a budget") };
+    let secret = Privacy::Budget { epsilon, delta, neighbours: Neighbours::AddRemove };
+    let model = Shifted(GaussianMean::independent(&[1.0], 1000.0).unwrap());
+    let secret = Spec::new(Data::new(schema(), Records(RECORDS)), model, secret);
+    let plan = secret.sampler(barker()).plan().unwrap();
+    for records in [1, RECORDS - 1, RECORDS + 1] {
+        assert!(plan.run(table_of(records)).is_ok());
     }
 }
 

@@ -194,8 +194,11 @@ pub(crate) trait Storage {
 pub(crate) struct Format {
     /// The file's name in a folder of results.
     pub(crate) name: &'static str,
-    open: for<'a> fn(&'a Heading, &'a mut BufWriter<File>) -> io::Result<Box<dyn Storage + 'a>>,
+    open: for<'a> fn(&'a Heading, &'a mut BufWriter<File>) -> Opened<'a>,
 }
+
+/// A file with all that stands before its draws.
+type Opened<'a> = io::Result<Box<dyn Storage + 'a>>;
 
 impl Format {
     /// Writes all draws to a file, whole or not at all.

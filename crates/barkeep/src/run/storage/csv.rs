@@ -1,6 +1,6 @@
 //! Writes draws as CSV: a header, then one line per draw, chain after chain.
 
-use super::{Format, Heading, Rows, Storage};
+use super::{Format, Heading, Opened, Rows, Storage};
 use crate::run::draws::{CHAIN_COLUMN, DRAW_COLUMN, WARMUP_COLUMN};
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -13,7 +13,7 @@ struct Csv<'a> {
     writer: csv::Writer<&'a mut BufWriter<File>>,
 }
 
-fn open<'a>(heading: &'a Heading, file: &'a mut BufWriter<File>) -> io::Result<Box<dyn Storage + 'a>> {
+fn open<'a>(heading: &'a Heading, file: &'a mut BufWriter<File>) -> Opened<'a> {
     let mut writer = csv::Writer::from_writer(file);
     let names = heading.names().map(String::as_str);
     writer.write_record([CHAIN_COLUMN, DRAW_COLUMN, WARMUP_COLUMN].into_iter().chain(names))?;

@@ -1,6 +1,6 @@
 //! Writes draws as Parquet: the columns of the CSV file, every f64 with its bits, chains in row groups of their own.
 
-use super::{Format, Heading, Rows, Storage};
+use super::{Format, Heading, Opened, Rows, Storage};
 use crate::run::draws::{CHAIN_COLUMN, DRAW_COLUMN, NOT_PRIVATE, WARMUP_COLUMN};
 use parquet::basic::{Encoding, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, DoubleType, Int64Type};
@@ -36,7 +36,7 @@ struct Parquet<'a> {
     waiting: Vec<f64>,
 }
 
-fn open<'a>(heading: &'a Heading, file: &'a mut BufWriter<File>) -> io::Result<Box<dyn Storage + 'a>> {
+fn open<'a>(heading: &'a Heading, file: &'a mut BufWriter<File>) -> Opened<'a> {
     let room = (GROUP_VALUES / heading.width().max(1)).clamp(1, GROUP_DRAWS);
     let writer = SerializedFileWriter::new(
         file,
