@@ -147,6 +147,26 @@ fn what_cannot_be_charged_is_refused_and_nothing_is_spent() {
 }
 
 #[test]
+fn a_run_whose_records_cannot_be_read_stays_reserved_and_is_resumed_when_they_can() {
+    let folder = ready("1");
+    let good = folder.read("records.csv");
+    let add = ["ledger", "add", "books", "people", "--data", "survey", "--records", "records.csv"];
+    folder.write("records.csv", &(good.clone() + "1,2,3\n"));
+    ok(&folder, &add);
+    let shown = folder.barkeep(&["sample", "spec.toml", "--out", "out"]);
+    assert!(shown.code == 2 && shown.stderr.contains("stays spent"), "{}", shown.stderr);
+    assert_eq!(runs(&folder)[0]["state"], "reserved");
+    folder.write("records.csv", &good);
+    let shown = folder.barkeep(&["resume", "out"]);
+    assert!(matches!(shown.code, 0 | 1), "{}", shown.stderr);
+    let [run] = &runs(&folder)[..] else { unreachable!("one run") };
+    assert_eq!(run["state"], "ended");
+    // A copy of the folder has no reservation of its own.
+    let shown = folder.barkeep(&["resume", "out"]);
+    assert!(shown.code == 2 && shown.stderr.contains("has ended"), "{}", shown.stderr);
+}
+
+#[test]
 fn eight_at_once_never_overspend() {
     let folder = ready("0.05");
     let children: Vec<_> = (0..8)
@@ -214,7 +234,7 @@ impl Moment {
             Self::Later(round) => started.elapsed() > part(round),
         };
         while !reached() && !ended() {
-            std::thread::yield_now();
+            std::thread::sleep(Duration::from_micros(100));
         }
     }
 }

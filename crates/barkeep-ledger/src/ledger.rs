@@ -536,8 +536,11 @@ impl Request {
             )));
         }
         let Reservation { account: name, data, version, bill, certificate, .. } = &state.reserved;
-        let same_records =
-            account.version_of(identity).is_some_and(|now| (&now.data, &now.version) == (data, version));
+        // Before its first answer nothing was asked of the file: a corrected version will do.
+        let unasked = self.answers == 0 && state.closing.is_none();
+        let same_records = account
+            .version_of(identity)
+            .is_some_and(|now| now.data == *data && (now.version == *version || unasked));
         let same = *name == self.account && (bill, certificate) == (&self.bill, &self.certificate);
         if same && same_records {
             Ok(())

@@ -132,6 +132,13 @@ fn a_run_continues_its_own_reservation_and_only_that() {
     assert_eq!(spent(), once, "a continued run is not charged again");
     let other = Request { certificate: "d".to_owned(), ..run.clone() };
     assert!(said(room.reserve(&other)).contains("another spec"));
+    // A file that could not be read is corrected; once there are answers it must stay what it is.
+    std::fs::write(room.at("fixed.csv"), "x\n1\n2\n3\n").unwrap();
+    room.ledger.add("people", "survey", &room.at("fixed.csv"), None).unwrap();
+    room.ledger.reserve(&run, &room.at("fixed.csv")).unwrap();
+    let asked = Request { answers: 1, ..run.clone() };
+    assert!(said(room.ledger.reserve(&asked, &room.at("fixed.csv"))).contains("other records"));
+    assert_eq!(spent(), once, "a continued run is not charged again");
     let note =
         |answers, ended| Closing { run: "run".to_owned(), answers, ended, certificate: "e".to_owned() };
     room.ledger.close(note(7, false)).unwrap();
