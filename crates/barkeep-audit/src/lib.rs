@@ -17,6 +17,7 @@ mod pair;
 mod probe;
 mod proportion;
 mod samplers;
+mod scored;
 mod scores;
 mod simple;
 mod staged;
@@ -87,10 +88,11 @@ const QUESTIONS: u64 = 6_000_000;
 pub fn audit_all(options: Options<'_>, found: &mut dyn FnMut(&Row)) -> Result<Vec<Row>, Error> {
     let source = Source::new(options.seed)?;
     let examples = samplers::examples();
-    let games = simple::SIMPLE.len() + examples.len() + 1;
+    let mechanisms = || simple::SIMPLE.iter().chain(scored::SCORED);
+    let games = mechanisms().count() + examples.len() + 1;
     let alpha = ALPHA / games as f64;
     let mut rows = Vec::new();
-    for entry in simple::SIMPLE {
+    for entry in mechanisms() {
         let case = entry(Effort { trials: options.trials.unwrap_or(TRIALS), alpha, source })?;
         let watched = Watched::new(
             &*case.game,
@@ -166,8 +168,8 @@ fn attack_plan(
             Some(Bill::Contract(contract) | Bill::Once(contract)) => {
                 samplers::priced_as_released(contract.parts())
             }
-            // A filter charges decisions as they are asked.
-            Some(Bill::Filter { .. }) | None => true,
+            // A filter charges answers as they are asked for.
+            Some(Bill::Gaussian { .. } | Bill::Filter { .. }) | None => true,
         },
     })
 }

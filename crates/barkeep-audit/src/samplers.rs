@@ -65,6 +65,7 @@ pub(crate) fn is_gaussian(plan: &Plan) -> bool {
         Some(Bill::Contract(contract) | Bill::Once(contract)) => contract.parts().iter().all(|(cost, _)| {
             matches!(cost.mechanism(), Mechanism::Gaussian(_)) && cost.sampling() == Sampling::Full
         }),
+        Some(Bill::Gaussian { .. }) => true,
         Some(Bill::Filter { .. }) | None => false,
     }
 }
@@ -80,7 +81,9 @@ pub(crate) fn work(plan: &Plan) -> u64 {
         Some(Bill::Contract(contract) | Bill::Once(contract)) => {
             contract.parts().iter().fold(0_u64, |sum, (_, steps)| sum.saturating_add(steps.0))
         }
-        Some(Bill::Filter { .. }) | None => plan.steps().0.saturating_mul(plan.chains()),
+        Some(Bill::Gaussian { .. } | Bill::Filter { .. }) | None => {
+            plan.steps().0.saturating_mul(plan.chains())
+        }
     };
     questions.max(1)
 }

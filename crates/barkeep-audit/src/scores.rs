@@ -18,11 +18,11 @@ fn mapped(one: &Coordinate, record: &[f64]) -> f64 {
     (one.scale * seen + one.shift).clamp(-1.0, 1.0)
 }
 
-/// z, and z² − ½ where it is asked for.
+/// z, and z² − 1 where it is asked for.
 pub(crate) fn powers(coordinates: &[Coordinate], record: &[f64]) -> Vec<f64> {
     let each = |one: &Coordinate| {
         let z = mapped(one, record);
-        std::iter::once(z).chain(one.squared.then_some(z * z - 0.5))
+        std::iter::once(z).chain(one.squared.then_some(z * z - 1.0))
     };
     coordinates.iter().flat_map(each).collect()
 }

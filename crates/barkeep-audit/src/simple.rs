@@ -40,7 +40,7 @@ const FULL: Sampling = Sampling::Full;
 const SUBSTITUTE: Neighbours = Neighbours::Substitute;
 
 /// A list entry before its mechanism is built.
-type Entry = fn(Effort) -> Result<Case, Error>;
+pub(crate) type Entry = fn(Effort) -> Result<Case, Error>;
 
 /// Every mechanism. Records in a batch are 4 of 20, drawn at rate 1/5.
 pub(crate) const SIMPLE: &[Entry] = &[
@@ -174,9 +174,9 @@ enum Question {
     Faults { columns: usize, ratio: f64 },
 }
 
-/// What an attack says of either question.
+/// What an attack says of any question.
 #[derive(Clone, Copy)]
-struct Terms {
+pub(crate) struct Terms {
     name: &'static str,
     steps: u64,
     delta: f64,
@@ -209,20 +209,7 @@ impl Attack {
     }
 
     fn new(name: &'static str, question: Question, delta: f64) -> Self {
-        let premises = PrivacyModel { neighbours: SUBSTITUTE };
-        Self {
-            question,
-            terms: Terms {
-                name,
-                steps: 1,
-                delta,
-                batch: FULL,
-                premises,
-                level: Level::Decision,
-                company: 0,
-                rows: 1,
-            },
-        }
+        Self { question, terms: Terms::once(name, delta) }
     }
 
     fn times(mut self, steps: u64, delta: f64) -> Self {
@@ -305,6 +292,18 @@ impl Attack {
 }
 
 impl Terms {
+    /// One question of all records under substitution.
+    pub(crate) fn once(name: &'static str, delta: f64) -> Self {
+        let premises = PrivacyModel { neighbours: SUBSTITUTE };
+        let (batch, level) = (FULL, Level::Decision);
+        Self { name, steps: 1, delta, batch, premises, level, company: 0, rows: 1 }
+    }
+
+    /// What the question is accounted under.
+    pub(crate) fn premises(&self) -> PrivacyModel {
+        self.premises
+    }
+
     fn pair(&self, record: Vec<f64>, silent: Vec<f64>) -> Result<Pair, Error> {
         let columns = (0..record.len()).map(|j| Column::real(format!("x{j}"), -FAR, FAR, 0.0));
         let schema = Schema::new(columns.collect::<Result<_, _>>()?)?;
@@ -334,12 +333,21 @@ impl Terms {
         effort: Effort,
         ask: impl Fn(&mut dyn Ask) -> Result<(), Refused> + Sync + 'static,
     ) -> Result<Case, Error> {
+        let likelihood = means(pair.schema.width())?;
+        self.staged_over(likelihood, cost, pair, claim, effort, ask)
+    }
+
+    /// The game of a question about a likelihood.
+    pub(crate) fn staged_over(
+        self,
+        likelihood: Arc<dyn Likelihood>,
+        cost: Cost,
+        pair: Pair,
+        claim: Claim,
+        effort: Effort,
+        ask: impl Fn(&mut dyn Ask) -> Result<(), Refused> + Sync + 'static,
+    ) -> Result<Case, Error> {
         let contract = Contract::new(vec![(cost, Steps(self.steps))])?;
-        let dimension = pair.schema.width();
-        let likelihood: Arc<dyn Likelihood> = Arc::new(
-            GaussianMean::independent(&vec![1.0; dimension], 1.0)
-                .map_err(|error| Error::Budget(error.to_string()))?,
-        );
         let aim = if self.steps == 1 {
             Aim::Once { delta: self.delta, trials: effort.trials as f64, alpha: effort.alpha }
         } else {
@@ -361,6 +369,12 @@ impl Terms {
             game: Box::new(game),
         })
     }
+}
+
+/// Means of this many columns.
+pub(crate) fn means(dimension: usize) -> Result<Arc<dyn Likelihood>, Error> {
+    let model = GaussianMean::independent(&vec![1.0; dimension], 1.0);
+    Ok(Arc::new(model.map_err(|error| Error::Budget(error.to_string()))?))
 }
 
 /// The discrete Gaussian on integers, which no question to a gate uses yet.

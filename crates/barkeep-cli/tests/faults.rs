@@ -220,6 +220,63 @@ fn a_killed_run_leaves_whole_files_and_the_full_bill_and_is_resumed() {
     kill(10);
 }
 
+/// A regression of forty records by noise-aware scores: few questions, each on the disk before the next.
+fn scored() -> Folder {
+    let folder = Folder::new();
+    let spec = "[data]\npath = 'records.csv'\nrecords = 40\n[data.columns]\ny = { kind = 'bool', invalid = false }\n\
+                x = { min = -1, max = 1, invalid = 0 }\n[model]\nformula = 'y ~ x'\nfamily = 'bernoulli'\n\
+                [privacy]\nepsilon = 1\ndelta = 1e-6\n[sampler]\nname = 'noise-aware'\nseed = 6\n";
+    folder.write("spec.toml", &format!("{spec}steps = {STEPS}\n"));
+    let rows: String = (0..40).map(|i| format!("{},{}\n", i % 2, 1.0 - 0.05 * f64::from(i))).collect();
+    folder.write("records.csv", &format!("y,x\n{rows}"));
+    folder
+}
+
+/// Kills noise-aware runs amid their questions and their fit; each ends as the run that nobody killed, to the bit.
+fn kill_scored(rounds: u32) {
+    let folder = scored();
+    let arguments = |out: &'static str| ["sample", "spec.toml", "--insecure-seed", "5", "--out", out];
+    let started = Instant::now();
+    assert_ended(&folder.barkeep(&arguments("whole")));
+    let length = started.elapsed();
+    let journal = |out: &str| std::fs::read(folder.path().join(out).join("journal.bin")).unwrap();
+    for round in 0..rounds {
+        let moment = length.mul_f64((f64::from(round) * 0.618_033_988_749_895).fract() * 1.1);
+        kill_after(&folder, &arguments("out"), moment);
+        let out = folder.path().join("out");
+        let came = examine(&out, None);
+        let kept = if came >= Reached::Journal { journal("out") } else { Vec::new() };
+        if came < Reached::Journal {
+            if out.exists() {
+                std::fs::remove_dir_all(&out).unwrap();
+            }
+            assert_ended(&folder.barkeep(&arguments("out")));
+        } else if came < Reached::End {
+            assert_ended(&folder.barkeep(&["resume", "out"]));
+        }
+        assert_eq!(examine(&out, None), Reached::End);
+        assert_same(&folder, "out", "whole");
+        // Answers that were on the disk are still there, and no other was bought in their place.
+        let ended = journal("out");
+        assert_eq!(ended.len(), journal("whole").len());
+        let same = kept.iter().zip(&ended).take_while(|(kept, ended)| kept == ended).count();
+        // A torn last record is written anew: the longest is that of the products.
+        assert!(same + 200 >= kept.len(), "round {round}: {same} of {} bytes", kept.len());
+        std::fs::remove_dir_all(out).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_noise_aware_run_is_resumed_to_the_bit() {
+    kill_scored(4);
+}
+
+#[test]
+#[ignore = "slow: cargo test -p barkeep-cli --test faults -- --ignored --nocapture"]
+fn a_hundred_kills_of_noise_aware_runs_lose_nothing() {
+    kill_scored(100);
+}
+
 #[test]
 #[ignore = "slow: cargo test -p barkeep-cli --test faults -- --ignored --nocapture"]
 fn three_hundred_kills_lose_nothing() {

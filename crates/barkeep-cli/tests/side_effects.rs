@@ -175,6 +175,11 @@ fn assert_alike_but_for_draws(first: &Seen, second: &Seen, context: &str) {
         assert!(seen.stdout.starts_with("Verdict: not to be trusted."), "{context}: {}", seen.stdout);
         assert_eq!(seen.stdout.lines().count(), 1, "{context}");
     }
+    assert_same_files_and_plan(first, second, context);
+}
+
+/// Asserts that two runs were planned word for word alike, left the same files under the same certificate, and drew as often.
+fn assert_same_files_and_plan(first: &Seen, second: &Seen, context: &str) {
     // The plan is printed before the first answer, word for word.
     let plan = |seen: &Seen| seen.stderr.split("\n\n").next().unwrap().to_owned();
     assert_eq!(plan(first), plan(second), "{context}");
@@ -341,6 +346,29 @@ fn no_number_of_rows_shows_where_a_person_may_have_several() {
         for other in &seen[1..] {
             assert_alike_but_for_draws(&seen[0], other, sampler);
         }
+    }
+}
+
+/// A noise-aware run on neighbours: the verdict follows the answers, and nothing else differs but them. All questions are
+/// asked, so that journals are as long as each other.
+#[test]
+fn noise_aware_runs_differ_in_nothing_but_what_follows_from_answers() {
+    let spec = "[data]\npath = 'records.csv'\nrecords = 20\n[data.columns]\nx1 = { kind = 'bool', invalid = false }\n\
+                x2 = { min = -1, max = 1, invalid = 0 }\n[model]\nformula = 'x1 ~ x2'\nfamily = 'bernoulli'\n\
+                [privacy]\nepsilon = 1\ndelta = 1e-6\n[sampler]\nname = 'noise-aware'\nseed = 3\nsteps = 50\n";
+    let file = |cells: &str| {
+        let rows: String = (1..20).map(|i| format!("{},{}\n", i % 2, 1.0 - 0.1 * f64::from(i))).collect();
+        format!("x1,x2\n{cells}\n{rows}")
+    };
+    let folder = Folder::new();
+    let (first, _) = run_on(&folder, spec, file("1,0.5").as_bytes(), 9);
+    assert!(matches!(first.code, Some(0 | 1)), "{}", first.stderr);
+    for cells in ["0,-1", "true,1e308", ",", "what,ever", "NaN,inf", "\"1\",\" 0.2 \""] {
+        let (second, _) = run_on(&folder, spec, file(cells).as_bytes(), 9);
+        assert!(matches!(second.code, Some(0 | 1)), "{}", second.stderr);
+        assert_eq!(second.stdout.lines().count(), 1, "{cells}");
+        assert_same_files_and_plan(&first, &second, cells);
+        assert_eq!(first.files["journal.bin"], second.files["journal.bin"], "{cells}");
     }
 }
 

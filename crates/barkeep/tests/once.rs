@@ -274,7 +274,7 @@ fn one_answer_is_certified_once() {
                 assert_eq!(contract.parts()[0].1.0, 3);
                 assert!(certificate.released.iter().any(|what| what.contains("public grid")));
             }
-            Bill::Filter { .. } => panic!("a fixed price"),
+            Bill::Gaussian { .. } | Bill::Filter { .. } => panic!("a fixed price"),
         }
         assert_eq!(plan.burn_in().0, 0);
     }

@@ -4,7 +4,7 @@
 
 use barkeep::curator::TableBuilder;
 use barkeep::data::{Block, Schema};
-use barkeep::model::{Likelihood, Scratch};
+use barkeep::model::{Likelihood, Regression, Scratch};
 use barkeep::{Plan, Spec, insecure::Insecure};
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +15,16 @@ struct Counting {
     likelihood: Arc<dyn Likelihood>,
     ratios: AtomicU64,
     gradients: AtomicU64,
+    /// Questions about scores, each of which is a pass over all records.
+    scores: AtomicU64,
+}
+
+impl Counting {
+    fn of(plan: &Plan) -> Arc<Self> {
+        let likelihood = Arc::clone(plan.spec().likelihood());
+        let [ratios, gradients, scores] = [0; 3].map(AtomicU64::new);
+        Arc::new(Self { likelihood, ratios, gradients, scores })
+    }
 }
 
 impl Likelihood for Counting {
@@ -40,6 +50,11 @@ impl Likelihood for Counting {
         self.gradients.fetch_add(block.len() as u64, Ordering::Relaxed);
         self.likelihood.gradient(block, theta, out, scratch);
     }
+
+    fn regression(&self) -> Option<&Regression> {
+        self.scores.fetch_add(1, Ordering::Relaxed);
+        self.likelihood.regression()
+    }
 }
 
 /// A plan over 40 records whose likelihood is counted.
@@ -49,11 +64,7 @@ fn counted(sampler: &str) -> (Plan, Arc<Counting>) {
          [model]\nname = 'gaussian'\n[privacy]\nepsilon = 2\ndelta = 1e-4\n[sampler]\nstart = [0]\nseed = 1\n{sampler}\n"
     );
     let plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
-    let counting = Arc::new(Counting {
-        likelihood: Arc::clone(plan.spec().likelihood()),
-        ratios: AtomicU64::new(0),
-        gradients: AtomicU64::new(0),
-    });
+    let counting = Counting::of(&plan);
     (plan, counting)
 }
 
@@ -90,6 +101,39 @@ fn neighbouring_records_cost_the_same_passes() {
         assert!(usual.0 + usual.1 > 0, "{sampler}");
         for x in [-100.0, 100.0, 1e300, -1e-300, f64::MAX, 0.0] {
             assert_eq!(passes(&plan, &counting, x), usual, "{sampler} {x}");
+        }
+    }
+}
+
+/// Questions about scores, steps and draws of one seeded noise-aware run in which the first of 60 records says `y` and `x`.
+fn scores(plan: &Plan, counting: &Arc<Counting>, y: f64, x: f64) -> (u64, Vec<u64>) {
+    let mut table = TableBuilder::new(plan.view().schema().clone(), 60).unwrap();
+    table.push_row(&[y, x]).unwrap();
+    (1..60).for_each(|i| table.push_row(&[f64::from(i % 7), f64::from(i % 11) / 6.0 - 1.0]).unwrap());
+    let insecure = Insecure::seed(5).observed_by(Arc::clone(counting) as Arc<dyn Likelihood>);
+    let done = plan.runner().insecure(insecure).run(table.finish().unwrap()).unwrap();
+    (counting.scores.swap(0, Ordering::Relaxed), done.steps_used)
+}
+
+/// The fit follows the answers, so it may take longer on one table than on another; what is asked never differs.
+#[test]
+fn neighbouring_records_are_asked_the_same_noise_aware_questions() {
+    for (family, y) in [
+        ("bernoulli", "kind = 'bool', invalid = false"),
+        ("poisson", "kind = 'integer', min = 0, max = 50, invalid = 0"),
+    ] {
+        let text = format!(
+            "[data]\npath = 'nowhere.csv'\nrecords = 60\n[data.columns]\ny = {{ {y} }}\nx = {{ min = -1, max = 1, invalid = 0 }}\n\
+             [model]\nformula = 'y ~ x'\nfamily = '{family}'\n[privacy]\nepsilon = 2\ndelta = 1e-4\n[sampler]\n\
+             name = 'noise-aware'\nseed = 1\nsteps = 20\n"
+        );
+        let plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
+        let counting = Counting::of(&plan);
+        let usual = scores(&plan, &counting, 1.0, 0.3);
+        // Eight rounds, the tail of a family with long scores, and what tries the model before the first.
+        assert!(usual.0 >= 8 && usual.1 == [20], "{family} {usual:?}");
+        for (y, x) in [(0.0, -1.0), (50.0, 1.0), (f64::NAN, 1e300), (-1e300, f64::NAN), (1e-320, -0.0)] {
+            assert_eq!(scores(&plan, &counting, y, x), usual, "{family} {y} {x}");
         }
     }
 }

@@ -324,6 +324,8 @@ impl Runs {
                         runs.add(Part::Cost(cost.clone()), *steps);
                     }
                 }
+                // Answers within one filter add their μ², and their Rényi divergences, as one answer of the whole would.
+                Bill::Gaussian { whole } => runs.add(Part::Cost(whole.clone()), Steps(1)),
                 Bill::Filter { rho, coins, decision } => {
                     runs.coins = runs.coins.and(CoinError::of(decision).times(*coins));
                     runs.add(Part::Filter(*rho), Steps(1));

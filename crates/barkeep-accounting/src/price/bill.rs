@@ -15,6 +15,12 @@ pub enum Bill {
     Contract(Contract),
     /// Questions asked once, from whose answers every draw follows for free.
     Once(Contract),
+    /// Gaussian answers chosen in view of earlier ones, charged as the run goes while their μ² add up to no more than that of
+    /// one answer at this cost. The whole is μ-GDP (Smith and Thakurta 2022; Koskela, Tobaben and Honkela 2023).
+    Gaussian {
+        /// All of it as one answer.
+        whole: Cost,
+    },
     /// Steps whose price varies, charged as the run goes while their ρ add up to no more than this.
     Filter {
         /// ρ of all chains together; each gets an equal share.
@@ -34,6 +40,7 @@ impl Bill {
     pub fn epsilon(&self, delta: Delta) -> Result<Epsilon, Error> {
         Epsilon::new(match self {
             Self::Contract(contract) | Self::Once(contract) => contract.epsilon_above(delta)?,
+            Self::Gaussian { whole } => one_answer(whole)?.epsilon_above(delta)?,
             Self::Filter { rho, coins, decision } => {
                 ZcdpFilter::new(*rho).epsilon(delta, &CoinError::of(decision).times(*coins))?.upper
             }
@@ -52,6 +59,7 @@ impl Bill {
         let fits = epsilon > budget
             && match self {
                 Self::Contract(contract) | Self::Once(contract) => contract.is_within(budget, delta)?,
+                Self::Gaussian { whole } => one_answer(whole)?.is_within(budget, delta)?,
                 Self::Filter { .. } => false,
             };
         Ok(if fits { budget } else { epsilon })
@@ -64,6 +72,7 @@ impl Bill {
     pub fn curve(&self) -> Result<PrivacyCurve, Error> {
         match self {
             Self::Contract(contract) | Self::Once(contract) => contract.curve(),
+            Self::Gaussian { whole } => one_answer(whole)?.curve(),
             Self::Filter { rho, coins, decision } => {
                 PrivacyCurve::of_filter(*rho, &CoinError::of(decision).times(*coins))
             }
@@ -77,6 +86,7 @@ impl Bill {
             Self::Contract(contract) | Self::Once(contract) => {
                 contract.parts().first().map(|(cost, _)| cost.neighbours())
             }
+            Self::Gaussian { whole } => Some(whole.neighbours()),
             Self::Filter { decision, .. } => Some(decision.neighbours()),
         }
     }
@@ -88,7 +98,13 @@ impl Bill {
             Self::Contract(contract) | Self::Once(contract) => {
                 contract.parts().iter().map(|(cost, _)| cost.mechanism()).collect()
             }
+            Self::Gaussian { whole } => vec![whole.mechanism()],
             Self::Filter { decision, .. } => vec![decision.mechanism()],
         }
     }
+}
+
+/// A cost paid once.
+fn one_answer(cost: &Cost) -> Result<Contract, Error> {
+    Contract::new(vec![(cost.clone(), Steps(1))])
 }

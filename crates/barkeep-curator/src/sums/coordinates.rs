@@ -34,7 +34,7 @@ pub struct Coordinate {
     pub scale: f64,
     /// What is added.
     pub shift: f64,
-    /// Whether z² − ½ is written beside z.
+    /// Whether z² − 1 is written beside z.
     pub squared: bool,
 }
 
@@ -88,13 +88,17 @@ pub fn powers_width(coordinates: &[Coordinate]) -> usize {
     coordinates.iter().map(Coordinate::width).sum()
 }
 
-/// B with ‖v‖ ≤ B for the powers v of every record: z² + (z² − ½)² ≤ 5/4 for |z| ≤ 1, and z² ≤ 1.
+/// B with ‖v‖ ≤ B for the powers v of every record: the root of the number of coordinates.
+///
+/// For |z| ≤ 1 both z² ≤ 1 and z² + (z² − 1)² = 1 − z²(1 − z²) ≤ 1. No other centre of the square does as well: z = ±1
+/// are 2 apart, so that no ball around all (z, z² − c) has a radius below 1. z = 1 and z = −1 in every coordinate attain
+/// the sensitivity 2B.
 #[must_use]
 pub fn powers_bound(coordinates: &[Coordinate]) -> f64 {
-    coordinates.iter().map(|one| if one.squared { 1.25 } else { 1.0 }).sum::<f64>().sqrt()
+    (coordinates.len() as f64).sqrt()
 }
 
-/// Writes z, and z² − ½ after it where it is asked for, coordinate by coordinate.
+/// Writes z, and z² − 1 after it where it is asked for, coordinate by coordinate.
 pub(crate) fn write_powers(coordinates: &[Coordinate], block: Block<'_>, out: &mut [f64]) {
     let mut rest = out;
     for one in coordinates {
@@ -103,7 +107,7 @@ pub(crate) fn write_powers(coordinates: &[Coordinate], block: Block<'_>, out: &m
         rest = others;
         if one.squared {
             let (second, others) = rest.split_at_mut(block.len());
-            second.iter_mut().zip(first.iter()).for_each(|(square, z)| *square = z * z - 0.5);
+            second.iter_mut().zip(first.iter()).for_each(|(square, z)| *square = z * z - 1.0);
             rest = others;
         }
     }

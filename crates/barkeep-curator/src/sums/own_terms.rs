@@ -10,22 +10,28 @@
 //! Built-in models have the property by construction: they read and write column by column, record by record. No type can
 //! hold a model of one's own to it, so each is tried: records made up from the public schema are evaluated as a whole
 //! block, in reverse, one by one, and among other records. Where a bit differs the model is refused. That finds a mistake;
-//! it does not prove the lemma, and does not withstand malice: a model is trusted code.
+//! it does not prove the lemma, and does not withstand malice: a model is trusted code. Terms that barkeep writes itself,
+//! coordinates, their products, centred scores and their bins, are tried in the same way.
 
 use crate::error::question;
+use crate::sums::coordinates::{Coordinate, Curve};
 use crate::sums::lattice::{CHUNK, Columns, add_clipped, total};
 use crate::sums::passes::Worker;
 use crate::sums::scores::score_width;
 use crate::sums::terms::Terms;
 use crate::{Clip, Precondition, Refused, Term};
 use barkeep_data::{Block, Column, Kind, Scale, Schema};
-use barkeep_model::{Affine, Likelihood};
+use barkeep_model::{Affine, CentredScore, Likelihood, ScoreBlock};
 
 /// How many records are evaluated in each arrangement: two chunks and a few more, fewer where terms are wide.
 const MOST: usize = 2 * CHUNK + 3;
 const FEWEST: usize = 11;
 /// About as many numbers are written for an arrangement.
 const WORK: usize = 1 << 15;
+/// Records whose scores are centred over nodes of their response: each takes as long as a hundred others.
+const SCORED: usize = 35;
+/// Columns that are multiplied with each other, at most.
+const MULTIPLIED: usize = 16;
 
 /// Refuses a likelihood whose terms depend on where a record stands or on what stands beside it.
 ///
@@ -35,7 +41,9 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
     let dimension = likelihood.dimension();
     let thetas = [0.5, 1.0 / 1024.0].map(|size| made_up_theta(dimension, size));
     let count = (WORK / score_width(dimension).max(1)).clamp(FEWEST, MOST);
-    let records = MadeUp::new(schema, likelihood.columns(), count);
+    let records = MadeUp::new(schema, schema.width(), count);
+    let scored = MadeUp::new(schema, schema.width(), count.min(SCORED));
+    let public = Public::new(likelihood, schema);
     let mut worker = Worker::default();
     let [from, to] = &thetas;
     let log_ratio = |block: Block<'_>, worker: &mut Worker| {
@@ -43,15 +51,34 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
     };
     let mut own = records.agree(1, &mut worker, &log_ratio);
     for theta in &thetas {
-        for term in every_term(theta) {
+        for term in public.every_term(theta) {
             // What a model does not have nobody can ask for.
             let Ok(terms) = Terms::new(term, likelihood, schema) else { continue };
+            if let Some((gram, one)) = terms.gram(Clip::UNIT) {
+                own &= records.sums_agree(|block| {
+                    worker.sums = vec![0; terms.width()];
+                    gram.add(block, Clip::UNIT.get(), one, &mut worker);
+                    worker.sums.clone()
+                });
+                continue;
+            }
             let write = |block: Block<'_>, worker: &mut Worker| {
                 terms.write(block, None, worker);
             };
+            let records = match term {
+                Term::Centred(_) | Term::Tail { .. } => &scored,
+                Term::Gradient { .. }
+                | Term::Score { .. }
+                | Term::Statistics
+                | Term::Shifted { .. }
+                | Term::Columns { .. }
+                | Term::Gram { .. }
+                | Term::Faults => &records,
+            };
             own &= records.agree(terms.width(), &mut worker, &write);
             let mut affine = Affine::default();
-            own &= !terms.affine(&mut affine) || records.sums_agree(&affine, &mut worker);
+            own &= !terms.affine(&mut affine)
+                || records.sums_agree(|block| affine_sums(&affine, block, &mut worker));
         }
     }
     if own {
@@ -65,25 +92,103 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
     }
 }
 
-/// One term of each kind a sum can ask for, at θ: the list of what is tried. The match below names every kind, so that a
-/// new one is brought here.
-fn every_term(theta: &[f64]) -> [Term<'_>; 4] {
-    let every = [
-        Term::Gradient { theta, precondition: Precondition::Identity },
-        Term::Score { theta, precondition: Precondition::Identity, weight: 0.125 },
-        Term::Statistics,
-        Term::Shifted { theta, precondition: Precondition::Identity, clip: 1.0, centre: theta },
-    ];
-    for term in &every {
-        match term {
-            Term::Gradient { .. } | Term::Score { .. } | Term::Statistics | Term::Shifted { .. } => {}
-            // Written by barkeep's own code: coordinates by the curator, scores by its regression.
-            Term::Columns { .. } | Term::Gram { .. } | Term::Centred(_) | Term::Tail { .. } => {}
-            // Counted as the records were read.
-            Term::Faults => {}
+/// Public numbers that questions are made of: maps of every column, and matrices of a regression's size.
+struct Public {
+    powers: Vec<Coordinate>,
+    products: Vec<Coordinate>,
+    centres: Vec<f64>,
+    spreads: Vec<f64>,
+    whitening: Vec<f64>,
+}
+
+/// Edges of the bins that are tried.
+const EDGES: [f64; 4] = [0.3, 0.7, 1.5, 4.0];
+
+impl Public {
+    fn new(likelihood: &dyn Likelihood, schema: &Schema) -> Self {
+        let width = schema.width();
+        let lines: Vec<Coordinate> = schema
+            .columns()
+            .iter()
+            .enumerate()
+            .map(|(column, described)| {
+                let length = described.range().1 - described.range().0;
+                let scale = if length > 0.0 && length < ORDINARY { 1.9 / length } else { 0.2 };
+                Coordinate { column, curve: Curve::Line, scale, shift: 0.1, squared: true }
+            })
+            .collect();
+        let curves = lines.iter().flat_map(|line| {
+            let other = (line.column + 1) % width.max(1);
+            [
+                Curve::Log { plus: 0.5 },
+                Curve::Root,
+                Curve::Share { column: Some(other), fixed: 0.0 },
+                Curve::Share { column: None, fixed: 3.0 },
+            ]
+            .map(|curve| Coordinate { curve, squared: false, ..*line })
+        });
+        let products: Vec<Coordinate> = lines.iter().take(MULTIPLIED).copied().collect();
+        let d = likelihood.regression().map_or(0, |regression| regression.parts().0);
+        Self {
+            powers: lines.iter().copied().chain(curves).collect(),
+            centres: vec![0.05; products.len()],
+            // Some records lie within the radius and some beyond.
+            spreads: vec![(products.len() as f64).sqrt(); products.len()],
+            products,
+            whitening: (0..d * d).map(|k| if k % (d + 1) == 0 { 1.3 } else { 0.2 / d as f64 }).collect(),
         }
     }
-    every
+
+    /// One term of each kind a sum can ask for, at θ: the list of what is tried. The match below names every kind, so that
+    /// a new one is brought here.
+    fn every_term<'a>(&'a self, theta: &'a [f64]) -> Vec<Term<'a>> {
+        let coefficients = CentredScore {
+            theta,
+            block: ScoreBlock::Coefficients,
+            whitening: &self.whitening,
+            clip: 0.8 * (self.whitening.len().max(1) as f64).sqrt().sqrt(),
+        };
+        let nuisance =
+            CentredScore { block: ScoreBlock::Nuisance, whitening: &[0.9], clip: 0.8, ..coefficients };
+        let every = vec![
+            Term::Gradient { theta, precondition: Precondition::Identity },
+            Term::Score { theta, precondition: Precondition::Identity, weight: 0.125 },
+            Term::Statistics,
+            Term::Shifted { theta, precondition: Precondition::Identity, clip: 1.0, centre: theta },
+            Term::Columns { coordinates: &self.powers },
+            Term::Gram { coordinates: &self.products, centres: &self.centres, spreads: &self.spreads },
+            Term::Centred(coefficients),
+            Term::Centred(nuisance),
+            Term::Tail { score: coefficients, edges: &EDGES },
+            Term::Tail { score: nuisance, edges: &EDGES },
+        ];
+        for term in &every {
+            match term {
+                Term::Gradient { .. }
+                | Term::Score { .. }
+                | Term::Statistics
+                | Term::Shifted { .. }
+                | Term::Columns { .. }
+                | Term::Gram { .. }
+                | Term::Centred(_)
+                | Term::Tail { .. } => {}
+                // Counted as the records were read.
+                Term::Faults => {}
+            }
+        }
+        every
+    }
+}
+
+/// The integer sums of gradients that are computed as they are added.
+fn affine_sums(affine: &Affine, block: Block<'_>, worker: &mut Worker) -> Vec<i64> {
+    let (width, room) = (affine.weights.len(), affine.weights.len() * CHUNK);
+    let mut sums = vec![0; width];
+    worker.partials.sized(room).fill(0);
+    let gradients = Columns::new(block, affine);
+    add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), Clip::UNIT);
+    total(&worker.partials, &mut sums);
+    sums
 }
 
 /// Records from nowhere, column by column: twice as many as are compared.
@@ -139,35 +244,29 @@ impl MadeUp {
             })
     }
 
-    /// Whether the integer sums of gradients that are computed as they are added are those of the single records.
-    fn sums_agree(&self, affine: &Affine, worker: &mut Worker) -> bool {
-        let (count, room) = (self.count, affine.weights.len() * CHUNK);
-        let mut sum = |block: Block<'_>| {
-            let mut sums = vec![0; affine.weights.len()];
-            worker.partials.sized(room).fill(0);
-            let gradients = Columns::new(block, affine);
-            add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), Clip::UNIT);
-            total(&worker.partials, &mut sums);
-            sums
-        };
-        let values = self.arranged(0..count);
-        let whole = Block::over(&values, count, count);
-        let mut singles = vec![0; affine.weights.len()];
-        for one in whole.tiles(1) {
-            singles.iter_mut().zip(sum(one)).for_each(|(total, share)| *total += share);
-        }
-        let reversed = self.arranged((0..count).rev());
-        sum(whole) == singles && sum(Block::over(&reversed, count, count)) == singles
+    /// Whether the integer sums of every arrangement are those of its single records.
+    fn sums_agree(&self, mut sum: impl FnMut(Block<'_>) -> Vec<i64>) -> bool {
+        let count = self.count;
+        let whole = (self.arranged(0..count), (|i, _| Some(i)) as Place);
+        std::iter::once(whole).chain(self.arrangements()).all(|(values, _)| {
+            let block = Block::over(&values, count, count);
+            let mut singles = sum(block.part(0, 1));
+            for one in block.tiles(1).skip(1) {
+                singles.iter_mut().zip(sum(one)).for_each(|(total, share)| *total += share);
+            }
+            sum(block) == singles
+        })
     }
 }
 
 /// Where record i of a number of records stands.
 type Place = fn(usize, usize) -> Option<usize>;
 
+/// Columns longer than this have no bound worth the name, and get ordinary numbers.
+const ORDINARY: f64 = 1e6;
+
 /// A value that the column admits, by its record and its column: the ends of the range first, then any.
 fn made_up_value(column: &Column, record: usize, place: usize) -> f64 {
-    // Columns without a bound worth the name get ordinary numbers.
-    const ORDINARY: f64 = 1e6;
     let (low, high) = column.range();
     let wide = high - low > ORDINARY;
     let (low, length) = if wide { ((-4.0_f64).clamp(low, high - 8.0), 8.0) } else { (low, high - low) };

@@ -43,6 +43,9 @@ pub struct Summary {
     /// How many cells were bad, if that was asked and paid for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultCounts>,
+    /// The sampler that ran, where the answers chose it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ran: Option<&'static str>,
     /// How many draws at the start of each chain were left out of everything here.
     pub burn_in: usize,
     /// How many draws were summarised, over all chains.
@@ -160,6 +163,7 @@ impl Summary {
             verdict: Verdict::new(checks),
             privacy: draws.heading().not_private.then_some(NOT_PRIVATE),
             faults: None,
+            ran: reports.iter().find_map(|report| report.branch),
             burn_in,
             draws: summarised,
             every,

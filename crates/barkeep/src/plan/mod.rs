@@ -87,8 +87,13 @@ impl Plan {
     fn attempt(spec: Spec) -> Result<Self, Error> {
         spec.check()?;
         let mut keys = spec.sampler_keys();
+        let mut why_langevin = None;
         if spec.privacy() != Privacy::NotPrivate {
-            keys.entry("name").or_insert_with(|| default_sampler(&spec).into());
+            let against = against_auto(&spec);
+            if !keys.contains_key("name") {
+                why_langevin = against;
+            }
+            keys.entry("name").or_insert_with(|| against.map_or(AUTO, |_| DEFAULT_SAMPLER).into());
         }
         let sampler = section::named("sampler", &keys, SAMPLERS, |entry| entry.name)?;
         let section = Section::new("sampler", &keys, sampler.all_keys())?;
@@ -116,6 +121,9 @@ impl Plan {
         let seed = seed(&section)?;
         let Prepared { kernel, price, alternative, mut facts, burn_in: mut usual, forecast, view } =
             (sampler.prepare)(&section, &setting)?;
+        facts.extend(why_langevin.map(|reason| {
+            Fact::word("chosen", "sampler chosen", DEFAULT_SAMPLER, format!("{DEFAULT_SAMPLER}: {reason}"))
+        }));
         let start = PlannedStart::parse(&section, &setting, chains, &price, sampler.start)?;
         facts.extend(start.facts());
         let mut first = start.questions();
@@ -369,7 +377,7 @@ impl Plan {
     pub fn spending(&self) -> impl Iterator<Item = (Steps, Epsilon)> + Send + use<> {
         let stepwise = self.paid.as_ref().and_then(|paid| match paid.bill() {
             Bill::Contract(contract) => Some((contract.clone(), paid.delta())),
-            Bill::Once(_) | Bill::Filter { .. } => None,
+            Bill::Once(_) | Bill::Gaussian { .. } | Bill::Filter { .. } => None,
         });
         let (total, first) = (self.steps * self.chains, self.first.len());
         stepwise.into_iter().flat_map(|bill| (1..=10).map(move |tenth| (bill.clone(), tenth))).map_while(
@@ -436,24 +444,31 @@ fn warnings(spec: &Spec, private: bool, steps: u64) -> Vec<String> {
     warnings
 }
 
-/// The sampler of a private spec that names none: noise-aware scores where the model's law is stated, Langevin elsewhere.
-pub(crate) fn default_sampler(spec: &Spec) -> &'static str {
+/// Why a private spec that names no sampler is not served by [`AUTO`], if so: Langevin dynamics serve it.
+fn against_auto(spec: &Spec) -> Option<&'static str> {
     let is_substitution =
         matches!(spec.privacy(), Privacy::Budget { neighbours: Neighbours::Substitute, .. });
-    let is_record = spec.data().unit() == Unit::Record;
     let has_law = spec.model().regression().is_some_and(|regression| regression.law().is_some());
-    let keys = spec.sampler_keys();
-    let plain = keys.keys().all(|key| COMMON.contains(&key.as_str()));
-    if is_substitution && is_record && has_law && plain && spec.tempering() == Temper::NONE {
-        "noise-aware"
+    if !spec.sampler_keys().keys().all(|key| COMMON.contains(&key.as_str())) {
+        Some("[sampler] sets keys that noise-aware scores do not have")
+    } else if !is_substitution {
+        Some("noise-aware scores divide by the number of records, which is secret under add-remove")
+    } else if spec.data().unit() != Unit::Record {
+        Some("noise-aware scores need one record for each person")
+    } else if spec.tempering() != Temper::NONE {
+        Some("noise-aware scores have a likelihood of their own, and no power of it is meant by temper")
+    } else if !has_law {
+        Some("noise-aware scores need a regression whose family states its law")
     } else {
-        DEFAULT_SAMPLER
+        None
     }
 }
 
 /// Keys of `[sampler]` that do not ask for Langevin dynamics.
 const COMMON: [&str; 3] = ["steps", "seed", "burn_in"];
-/// The sampler of a private spec that names none, where answers have no known law.
+/// The sampler of a private spec that names none, where noise-aware questions can be asked.
+const AUTO: &str = "auto";
+/// The sampler of a private spec that names none, elsewhere.
 const DEFAULT_SAMPLER: &str = "langevin";
 /// Above this many steps the other level is estimated, not computed.
 const MOST_COMPARED: u64 = 20_000;

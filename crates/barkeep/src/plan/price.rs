@@ -5,7 +5,11 @@ use super::bill::PricedBill;
 use crate::Error;
 use crate::samplers::entry::{Price, Questions};
 use crate::spec::{Privacy, SpecError};
-use barkeep_accounting::{CoinError, Contract, Cost, Delta, Epsilon, Neighbours, Query, Steps, ZcdpFilter};
+use barkeep_accounting::mechanisms::Gaussian;
+use barkeep_accounting::{
+    CoinError, Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Query, Sampling, Steps, ZcdpFilter,
+    calibration,
+};
 use barkeep_curator::PrivacyModel;
 
 /// Most steps of a chain whose steps differ in price, when the spec does not say; the budget usually ends it before.
@@ -58,6 +62,7 @@ impl Order {
             Price::PerStepAfter { first, step, .. } => self.steps(first, &step, funds),
             Price::Planned(schedule) => self.schedule(schedule, funds),
             Price::Once { questions, draws } => self.once(questions, draws, funds),
+            Price::Gaussian { draws } => self.gaussian(draws, funds),
             Price::Varying(_, decision) => self.filter(decision, funds),
             Price::NotPrivate => Ok(self.baseline()),
         }
@@ -142,6 +147,24 @@ impl Order {
         Ok(Purchase {
             privacy_model: PrivacyModel { neighbours: funds.neighbours },
             paid: Some(paid),
+            steps: self.cap.unwrap_or(draws),
+            first: Vec::new(),
+            affordable: None,
+        })
+    }
+
+    /// Gaussian answers chosen as the run goes: all that the budget allows, as if it were one answer.
+    fn gaussian(self, draws: u64, funds: Funds) -> Result<Purchase, Error> {
+        if self.chains != 1 {
+            let reason = "must be 1: what is asked about the columns would be asked by each of them";
+            return Err(SpecError::new("sampler.chains", reason).into());
+        }
+        let Funds { epsilon, delta, neighbours } = funds;
+        let ratio = calibration::smallest_ratio(Sampling::Full, neighbours, Steps(1), epsilon, delta)?;
+        let whole = Cost::new(Mechanism::Gaussian(Gaussian { ratio }), Sampling::Full, neighbours)?;
+        Ok(Purchase {
+            privacy_model: PrivacyModel { neighbours },
+            paid: Some(PricedBill::new(Bill::Gaussian { whole }, epsilon, delta)?),
             steps: self.cap.unwrap_or(draws),
             first: Vec::new(),
             affordable: None,

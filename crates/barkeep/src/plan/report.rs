@@ -99,6 +99,7 @@ impl FaultReport {
             | Price::PerDraw(_)
             | Price::Planned(_)
             | Price::Once { .. }
+            | Price::Gaussian { .. }
             | Price::NotPrivate => Ok(()),
         }
     }

@@ -195,6 +195,11 @@ fn fit(section: &Section<'_>, setting: &Setting<'_>, price: &Price) -> Result<Pl
                  level at which steps cost the same",
             );
         }
+        Price::Gaussian { .. } => {
+            return refuse(
+                "has no meaning where the columns are asked about first: the start follows from them",
+            );
+        }
         Price::Once { .. } | Price::PerDraw(..) | Price::NotPrivate => {
             return refuse("has no meaning for draws that do not depend on a start");
         }

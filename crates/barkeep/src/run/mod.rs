@@ -22,9 +22,10 @@ use crate::run::draws::{Draws, Outcome};
 use crate::run::folder::Folder;
 use crate::run::storage::{Sink, Source};
 use crate::samplers::Report;
-use barkeep_accounting::CoinError;
+use barkeep_accounting::{CoinError, GdpFilter, Mu};
 use barkeep_curator::{Ask, Budget, Refused};
 use barkeep_data::Records;
+use barkeep_num::down_by;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -129,6 +130,11 @@ fn budget(plan: &Plan) -> Result<Budget, Error> {
     match plan.bill() {
         None => Ok(Budget::not_private()),
         Some(Bill::Contract(contract) | Bill::Once(contract)) => Ok(Budget::permits(contract)),
+        Some(Bill::Gaussian { whole }) => {
+            // Not above that of the one answer that was certified, however μ was rounded.
+            let mu = down_by(whole.mu()?.get(), 2);
+            Ok(Budget::gdp(GdpFilter::new(Mu::new(mu)?)))
+        }
         Some(Bill::Filter { rho, coins, decision }) => {
             Ok(Budget::zcdp_in_shares(*rho, CoinError::of(decision), *coins, plan.chains())?)
         }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub const SAMPLER_KEYS: [Key; 6] = [
     key(
         "name",
-        "\"noise-aware\" where the model allows it, else \"langevin\"",
+        "\"auto\" where noise-aware questions can be asked, else \"langevin\"",
         "which sampler; `barkeep samplers` lists them",
     ),
     key(
@@ -224,6 +224,11 @@ pub(crate) enum Price {
         /// Draws when the spec does not say.
         draws: u64,
     },
+    /// Gaussian answers chosen as the run goes, charged to a filter over the whole of μ²; the number of steps is fixed.
+    Gaussian {
+        /// Steps when the spec does not say.
+        draws: u64,
+    },
     /// Nothing is paid and nothing is private.
     NotPrivate,
 }
@@ -234,7 +239,11 @@ impl Price {
         match self {
             Self::PerStep(level, _) => *level,
             Self::PerStepAfter { level, .. } | Self::Varying(level, _) => Some(*level),
-            Self::PerDraw(_) | Self::Planned(_) | Self::Once { .. } | Self::NotPrivate => None,
+            Self::PerDraw(_)
+            | Self::Planned(_)
+            | Self::Once { .. }
+            | Self::Gaussian { .. }
+            | Self::NotPrivate => None,
         }
     }
 }

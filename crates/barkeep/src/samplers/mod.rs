@@ -63,4 +63,6 @@ pub(crate) struct Report {
     pub(crate) independent: bool,
     /// Draws at the start of the chain to leave out of the summary, where the kernel knows better than the plan.
     pub(crate) warmup: Option<u64>,
+    /// The sampler that ran, where answers chose it.
+    pub(crate) branch: Option<&'static str>,
 }

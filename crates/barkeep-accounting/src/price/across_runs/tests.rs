@@ -69,7 +69,7 @@ fn the_total_is_never_below_the_joint_bill() {
             .iter()
             .flat_map(|bill| match bill {
                 Bill::Contract(contract) | Bill::Once(contract) => contract.parts().to_vec(),
-                Bill::Filter { .. } => unreachable!("none here"),
+                Bill::Gaussian { .. } | Bill::Filter { .. } => unreachable!("none here"),
             })
             .collect();
         let accountant = Contract::new(joint).unwrap().epsilon_above(delta()).unwrap();

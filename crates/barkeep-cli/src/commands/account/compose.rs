@@ -55,6 +55,7 @@ impl Composed {
         for bill in bills {
             match bill {
                 Bill::Contract(contract) | Bill::Once(contract) => parts.extend_from_slice(contract.parts()),
+                Bill::Gaussian { whole } => parts.push((whole.clone(), Steps(1))),
                 Bill::Filter { rho, coins, decision } => {
                     let cost = Cost::new(Concentrated { rho: *rho }, Sampling::Full, decision.neighbours())?;
                     parts.push((cost, Steps(1)));

@@ -3,7 +3,11 @@
 use super::*;
 use crate::{Budget, Curator, PrivacyModel, TableBuilder};
 use barkeep_accounting::Neighbours;
-use barkeep_model::{GaussianMean, RecordStatistics, Scratch};
+use barkeep_model::families::bernoulli::Logit;
+use barkeep_model::families::gaussian::Gaussian;
+use barkeep_model::families::negative_binomial::NegativeBinomial;
+use barkeep_model::families::poisson::Poisson;
+use barkeep_model::{Design, Family, GaussianMean, Nuisance, Prior, RecordStatistics, Regression, Scratch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -158,4 +162,55 @@ fn made_up_records_are_admissible_and_varied() {
         assert!(!whole || values.iter().all(|x| x.fract() == 0.0), "{column:?}");
         assert!(values.iter().any(|x| *x != values[0]), "{column:?}");
     }
+}
+
+/// Each kind of law passes with its scores, bins, coordinates and products.
+#[test]
+fn regressions_pass_with_all_that_is_asked_of_them() {
+    let unknown = Nuisance::Unknown(Prior::HalfNormal { scale: 1.0 });
+    let families: [Box<dyn Family>; 4] = [
+        Box::new(Logit),
+        Box::new(Poisson),
+        Box::new(Gaussian { sd: unknown }),
+        Box::new(NegativeBinomial { size: unknown }),
+    ];
+    for family in families {
+        let prior = Prior::Normal { mean: 0.0, sd: 2.5 };
+        let design = Design::new("y", vec!["a".into(), "b".into()], true, prior).unwrap();
+        let model = Arc::new(Regression::new(design, family).unwrap());
+        let columns = vec![
+            Column::integer("y", 0.0, 40.0, 0.0).unwrap(),
+            Column::real("a", -1.0, 1.0, 0.0).unwrap(),
+            Column::boolean("b", false).unwrap(),
+        ];
+        let schema = Schema::new(columns.clone()).unwrap();
+        // Both blocks of a regression with a nuisance are tried, and none is skipped as impossible.
+        let public = Public::new(&*model, &schema);
+        let theta = made_up_theta(model.dimension(), 0.5);
+        let possible = |term: &Term<'_>| Terms::new(*term, &*model, &schema).is_ok();
+        let tried = public.every_term(&theta).iter().filter(|term| possible(term)).count();
+        // Statistics are those of a normal response with a known sd alone; a nuisance has two terms of its own.
+        assert_eq!(tried, if model.parts().1 { 9 } else { 7 });
+        assert_eq!(accepted(model, columns), Ok(()));
+    }
+}
+
+/// Sums in integers that look at the block, as products must not.
+#[test]
+fn sums_that_are_not_those_of_single_records_are_caught() {
+    let schema = Schema::new(columns()[..1].to_vec()).unwrap();
+    let records = MadeUp::new(&schema, 1, 20);
+    let whole = |x: f64| (1e6 * x) as i64;
+    assert!(records.sums_agree(|block| vec![block.column(0).iter().map(|x| whole(*x)).sum()]));
+    let centred = |block: Block<'_>| {
+        let mean = block.column(0).iter().sum::<f64>() / block.len() as f64;
+        vec![block.column(0).iter().map(|x| whole(x - mean)).sum()]
+    };
+    assert!(!records.sums_agree(centred));
+    // Only the company differs, only in one record, only by one step.
+    let last = |block: Block<'_>| {
+        let values = block.column(0);
+        vec![values.iter().map(|x| whole(*x)).sum::<i64>() + i64::from(values.len() > 1)]
+    };
+    assert!(!records.sums_agree(last));
 }

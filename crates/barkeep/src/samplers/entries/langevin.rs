@@ -16,6 +16,11 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&DIFFUSION_KEYS],
     start: StartRule::PriorMode,
     private: true,
-    examples: &[Example::small(400, ""), Example::large(GAUSSIAN, ""), Example::large(LOGISTIC, "")],
+    examples: &[
+        Example::small(400, ""),
+        Example::large(GAUSSIAN, ""),
+        Example::large(LOGISTIC, ""),
+        Example::large(LOGISTIC, "precondition = 'learned'").named("learned whitening"),
+    ],
     prepare: |section, setting| prepare(section, setting, 2.0, |step| Integrator::Overdamped { step }),
 };

@@ -16,6 +16,7 @@ macro_rules! samplers {
 }
 
 samplers![
+    auto,
     noise_aware,
     langevin,
     underdamped,

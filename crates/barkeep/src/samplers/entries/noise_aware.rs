@@ -6,13 +6,9 @@ use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{Example, LOGISTIC};
-use crate::samplers::noise_aware::{NoiseAware, Setup};
-use crate::samplers::prepare::judged::{needs_budget, uses_records};
-use crate::spec::Privacy;
+use crate::samplers::noise_aware::NoiseAware;
+use crate::samplers::prepare::learned;
 use crate::spec::section::Section;
-use barkeep_accounting::{Epsilon, Sampling, Steps, calibration};
-use barkeep_curator::Temper;
-use barkeep_data::Unit;
 use std::sync::Arc;
 
 /// Draws when the spec does not say.
@@ -30,24 +26,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
 };
 
 fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Error> {
-    let neighbours = needs_budget(section, setting)?;
-    uses_records(section, setting, "divides by the number of records")?;
-    let Privacy::Budget { epsilon, delta, .. } = setting.privacy else {
-        return Err(section.error("name", "needs a budget").into());
-    };
-    if setting.unit != Unit::Record {
-        let reason = "needs a record for each person: how many rows persons have is not part of its model";
-        return Err(section.error("name", reason).into());
-    }
-    if setting.temper != Temper::NONE {
-        let reason =
-            "needs temper = 1: noisy scores have a likelihood of their own, and no power of it is meant";
-        return Err(section.error("name", reason).into());
-    }
-    // Slightly less, so that the bill still fits when its parts are composed again.
-    let budget = Epsilon::new(epsilon.get() * (1.0 - 1e-9))?;
-    let whole = calibration::smallest_ratio(Sampling::Full, neighbours, Steps(1), budget, delta)?;
-    let setup = Setup::new(setting, whole).map_err(|reason| section.error("name", reason))?;
+    let setup = learned::setup(section, setting)?;
     let questions = setup.questions()?;
     let asked = questions.iter().map(|(_, times)| times.0).sum();
     let facts: Facts = vec![

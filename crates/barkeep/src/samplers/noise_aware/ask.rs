@@ -37,6 +37,15 @@ pub(crate) struct Setup {
     pub(super) law: Law,
 }
 
+/// What the first answers say: made-up records that look like the columns, and where to start.
+pub(crate) struct Learned {
+    pub(super) set: Set,
+    pub(super) others: Vec<Set>,
+    pub(super) start: Vec<f64>,
+    /// The least share of a level or of a true-or-false value, as it is believed to be.
+    rarest: Option<f64>,
+}
+
 /// Everything that draws need.
 pub(crate) struct Found {
     pub(super) set: Set,
@@ -86,8 +95,8 @@ impl Setup {
         self.model.columns()
     }
 
-    /// Asks all questions and fits.
-    pub(crate) fn ask(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Found, Refused> {
+    /// Asks about the columns.
+    pub(super) fn learn(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Learned, Refused> {
         let regression = self.regression()?;
         let (mut grids, response) = self.ask_columns(ask)?;
         let products = self.ask_products(ask, &grids)?;
@@ -112,8 +121,20 @@ impl Setup {
                 .map(|_| made(&Belief::new(raws, &grids, products.as_ref(), Some(rng)), OTHERS.1))
                 .collect()
         };
+        let shares = raws.iter().zip(&grids).filter(|(raw, _)| raw.is_binary()).map(|(_, grid)| {
+            let share = 0.5 * (1.0 + grid.known().mean);
+            share.min(1.0 - share)
+        });
+        let rarest = shares.reduce(f64::min);
+        let start = self.start(regression, &response, &set);
+        Ok(Learned { set, others, start, rarest })
+    }
+
+    /// Asks for scores, round by round, and fits.
+    pub(super) fn score(&self, ask: &mut dyn Ask, learned: Learned) -> Result<Found, Refused> {
+        let regression = self.regression()?;
+        let Learned { set, others, start: mut theta, rarest } = learned;
         let scene = self.scene(regression, &set, &others);
-        let mut theta = self.start(regression, &response, &set);
         let (mut answered, mut path, mut fit): (Vec<Answered>, _, _) =
             (Vec::new(), vec![theta.clone()], None);
         let mut bias = self.bias(regression);
@@ -134,11 +155,6 @@ impl Setup {
             path.push(theta.clone());
         }
         let fit = fit.ok_or(impossible("one whose posterior the answers determine; give proper priors"))?;
-        let shares = raws.iter().zip(&grids).filter(|(raw, _)| raw.is_binary()).map(|(_, grid)| {
-            let share = 0.5 * (1.0 + grid.known().mean);
-            share.min(1.0 - share)
-        });
-        let rarest = shares.reduce(f64::min);
         Ok(Found { set, others, answered, fit, path, rarest })
     }
 

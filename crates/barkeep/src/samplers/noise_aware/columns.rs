@@ -63,12 +63,12 @@ impl Grid {
         }
     }
 
-    /// Takes in the noisy mean of z over n records and, where the column has more than two values, that of z² − ½.
+    /// Takes in the noisy mean of z over n records and, where the column has more than two values, that of z² − 1.
     pub(super) fn observe_moments(&mut self, first: f64, second: Option<f64>, noise: f64, records: f64) {
         let noise = noise * noise;
         self.observe(first, |m, s| (m, noise + s * s / records));
         if let Some(second) = second {
-            self.observe(second + 0.5, |m, s| {
+            self.observe(second + 1.0, |m, s| {
                 (m * m + s * s, noise + (2.0 * s.powi(4) + 4.0 * m * m * s * s) / records)
             });
         }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn precise_moments_are_found_again() {
         let mut grid = Grid::new(false);
-        grid.observe_moments(0.3, Some(0.3 * 0.3 + 0.2 * 0.2 - 0.5), 1e-3, 1e6);
+        grid.observe_moments(0.3, Some(0.3 * 0.3 + 0.2 * 0.2 - 1.0), 1e-3, 1e6);
         let known = grid.known();
         assert!((known.mean - 0.3).abs() < 0.01 && (known.spread - 0.2).abs() < 0.02, "{known:?}");
         let mut grid = Grid::new(true);

@@ -1,6 +1,6 @@
 //! Draws from the posterior given the answers: independence Metropolis with heavy-tailed proposals around the fit.
 
-use super::ask::{Found, Setup};
+use super::ask::{Found, Learned, Setup};
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
 use crate::samplers::{Kernel, Report, State};
@@ -28,6 +28,8 @@ struct Point {
 /// Asks at its first step, and draws from then on.
 pub(crate) struct NoiseAware {
     setup: Arc<Setup>,
+    /// What was learned of the columns already.
+    learned: Option<Learned>,
     found: Option<Found>,
     now: Option<Point>,
     waiting: Vec<Point>,
@@ -38,7 +40,12 @@ pub(crate) struct NoiseAware {
 impl NoiseAware {
     /// A kernel that has not asked yet.
     pub(crate) fn new(setup: Arc<Setup>) -> Self {
-        Self { setup, found: None, now: None, waiting: Vec::new(), judged: (0, 0) }
+        Self { setup, learned: None, found: None, now: None, waiting: Vec::new(), judged: (0, 0) }
+    }
+
+    /// A kernel that has asked about the columns.
+    pub(super) fn after(setup: Arc<Setup>, learned: Learned) -> Self {
+        Self { learned: Some(learned), ..Self::new(setup) }
     }
 
     /// Judges a batch of proposals.
@@ -106,7 +113,11 @@ impl Kernel for NoiseAware {
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         if self.found.is_none() {
-            self.found = Some(self.setup.ask(ask, rng)?);
+            let learned = match self.learned.take() {
+                Some(learned) => learned,
+                None => self.setup.learn(ask, rng)?,
+            };
+            self.found = Some(self.setup.score(ask, learned)?);
             for _ in 0..FORGOTTEN {
                 self.advance(rng)?;
             }
@@ -122,7 +133,7 @@ impl Kernel for NoiseAware {
     fn report(&self) -> Report {
         let checks =
             self.found.as_ref().map(|found| found.checks(&self.setup, self.judged)).unwrap_or_default();
-        Report { checks, independent: true, warmup: Some(0) }
+        Report { checks, independent: true, warmup: Some(0), branch: None }
     }
 }
 

@@ -3,7 +3,7 @@
 //! `coordinates` finds the raw columns behind a formula; `columns` and `copula` learn from two answers how records look and
 //! make such records up; `expectation` computes what scores are expected at any θ over them; `clip` and `tail` choose how
 //! scores are clipped; `fit` finds the posterior given all answers; `ask` asks, `draws` draws; `shares` fixes every price in
-//! advance. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
+//! advance; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
 
 mod ask;
 mod checks;
@@ -17,18 +17,21 @@ mod example;
 mod expectation;
 mod fit;
 mod forecast;
+mod rule;
 mod shares;
 mod sobol;
 mod tail;
 
 pub(crate) use ask::Setup;
 pub(crate) use draws::NoiseAware;
+pub(crate) use rule::{Branch, Dynamics, ENOUGH, OwnClip, Rule, Weighing};
 
 use self::coordinates::Coordinates;
-use self::shares::Shares;
+use self::shares::{LEARNING, Shares};
 use crate::samplers::entry::{Questions, Setting};
 use barkeep_accounting::{Neighbours, Ratio};
 use barkeep_data::View;
+use barkeep_model::Regression;
 use std::sync::Arc;
 
 impl Setup {
@@ -43,14 +46,29 @@ impl Setup {
             .ok_or("needs columns that can be read beside the features")?;
         let (coefficients, has_nuisance) = regression.parts();
         let has_columns = !coordinates.raws.is_empty();
-        let shares = Shares::new(whole, has_columns, law.has_long_scores(), coefficients, has_nuisance)
-            .map_err(|_| "needs a larger budget")?;
+        let shares =
+            Shares::new(whole, LEARNING, has_columns, law.has_long_scores(), coefficients, has_nuisance)
+                .map_err(|_| "needs a larger budget")?;
         Ok(Self { model: Arc::clone(setting.model), coordinates, shares, records: setting.records, law })
+    }
+
+    /// The same with another share of the budget for the columns.
+    pub(crate) fn learning(self, share: f64) -> Result<Self, barkeep_accounting::Error> {
+        let (coefficients, has_nuisance) = self.model.regression().map_or((0, false), Regression::parts);
+        let has_columns = !self.coordinates.raws.is_empty();
+        let (whole, has_tail) = (self.shares.whole, self.law.has_long_scores());
+        let shares = Shares::new(whole, share, has_columns, has_tail, coefficients, has_nuisance)?;
+        Ok(Self { shares, ..self })
     }
 
     /// What is read of the records: the model's features, and raw columns beside them.
     pub(crate) fn view(&self) -> &View {
         &self.coordinates.view
+    }
+
+    /// Diffusion time that the budget buys after the columns, for gradients of length 1.
+    pub(crate) fn time_at_unit_width(&self) -> f64 {
+        self.shares.left * self.records / (self.shares.whole.get() * self.shares.whole.get())
     }
 
     /// What is asked, as it is paid for.

@@ -4,10 +4,10 @@ use crate::samplers::entry::Questions;
 use barkeep_accounting::mechanisms::Gaussian;
 use barkeep_accounting::{Cost, Error, Mechanism, Neighbours, Ratio, Sampling, Steps};
 
-/// The share of μ² of the columns' moments.
-const COLUMNS: f64 = 0.045;
-/// The share of the products.
-const GRAM: f64 = 0.105;
+/// The share of μ² of all that is asked about columns, where the rest goes into scores.
+pub(super) const LEARNING: f64 = 0.15;
+/// The part of it that the columns' moments have; the products have the rest.
+const COLUMNS: f64 = 0.3;
 /// The share of the tail.
 const TAIL: f64 = 0.04;
 /// How the rest is split over the scores.
@@ -16,6 +16,10 @@ pub(super) const ROUNDS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 1.5, 1.5, 2.0, 2.0];
 /// Noise over sensitivity of every question.
 #[derive(Debug, Clone)]
 pub(super) struct Shares {
+    /// Of the whole budget as one answer.
+    pub(super) whole: Ratio,
+    /// The share of μ² that is left when columns were asked about.
+    pub(super) left: f64,
     /// Of the columns' moments.
     pub(super) columns: Ratio,
     /// Of the products; absent without columns.
@@ -29,18 +33,21 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Of a budget that allows one answer at ratio `whole`, for D parameters.
+    /// Of a budget that allows one answer at ratio `whole`, for D parameters; `learning` is the columns' share.
     pub(super) fn new(
         whole: Ratio,
+        learning: f64,
         has_columns: bool,
         has_tail: bool,
         coefficients: usize,
         has_nuisance: bool,
     ) -> Result<Self, Error> {
         let part = |share: f64| Ratio::new(whole.get() / share.sqrt());
-        let gram = if has_columns { GRAM } else { 0.0 };
+        let columns = COLUMNS * learning;
+        let gram = if has_columns { learning - columns } else { 0.0 };
         let tail = if has_tail { TAIL } else { 0.0 };
-        let scores = 1.0 - COLUMNS - gram - tail;
+        let left = 1.0 - columns - gram;
+        let scores = left - tail;
         let nuisance = if has_nuisance { 2.0 / (coefficients as f64 + 2.0) } else { 0.0 };
         let blocks = |share: f64| -> Result<(Ratio, Option<Ratio>), Error> {
             let second = if has_nuisance { Some(part(share * nuisance)?) } else { None };
@@ -49,7 +56,9 @@ impl Shares {
         let total: f64 = ROUNDS.iter().sum();
         let tails = if has_nuisance { 2.0 } else { 1.0 };
         Ok(Self {
-            columns: part(COLUMNS)?,
+            whole,
+            left,
+            columns: part(columns)?,
             gram: if has_columns { Some(part(gram)?) } else { None },
             tail: if has_tail { Some(part(tail / tails)?) } else { None },
             rounds: ROUNDS.iter().map(|share| blocks(scores * share / total)).collect::<Result<_, _>>()?,

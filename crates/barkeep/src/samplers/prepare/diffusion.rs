@@ -24,8 +24,10 @@ use crate::plan::facts::{Fact, Facts};
 use crate::samplers::entry::{Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
 use crate::samplers::kernels::vigil::{BurnIn, Vigil};
+use crate::samplers::noise_aware::Branch;
 use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
 use crate::samplers::prepare::judged::clipping;
+use crate::samplers::prepare::learned;
 use crate::samplers::prepare::outlook::{Outlook, stiffness};
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
@@ -40,8 +42,9 @@ pub(crate) const DIFFUSION_KEYS: [Key; 7] = [
         "precondition",
         "\"auto\"",
         "what whitens the posterior: \"fisher\" (the model's expected information at the start), \"fisher-local\" \
-         (wherever the chain is), \"auto\" (local where the information varies), \"none\", guesses of the posterior's \
-         standard deviations, or of its covariance as a list of rows",
+         (wherever the chain is), \"auto\" (local where the information varies), \"learned\" (the information over columns \
+         that are asked about first, where the chain then starts too; langevin's alone, for a regression), \"none\", guesses \
+         of the posterior's standard deviations, or of its covariance as a list of rows",
     ),
     key(
         "fisher_scale",
@@ -76,7 +79,7 @@ pub(crate) const DIFFUSION_KEYS: [Key; 7] = [
 ];
 
 /// Margin of the clip over √d.
-const CLIP_MARGIN: f64 = 1.5;
+pub(crate) const CLIP_MARGIN: f64 = 1.5;
 /// Diffusion time that leaves an error of 0.045 posterior sd; more gains little.
 const ENOUGH_TIME: f64 = 2000.0;
 /// Reads the keys, prices a step and makes the kernel; `integrator` makes one of a given step.
@@ -101,6 +104,9 @@ pub(crate) fn prepare(
                 "whitens by the number of records, which is secret under add-remove; use \"barker\"",
             )
             .into());
+    }
+    if section.text("precondition").ok().flatten() == Some("learned") {
+        return learned(section, setting, &integrator(1.0));
     }
     let model = setting.model;
     let whitening = whitening(section, setting)?;
@@ -184,20 +190,38 @@ pub(crate) fn prepare(
     })
 }
 
+/// Prepares dynamics whose whitening and start are paid for: a share of the budget asks about the columns.
+fn learned(section: &Section<'_>, setting: &Setting<'_>, integrator: &Integrator) -> Result<Prepared, Error> {
+    if !matches!(integrator, Integrator::Overdamped { .. }) {
+        let reason = "\"learned\" is for \"langevin\" alone";
+        return Err(section.error("precondition", reason).into());
+    }
+    for key in ["fisher_scale", "step", "clip", "time", "burn_in_time", "publish"] {
+        if section.value(key).is_some() {
+            let reason = "has no meaning with precondition = \"learned\": it follows from what is learned";
+            return Err(section.error(key, reason).into());
+        }
+    }
+    learned::prepare(section, setting, Some(Branch::Dynamics))
+}
+
 /// What `precondition` may name.
 #[derive(Debug, Clone, Copy)]
 enum Precondition {
     Auto,
     Fisher,
     FisherLocal,
+    /// Read before: the only one that asks.
+    Learned,
     None,
 }
 
 impl Precondition {
-    const NAMES: [(&'static str, Self); 4] = [
+    const NAMES: [(&'static str, Self); 5] = [
         ("auto", Self::Auto),
         ("fisher", Self::Fisher),
         ("fisher-local", Self::FisherLocal),
+        ("learned", Self::Learned),
         ("none", Self::None),
     ];
 }
@@ -247,6 +271,9 @@ pub(crate) fn whitening(section: &Section<'_>, setting: &Setting<'_>) -> Result<
                 Precondition::Auto => fisher(None),
                 Precondition::Fisher => fisher(Some(false)),
                 Precondition::FisherLocal => fisher(Some(true)),
+                Precondition::Learned => {
+                    Err(section.error("precondition", "\"learned\" is for \"langevin\" alone"))
+                }
                 Precondition::None => given(diagonal(&vec![1.0; dimension])),
             }
         }

@@ -5,6 +5,7 @@ pub(crate) mod diffusion;
 pub(crate) mod fit;
 pub(crate) mod forecast;
 pub(crate) mod judged;
+pub(crate) mod learned;
 pub(crate) mod outlook;
 pub(crate) mod path_keys;
 pub(crate) mod stochastic;

@@ -1,0 +1,239 @@
+//! Lists the questions of noise-aware scores one by one, each with the two records that move its answer farthest.
+
+use crate::evidence::{Claim, Effort};
+use crate::pair::{Company, Pair, Rows};
+use crate::simple::{Case, Entry, Terms, means};
+use barkeep::Error;
+use barkeep::PublicRng;
+use barkeep_accounting::{Delta, Sampling};
+use barkeep_curator::{
+    Clip, Coordinate, Curve, Sum, Temper, Term, gram_cost, gram_sensitivity, gram_width, powers_bound,
+    powers_width, sum_cost, sum_sensitivity,
+};
+use barkeep_data::{Column, Schema, Unit};
+use barkeep_model::families::bernoulli::Logit;
+use barkeep_model::families::gamma::Gamma;
+use barkeep_model::families::gaussian::Gaussian;
+use barkeep_model::{CentredScore, Design, Family, Likelihood, Nuisance, Prior, Regression, ScoreBlock};
+use std::sync::Arc;
+
+/// Noise over sensitivity of every row.
+const RATIO: f64 = 1.0;
+/// δ of every row.
+const DELTA: f64 = 1e-3;
+/// Others of varied content around an attacked record.
+const CROWD: usize = 1500;
+
+/// Every question of the sampler.
+pub(crate) const SCORED: &[Entry] = &[
+    |effort| columns(RATIO, effort),
+    |effort| products(RATIO, 0, effort),
+    |effort| products(RATIO, CROWD, effort),
+    |effort| bounded_scores(RATIO, 0, effort),
+    |effort| bounded_scores(RATIO, CROWD, effort),
+    |effort| skewed_scores(RATIO, effort),
+    |effort| nuisance_scores(RATIO, effort),
+    |effort| tails(RATIO, effort),
+];
+
+/// Two records under a schema, among `crowd` others.
+struct Stage {
+    name: &'static str,
+    likelihood: Arc<dyn Likelihood>,
+    columns: Vec<Column>,
+    records: [Vec<f64>; 2],
+    crowd: Vec<Rows>,
+}
+
+impl Stage {
+    /// The game of asking for `term` once.
+    fn case(
+        self,
+        (ratio, clip): (f64, f64),
+        effort: Effort,
+        width: usize,
+        term: impl Fn() -> Asked + Sync + 'static,
+    ) -> Result<Case, Error> {
+        let terms = Terms::once(self.name, DELTA);
+        let (premises, bound) = (terms.premises(), Clip::new(clip)?);
+        let is_gram = matches!(term(), Asked::Products(..));
+        let (sigma, cost) = if is_gram {
+            let sigma = ratio * gram_sensitivity(clip, premises.neighbours)?.get();
+            (sigma, gram_cost(bound, sigma, premises)?)
+        } else {
+            let sigma = ratio * sum_sensitivity(Temper::NONE, bound, premises.neighbours)?.get();
+            (sigma, sum_cost(Temper::NONE, bound, Sampling::Full, sigma, premises)?)
+        };
+        let [first, second] = self.records;
+        // A trial among many takes as long as many trials alone.
+        let effort = match self.crowd.len() {
+            0 => effort,
+            _ => Effort { trials: (effort.trials / 5).max(10), ..effort },
+        };
+        let pair = Pair {
+            other: vec![second.clone()],
+            first: vec![first],
+            second: Some(vec![second]),
+            others: 0,
+            company: Company::of(self.crowd),
+            unit: Unit::Record,
+            schema: Schema::new(self.columns)?,
+        };
+        let claim = Claim { delta: Delta::new(DELTA)?, gaussian: true };
+        let asked = term();
+        terms.staged_over(self.likelihood, cost, pair, claim, effort, move |gate| {
+            let mut out = vec![0.0; width];
+            let (temper, batch) = (Temper::NONE, Sampling::Full);
+            gate.sum(&Sum { term: asked.term(), temper, clip: bound, batch, sigma }, &mut out)
+        })
+    }
+}
+
+/// What is asked, with the numbers it is made of.
+enum Asked {
+    Columns(Vec<Coordinate>),
+    Products(Vec<Coordinate>, Vec<f64>, Vec<f64>),
+    Score(Score),
+    Tail(Score, Vec<f64>),
+}
+
+struct Score {
+    theta: Vec<f64>,
+    block: ScoreBlock,
+    whitening: Vec<f64>,
+    clip: f64,
+}
+
+impl Score {
+    fn asked(&self) -> CentredScore<'_> {
+        let Self { theta, block, whitening, clip } = self;
+        CentredScore { theta, block: *block, whitening, clip: *clip }
+    }
+}
+
+impl Asked {
+    fn term(&self) -> Term<'_> {
+        match self {
+            Self::Columns(coordinates) => Term::Columns { coordinates },
+            Self::Products(coordinates, centres, spreads) => Term::Gram { coordinates, centres, spreads },
+            Self::Score(score) => Term::Centred(score.asked()),
+            Self::Tail(score, edges) => Term::Tail { score: score.asked(), edges },
+        }
+    }
+}
+
+fn line(column: usize, squared: bool) -> Coordinate {
+    Coordinate { column, curve: Curve::Line, scale: 1.0, shift: 0.0, squared }
+}
+
+/// A regression without an intercept on one feature.
+fn regression(family: Box<dyn Family>) -> Result<Arc<dyn Likelihood>, Error> {
+    let wrong = |error: barkeep_model::Error| Error::Budget(error.to_string());
+    let prior = Prior::Normal { mean: 0.0, sd: 2.5 };
+    let design = Design::new("y", vec!["x".to_owned()], false, prior).map_err(wrong)?;
+    Ok(Arc::new(Regression::new(design, family).map_err(wrong)?))
+}
+
+const UNKNOWN: Nuisance = Nuisance::Unknown(Prior::HalfNormal { scale: 1.0 });
+
+/// Moments of a number and of a true-or-false value, from one end of both to the other: 2B apart.
+pub(crate) fn columns(ratio: f64, effort: Effort) -> Result<Case, Error> {
+    let coordinates = || vec![line(0, true), Coordinate { scale: 2.0, shift: -1.0, ..line(1, false) }];
+    let stage = Stage {
+        name: "moments of columns",
+        likelihood: means(2)?,
+        columns: vec![Column::real("x", -1.0, 1.0, 0.0)?, Column::boolean("b", false)?],
+        records: [vec![1.0, 1.0], vec![-1.0, 0.0]],
+        crowd: Vec::new(),
+    };
+    let (bound, width) = (powers_bound(&coordinates()), powers_width(&coordinates()));
+    stage.case((ratio, bound), effort, width, move || Asked::Columns(coordinates()))
+}
+
+/// Products of two columns. With ‖x‖ = ‖y‖ = R and x·y = −1 the vectors (1, x) and (1, y) are at right angles.
+pub(crate) fn products(ratio: f64, crowd: usize, effort: Effort) -> Result<Case, Error> {
+    const RADIUS: f64 = 3.0;
+    let cosine = -1.0 / (RADIUS * RADIUS);
+    let mut rng = PublicRng::new(17, 26);
+    let mut any = || 2.0 * rng.uniform() - 1.0;
+    let stage = Stage {
+        name: if crowd == 0 { "products of columns" } else { "products of columns among 1500 others" },
+        likelihood: means(2)?,
+        columns: vec![Column::real("x", -1.0, 1.0, 0.0)?, Column::real("z", -1.0, 1.0, 0.0)?],
+        records: [vec![1.0, 0.0], vec![cosine, (1.0 - cosine * cosine).sqrt()]],
+        crowd: (0..crowd).map(|k| vec![vec![any(), any() * f64::from(k as u32 % 2)]]).collect(),
+    };
+    stage.case((ratio, RADIUS), effort, gram_width(2), || {
+        Asked::Products(vec![line(0, true), line(1, true)], vec![0.0; 2], vec![0.1; 2])
+    })
+}
+
+/// Scores of a true-or-false response at even odds, clipped short of their length: y = 1 and y = 0 are 2c apart.
+pub(crate) fn bounded_scores(ratio: f64, crowd: usize, effort: Effort) -> Result<Case, Error> {
+    const CLIP: f64 = 0.2;
+    let mut rng = PublicRng::new(18, 26);
+    let stage = Stage {
+        name: if crowd == 0 { "centred scores" } else { "centred scores among 1500 others" },
+        likelihood: regression(Box::new(Logit))?,
+        columns: vec![Column::boolean("y", false)?, Column::real("x", -1.0, 1.0, 0.0)?],
+        records: [vec![1.0, 1.0], vec![0.0, 1.0]],
+        crowd: (0..crowd)
+            .map(|_| vec![vec![f64::from(u8::from(rng.uniform() < 0.5)), 2.0 * rng.uniform() - 1.0]])
+            .collect(),
+    };
+    stage.case((ratio, CLIP), effort, 1, || {
+        let (theta, block) = (vec![0.0], ScoreBlock::Coefficients);
+        Asked::Score(Score { theta, block, whitening: vec![1.0], clip: CLIP })
+    })
+}
+
+/// Scores of a positive response, whose centre is not 0: far out on either side of the feature they are 2c apart.
+pub(crate) fn skewed_scores(ratio: f64, effort: Effort) -> Result<Case, Error> {
+    const CLIP: f64 = 0.3;
+    let stage = Stage {
+        name: "centred scores of a skewed response",
+        likelihood: regression(Box::new(Gamma { shape: UNKNOWN }))?,
+        columns: vec![Column::real("y", 0.01, 1000.0, 1.0)?, Column::real("x", -1.0, 1.0, 0.0)?],
+        records: [vec![1000.0, 1.0], vec![1000.0, -1.0]],
+        crowd: Vec::new(),
+    };
+    stage.case((ratio, CLIP), effort, 1, || {
+        let (theta, block) = (vec![0.0, 0.0], ScoreBlock::Coefficients);
+        Asked::Score(Score { theta, block, whitening: vec![1.0], clip: CLIP })
+    })
+}
+
+/// Scores of a spread: one record far out, one on the mean. A score is at least −1 there, so not all of 2c is reached.
+pub(crate) fn nuisance_scores(ratio: f64, effort: Effort) -> Result<Case, Error> {
+    const CLIP: f64 = 1.0;
+    let stage = Stage {
+        name: "centred scores of a spread",
+        likelihood: regression(Box::new(Gaussian { sd: UNKNOWN }))?,
+        columns: vec![Column::real("y", -1000.0, 1000.0, 0.0)?, Column::real("x", -1.0, 1.0, 0.0)?],
+        records: [vec![1000.0, 0.0], vec![0.0, 0.0]],
+        crowd: Vec::new(),
+    };
+    stage.case((ratio, CLIP), effort, 1, || {
+        let (theta, block) = (vec![0.0, 0.0], ScoreBlock::Nuisance);
+        Asked::Score(Score { theta, block, whitening: vec![1.0], clip: CLIP })
+    })
+}
+
+/// Bins of lengths: each record is where the other's law would put it, so that both entries move by almost 2.
+pub(crate) fn tails(ratio: f64, effort: Effort) -> Result<Case, Error> {
+    let stage = Stage {
+        name: "centred bins of a tail",
+        likelihood: regression(Box::new(Gaussian { sd: UNKNOWN }))?,
+        columns: vec![Column::real("y", -1000.0, 1000.0, 0.0)?, Column::real("x", -1.0, 1.0, 0.0)?],
+        // W·x is 4 and 1000: the lengths 4000 and 5 lie in the second bin and in the first.
+        records: [vec![1000.0, 0.004], vec![0.005, 1.0]],
+        crowd: Vec::new(),
+    };
+    stage.case((ratio, std::f64::consts::SQRT_2), effort, 2, || {
+        let (theta, block) = (vec![0.0, 0.0], ScoreBlock::Coefficients);
+        Asked::Tail(Score { theta, block, whitening: vec![1000.0], clip: 1.0 }, vec![1.0, 10.0])
+    })
+}
+
+#[cfg(test)]
+mod tests;

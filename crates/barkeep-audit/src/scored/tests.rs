@@ -1,0 +1,33 @@
+//! Breaks every question of noise-aware scores and shows that the audit catches it.
+
+use super::*;
+use crate::Source;
+use crate::evidence::attack;
+
+/// A hundredth of the trials of a row of `barkeep audit --all`: enough to catch half of the noise.
+fn effort() -> Effort {
+    Effort { trials: 10_000, alpha: 1e-5, source: Source::new(Some(2026)).unwrap() }
+}
+
+type Question = fn(f64, Effort) -> Result<Case, Error>;
+
+const QUESTIONS: [Question; 6] = [
+    columns,
+    |ratio, effort| products(ratio, 0, effort),
+    |ratio, effort| bounded_scores(ratio, 0, effort),
+    skewed_scores,
+    nuisance_scores,
+    tails,
+];
+
+/// Who took half the sensitivity would add half the noise, and sell the answer at the whole one's price.
+#[test]
+fn half_of_a_sensitivity_is_caught() {
+    for question in QUESTIONS {
+        let right = question(RATIO, effort()).unwrap();
+        let certified = right.contract.epsilon(right.claim.delta).unwrap().upper;
+        let broken = question(0.5 * RATIO, effort()).unwrap();
+        let audited = attack(&*broken.game, broken.claim, broken.effort).unwrap();
+        assert!(audited > certified, "{}: {audited} of {certified}", broken.name);
+    }
+}
