@@ -10,6 +10,7 @@
 mod accuracy;
 mod clip_counter;
 mod command;
+mod crossing;
 mod date;
 mod experiment;
 mod neurips;
@@ -25,6 +26,7 @@ mod thesis;
 use accuracy::coverage::Coverage;
 use accuracy::real_data::RealData;
 use clap::Parser;
+use crossing::Crossing;
 use experiment::Experiment;
 use neurips::budget::Budget;
 use neurips::mixture::Mixture;
@@ -63,6 +65,7 @@ const EXPERIMENTS: &[&dyn Experiment] = &[
     &Distances::Frontier,
     &Coverage,
     &RealData,
+    &Crossing,
 ];
 
 fn main() -> ExitCode {

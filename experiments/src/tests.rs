@@ -15,7 +15,15 @@ fn every_figure_of_the_papers_has_a_name() {
     let all = neurips.into_iter().chain(supplement).chain(thesis.iter().map(String::as_str));
     assert_eq!(
         names,
-        all.chain(["privacy-for-free-2", "gradient-samplers", "frontier", "coverage", "real-data"]).collect()
+        all.chain([
+            "privacy-for-free-2",
+            "gradient-samplers",
+            "frontier",
+            "coverage",
+            "real-data",
+            "crossing"
+        ])
+        .collect()
     );
     assert_eq!(names.len(), EXPERIMENTS.len());
 }

@@ -40,6 +40,9 @@ impl fmt::Display for Summary {
         if self.every > 1 {
             write!(f, "; R-hat, ESS and MCSE by one draw of {}", self.every)?;
         }
+        if let Some(ran) = self.ran {
+            write!(f, "; by {ran}, as the answers about columns favoured")?;
+        }
         writeln!(f)?;
         match &self.faults {
             Some(faults) => write!(f, "{faults}"),
