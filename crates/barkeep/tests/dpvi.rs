@@ -50,6 +50,32 @@ fn the_mean_field_of_a_normal_posterior_is_found() {
     assert_finds("batches", &spec(8.0, "name = 'dpvi'\nsteps = 4000\nbatch = 800\niterations = 200"), 0.0);
 }
 
+/// Fits at a small budget scatter about the posterior's mean by their noise, which is known: draws are wider by as much, and the
+/// plan says so beforehand.
+#[test]
+fn widths_include_the_known_noise() {
+    let plan = plan(&spec(0.5, "name = 'dpvi'\nsteps = 2000\nstart = [1, -1]")).unwrap();
+    let model = GaussianMean::new(&[1.0, 0.6, 0.6, 2.0], &[0.5, 0.0], &[4.0, 0.0, 0.0, 4.0]).unwrap();
+    let sd = [2.0, 1.0].map(|x| (RECORDS as f64 * x / 1.64 + 0.25).sqrt().recip());
+    let (mut scatter, mut width) = (Vec::new(), Vec::new());
+    for seed in 0..40 {
+        let (table, centre) = simulated(&plan, &[1.0, -1.0], 3);
+        let (mean, _) = model.posterior(RECORDS as f64, 1.0, &centre).unwrap();
+        for (j, draws) in series(&run(&plan, table, seed), 0).iter().enumerate() {
+            let (m, s) = moments(draws);
+            scatter.push(((m - mean[j]) / sd[j]).powi(2));
+            width.push((s / sd[j]).powi(2));
+        }
+    }
+    let (scatter, width) = (moments(&scatter).0, moments(&width).0);
+    // Eighty squares of a normal have a mean within a third of its expectation, at two standard errors.
+    assert!(scatter > 0.2, "noise that shows: {scatter}");
+    assert!((width / (1.0 + scatter) - 1.0).abs() < 0.35, "{width} where 1 + {scatter} is expected");
+    let expected = plan.expected().unwrap();
+    assert!((0.5..2.0).contains(&(expected.error / scatter.sqrt())), "{expected:?} {scatter}");
+    assert!((expected.width - width.sqrt()).abs() < 0.35 * width.sqrt(), "{expected:?} {width}");
+}
+
 #[test]
 fn a_wrong_guess_of_the_scale_is_corrected_by_the_records() {
     // Guesses twice too large and a third too small; 1/sqrt of an average is biased by the noise it averages, well

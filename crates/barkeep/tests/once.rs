@@ -253,6 +253,37 @@ fn a_mean_is_drawn_from_its_tempered_posterior_in_the_box() {
     assert_counts("means", &counts, &probabilities);
 }
 
+/// The forecast of exact statistics is measured: means scatter about those without privacy as much as it says.
+#[test]
+fn statistics_are_off_by_what_the_plan_expects() {
+    let plan = plan(&gaussian(4000, 1.0, "name = 'statistics'\nsteps = 400")).unwrap();
+    let expected = plan.expected().unwrap();
+    let exact = with_little_noise();
+    let mut squares = Vec::new();
+    for seed in 0..40 {
+        let means = [&plan, &exact].map(|plan| {
+            let run = run(plan, simulated(plan, &[1.0, -1.0], seed).0, seed);
+            series(&run, 0).iter().map(|draws| moments(draws)).collect::<Vec<_>>()
+        });
+        for (found, right) in means[0].iter().zip(&means[1]) {
+            squares.push(((found.0 - right.0) / right.1).powi(2));
+        }
+    }
+    let measured = moments(&squares).0.sqrt();
+    // Eighty squares: within a third at four standard errors of their root.
+    assert!((expected.error / measured - 1.0).abs() < 0.35, "{expected:?} where {measured} was measured");
+    assert!((expected.width - expected.error.hypot(1.0)).abs() < 1e-9);
+    // Nothing is promised where no formula says it.
+    let unknown = barkeep::plan::facts::Value::Absent;
+    let grid = self::plan(&bernoulli(1.0, "low = -3\nhigh = 3\nsteps = 3")).unwrap();
+    assert!(grid.expected().is_none() && grid.fact("expected_error").unwrap().value == unknown);
+}
+
+/// The same with a budget whose noise does not show.
+fn with_little_noise() -> barkeep::Plan {
+    plan(&gaussian(4000, 10_000.0, "name = 'statistics'\nsteps = 400")).unwrap()
+}
+
 #[test]
 fn one_answer_is_certified_once() {
     for (text, theta) in [

@@ -4,6 +4,12 @@ use crate::plan::facts::{Fact, Value};
 use crate::samplers::entry::Expected;
 
 impl Expected {
+    /// What a plan shows where no formula says it.
+    pub(super) fn unknown() -> Fact {
+        let words = "not known: there is no formula for this sampler and model";
+        Fact::new("expected_error", "expected error of a mean", Value::Absent, words)
+    }
+
     /// What a plan shows of it.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let Self { error, range: (low, high), width } = *self;

@@ -154,6 +154,9 @@ impl Plan {
         let half = steps / 2;
         let burn_in = burn_in(&section, steps)?.unwrap_or(usual.map_or(half, |usual| usual.min(half)));
         facts.extend(expected.iter().flat_map(Expected::facts));
+        if expected.is_none() && paid.is_some() {
+            facts.push(Expected::unknown());
+        }
         if let Some(Expected { error, .. }) = expected.filter(|expected| expected.error > LARGE_ERROR) {
             warnings.push(format!(
                 "the posterior mean is expected to be off by {error:.2} posterior standard deviations; a larger epsilon or \

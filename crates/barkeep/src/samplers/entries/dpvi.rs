@@ -35,11 +35,11 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
         let from = reference(section, &**setting.model);
         let fit = Arc::new(Fit::parse(section, setting, from, epsilon, delta)?);
         let price = Price::Once { questions: fit.questions(), draws: DEFAULT_FREE_DRAWS };
-        let facts = fit.facts();
+        let (facts, forecast) = (fit.facts(), Some(fit.forecast()));
         let model = Arc::clone(setting.model);
         let kernel = Box::new(move |_: &mut PublicRng| {
             Box::new(Variational::new(Arc::clone(&model), Arc::clone(&fit))) as Box<dyn Kernel>
         });
-        Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None, view: None })
+        Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast, view: None })
     },
 };

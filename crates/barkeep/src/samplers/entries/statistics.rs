@@ -4,7 +4,9 @@ use crate::Error;
 use crate::plan::facts::{Fact, Facts};
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
-use crate::samplers::entry::{DEFAULT_FREE_DRAWS, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::entry::{
+    DEFAULT_FREE_DRAWS, Expected, Forecast, MakeForecast, Prepared, Price, SamplerEntry, Setting, StartRule,
+};
 use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::kernels::given::{Given, Question};
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
@@ -13,6 +15,7 @@ use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Epsilon, Sampling, Steps, calibration};
 use barkeep_curator::{Clip, PrivacyModel, Temper, sigma_for, sum_cost, sum_sensitivity};
 use barkeep_data::Unit;
+use barkeep_model::Statistics;
 use std::sync::Arc;
 
 const KEYS: [Key; 1] = [key(
@@ -72,6 +75,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         Fact::decimal("noise_over_spread", "noise over the spread of the records", spread),
         Fact::word("posterior", "posterior", kind, words),
     ];
+    let forecast = forecast(&*statistics, bound, sigma, setting.records);
     let question = Question { clip, sigma, records: setting.records, width: statistics.width() };
     let (model, schema) = (Arc::clone(setting.model), Arc::new(setting.schema.clone()));
     let kernel = Box::new(move |_: &mut PublicRng| {
@@ -79,5 +83,27 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         Box::new(Given::new(model, schema, question)) as Box<dyn Kernel>
     });
     let price = Price::Once { questions: vec![(cost, Steps(1))], draws: DEFAULT_FREE_DRAWS };
-    Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast: None, view: None })
+    Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast, view: None })
+}
+
+/// What the noise costs, where the posterior is exact and as wide whatever the statistics are.
+///
+/// Let Σ be its covariance given noisy statistics and Σ₀ without noise. The mean without noise varies by Σ − Σ₀ around the mean
+/// given the noisy ones, by the law of total variance.
+fn forecast(statistics: &dyn Statistics, bound: f64, sigma: f64, records: f64) -> Option<MakeForecast> {
+    if statistics.neglects().is_some() || bound < statistics.bound() {
+        return None;
+    }
+    let any = vec![0.0; statistics.width()];
+    let (mean, noisy) = statistics.posterior(records, &any, sigma * sigma)?;
+    let (_, exact) = statistics.posterior(records, &any, sigma * sigma * 1e-12)?;
+    let d = mean.len();
+    let ratios =
+        noisy.iter().step_by(d + 1).zip(exact.iter().step_by(d + 1)).map(|(noisy, exact)| noisy / exact);
+    let square = ratios.sum::<f64>() / d as f64;
+    let error = (square - 1.0).max(0.0).sqrt();
+    Some(Box::new(move |_| Forecast {
+        expected: Some(Expected { error, range: (error, error), width: square.sqrt() }),
+        ..Forecast::default()
+    }))
 }

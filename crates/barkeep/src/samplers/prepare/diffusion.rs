@@ -33,6 +33,7 @@ use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Mu, Neighbours, Sampling, Steps};
 use barkeep_curator::{Clip, PrivacyModel, sum_cost};
+use barkeep_data::Unit;
 use barkeep_num::linear::{Cholesky, Spectrum};
 use std::sync::Arc;
 
@@ -168,7 +169,7 @@ pub(crate) fn prepare(
     let privacy_model = PrivacyModel { neighbours };
     let cost = sum_cost(asking.temper, clip, Sampling::Full, integrator.noise(), privacy_model)?;
     let midpoints = section.choice("publish", &[("midpoint", true), ("state", false)])?.unwrap_or(true);
-    let mut facts = facts(&frame, width, clip, &integrator, step);
+    let mut facts = facts(&frame, width, clip, &integrator, step, setting.unit);
     facts.push(clipping(!clipped, setting.unit));
     let burn_in_time = section.positive("burn_in_time")?;
     let third = stiffness.is_some() && burn_in_time.is_none();
@@ -301,7 +302,11 @@ fn hard_bound(setting: &Setting<'_>, frame: &Whitening, weight: f64) -> Option<f
 }
 
 /// The constants of a step, as the plan shows them.
-fn facts(frame: &Whitening, width: f64, clip: Clip, integrator: &Integrator, step: f64) -> Facts {
+fn facts(frame: &Whitening, width: f64, clip: Clip, integrator: &Integrator, step: f64, unit: Unit) -> Facts {
+    let share = match unit {
+        Unit::Record => "one record's share",
+        Unit::Person { .. } => "one person's share",
+    };
     let (kind, words) = match frame.is_local() {
         true => ("local", "Fisher information wherever the chain is"),
         false => ("constant", "the same everywhere"),
@@ -313,9 +318,9 @@ fn facts(frame: &Whitening, width: f64, clip: Clip, integrator: &Integrator, ste
             "clip",
             "clip of a whitened gradient",
             width,
-            format!("{width:.6} for one record's share, {:.6e} itself", clip.get()),
+            format!("{width:.6} for {share}, {:.6e} itself", clip.get()),
         )
-        .unit("one record's share"),
+        .unit(share),
         Fact::decimal("gradient_noise_sd", "noise sd of a gradient", integrator.noise()),
     ]
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::plan::facts::{Fact, Facts};
-use crate::samplers::entry::{Questions, Setting};
+use crate::samplers::entry::{Expected, Forecast, MakeForecast, Questions, Setting};
 use crate::samplers::kernels::variational::Fit;
 use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
@@ -104,11 +104,25 @@ impl Fit {
         vec![(self.cost.clone(), Steps(self.iterations))]
     }
 
-    /// What a plan shows.
-    pub(crate) fn facts(&self) -> Facts {
+    /// The error of the fitted mean by noise, in posterior standard deviations, which the widths of draws count.
+    fn error(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a count of iterations is small")]
         let averaged = (self.iterations - self.iterations / 2) as f64;
-        let error = self.noise() / averaged.sqrt();
+        self.noise() / averaged.sqrt()
+    }
+
+    /// What a run can be expected to achieve, if the fit arrives: its noise alone.
+    pub(crate) fn forecast(&self) -> MakeForecast {
+        let error = self.error();
+        Box::new(move |_| Forecast {
+            expected: Some(Expected { error, range: (error, error), width: error.hypot(1.0) }),
+            ..Forecast::default()
+        })
+    }
+
+    /// What a plan shows.
+    pub(crate) fn facts(&self) -> Facts {
+        let error = self.error();
         vec![
             Fact::count("fit_iterations", "iterations of the fit", self.iterations),
             Fact::number(
