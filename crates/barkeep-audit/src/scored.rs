@@ -7,8 +7,8 @@ use barkeep::Error;
 use barkeep::PublicRng;
 use barkeep_accounting::{Delta, Sampling};
 use barkeep_curator::{
-    Clip, Coordinate, Curve, Sum, Temper, Term, gram_cost, gram_sensitivity, gram_width, powers_bound,
-    powers_width, sum_cost, sum_sensitivity,
+    Clip, Coordinate, Curve, Precondition, Sum, Temper, Term, gram_cost, gram_sensitivity, gram_width,
+    powers_bound, powers_width, sum_cost, sum_sensitivity,
 };
 use barkeep_data::{Column, Schema, Unit};
 use barkeep_model::families::bernoulli::Logit;
@@ -34,6 +34,7 @@ pub(crate) const SCORED: &[Entry] = &[
     |effort| skewed_scores(RATIO, effort),
     |effort| nuisance_scores(RATIO, effort),
     |effort| tails(RATIO, effort),
+    |effort| shifted_gradients(RATIO, effort),
 ];
 
 /// Two records under a schema, among `crowd` others.
@@ -95,6 +96,7 @@ enum Asked {
     Products(Vec<Coordinate>, Vec<f64>, Vec<f64>),
     Score(Score),
     Tail(Score, Vec<f64>),
+    Shifted { theta: [f64; 1], clip: f64, centre: [f64; 1] },
 }
 
 struct Score {
@@ -118,6 +120,9 @@ impl Asked {
             Self::Products(coordinates, centres, spreads) => Term::Gram { coordinates, centres, spreads },
             Self::Score(score) => Term::Centred(score.asked()),
             Self::Tail(score, edges) => Term::Tail { score: score.asked(), edges },
+            Self::Shifted { theta, clip, centre } => {
+                Term::Shifted { theta, precondition: Precondition::Identity, clip: *clip, centre }
+            }
         }
     }
 }
@@ -233,6 +238,19 @@ pub(crate) fn tails(ratio: f64, effort: Effort) -> Result<Case, Error> {
         let (theta, block) = (vec![0.0, 0.0], ScoreBlock::Coefficients);
         Asked::Tail(Score { theta, block, whitening: vec![1000.0], clip: 1.0 }, vec![1.0, 10.0])
     })
+}
+
+/// Gradients less a public centre: far out on either side they are 2c apart, but for the centre.
+pub(crate) fn shifted_gradients(ratio: f64, effort: Effort) -> Result<Case, Error> {
+    const CLIP: f64 = 1.0;
+    let stage = Stage {
+        name: "gradients less a centre",
+        likelihood: means(1)?,
+        columns: vec![Column::real("x", -1000.0, 1000.0, 0.0)?],
+        records: [vec![1000.0], vec![-1000.0]],
+        crowd: Vec::new(),
+    };
+    stage.case((ratio, CLIP), effort, 1, || Asked::Shifted { theta: [0.0], clip: CLIP, centre: [0.1] })
 }
 
 #[cfg(test)]

@@ -11,13 +11,14 @@ fn effort() -> Effort {
 
 type Question = fn(f64, Effort) -> Result<Case, Error>;
 
-const QUESTIONS: [Question; 6] = [
+const QUESTIONS: [Question; 7] = [
     columns,
     |ratio, effort| products(ratio, 0, effort),
     |ratio, effort| bounded_scores(ratio, 0, effort),
     skewed_scores,
     nuisance_scores,
     tails,
+    shifted_gradients,
 ];
 
 /// Who took half the sensitivity would add half the noise, and sell the answer at the whole one's price.

@@ -102,7 +102,8 @@ impl Rule {
         let Ok(regression) = setup.regression() else { return (Branch::Scores, None) };
         let raws = &setup.coordinates.raws;
         let grids: Vec<Grid> = raws.iter().map(|raw| Grid::new(raw.is_binary())).collect();
-        let rows = Belief::before(raws, &grids).rows(&setup.coordinates, setup.columns(), MADE_UP);
+        let rows =
+            Belief::before(&setup.coordinates, &grids).rows(&setup.coordinates, setup.columns(), MADE_UP);
         let set = Set::new(regression, &rows, setup.columns());
         self.branch(&set, &prior_mode(&*setup.model))
     }

@@ -33,7 +33,7 @@ fn draws_follow_the_posterior() {
     let setup = Setup {
         model: Arc::clone(spec.model()),
         coordinates: example::coordinates(&spec, Law::Logit),
-        shares: Shares::new(whole, false, false, 1, false).unwrap(),
+        shares: Shares::new(whole, 0.15, false, false, 1, false).unwrap(),
         records,
         law: Law::Logit,
     };
