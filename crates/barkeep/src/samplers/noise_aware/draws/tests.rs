@@ -2,7 +2,7 @@ use super::super::example;
 use super::super::example::{round, spec};
 use super::super::expectation::Set;
 use super::super::fit::{Answered, Scene};
-use super::super::shares::Shares;
+use super::super::shares::{LEARNING, Shares};
 use super::super::tail::Bias;
 use super::*;
 use barkeep_accounting::Ratio;
@@ -33,7 +33,7 @@ fn draws_follow_the_posterior() {
     let setup = Setup {
         model: Arc::clone(spec.model()),
         coordinates: example::coordinates(&spec, Law::Logit),
-        shares: Shares::new(whole, 0.15, false, false, 1, false).unwrap(),
+        shares: Shares::new(whole, LEARNING, false, false, 1, false).unwrap(),
         records,
         law: Law::Logit,
     };

@@ -7,7 +7,7 @@ fn the_questions_cost_the_whole_budget() {
     for (columns, tail, nuisance) in
         [(true, true, true), (true, false, false), (false, true, false), (false, false, true)]
     {
-        let shares = Shares::new(whole, columns, tail, 6, nuisance).unwrap();
+        let shares = Shares::new(whole, LEARNING, columns, tail, 6, nuisance).unwrap();
         let questions = shares.questions(Neighbours::Substitute).unwrap();
         let spent: f64 = questions
             .iter()
