@@ -79,6 +79,7 @@ fn draws_of_the_papers_models_as_text_are_those_of_the_built_in_ones() {
     let mixture = "x = { min = -50, max = 50, invalid = 0 }";
     let walk = "name = 'barker'\nproposal_sd = 0.05\nclip = 0.2";
     // Short steps: between the two modes of a mixture long ones pull neighbouring chains apart, and a rounding with them.
+    // The step is given: by default a text's is shorter, since the planner knows no bound on its gradients.
     let dynamics = "name = 'langevin'\nclip = 5\nprecondition = [0.1, 0.1]\nstep = 0.05";
     for (name, columns, theta) in [("banana", banana, [0.0, 3.0]), ("mixture", mixture, [0.0, 1.0])] {
         for sampler in [walk, dynamics] {
