@@ -5,7 +5,8 @@
     python3 benchmarks/accountants/compare.py [QUERIES] [--ask target/release/examples/ask]
 
 Random compositions of subsampled Gaussian mechanisms (Poisson batches, a record added or removed). Every accountant stays in its
-process: barkeep's answers over a pipe and times itself without it. Peers run with the settings their documentation shows.
+process: barkeep's answers over a pipe and times itself without it. Times are processor
+times, ours the mean of several runs: other programs on the machine do not disturb them. Peers run with the settings their documentation shows.
 Prints the ratio of times (peer over barkeep) and of answers (peer over barkeep's upper end): median and worst. A ratio of answers
 below 1 is a peer's answer within the bracket, or below its proved lower end. riskcal answers with the advantage, delta at epsilon 0.
 """
@@ -113,13 +114,13 @@ def main():
             continue
         rows, failed = [], 0
         for one, answer in zip(asked, advantages if make is riskcal else ours):
-            start = time.perf_counter()
+            start = time.process_time()
             try:
                 epsilon = float(ask(one))
             except Exception:  # noqa: BLE001 - a peer may refuse in any way
                 failed += 1
                 continue
-            rows.append(((answer["upper"], answer["seconds"]), (epsilon, time.perf_counter() - start)))
+            rows.append(((answer["upper"], answer["seconds"]), (epsilon, time.process_time() - start)))
         if rows:
             report(make.__name__, rows)
         if failed:

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bernoulli, Entry, PriceOf, Suits, full_batches_only, pure_mu, pure_rho};
-use crate::{CoinError, Epsilon, Error, Mu, Neighbours, Probability, Ratio, Rho, Sampling, pld, renyi};
+use super::{Bernoulli, Entry, Leaves, Suits, full_batches_only, pure_mu, pure_rho};
+use crate::{Epsilon, Error, Mu, Neighbours, Probability, Ratio, Rho, Sampling, pld, renyi};
 
 /// One bit that is released as it is with odds e^ε to 1, and turned over otherwise (Warner 1965).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -50,19 +50,11 @@ impl Entry for RandomisedResponse {
         Ok(Box::new(self.bit()?))
     }
 
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         self.bit().map_or(Suits::Losses, Suits::Bits)
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "one randomised answer for each question"
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("one randomised answer for each question")
     }
 }

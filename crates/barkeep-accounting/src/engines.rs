@@ -6,6 +6,7 @@
 //! * [`pld`]: privacy-loss distributions, for anything with a dominating pair; [`mixture`] adds decisions to them.
 //! * [`renyi`]: Rényi divergences, order by order; upper bounds for everything.
 
+mod binomial;
 mod bits;
 pub(crate) mod chooser;
 pub mod decision;

@@ -72,6 +72,7 @@ mechanisms![
     noisy_decision::NoisyDecision,
     barker_minibatch::BarkerMinibatch,
     gaussian::Gaussian,
+    truncated_gaussian::TruncatedGaussian,
     discrete_gaussian::DiscreteGaussian,
     laplace::Laplace,
     discrete_laplace::DiscreteLaplace,
@@ -109,17 +110,28 @@ pub(crate) trait Entry {
     fn divergences(&self, sampling: Sampling, neighbours: Neighbours)
     -> Result<Box<dyn renyi::Curve>, Error>;
 
-    /// How far the coin it flips may be from the ideal one.
-    fn coin_error(&self) -> CoinError;
-
     /// The engine that prices it most tightly.
     fn suits(&self, sampling: Sampling) -> Suits<'_>;
 
-    /// Whether its price is that of what leaves, or of a number that stays inside the curator.
-    fn price_of(&self) -> PriceOf;
+    /// What leaves the curator, and how far its coin and its price are from that.
+    fn leaves(&self) -> Leaves;
+}
 
-    /// What leaves the curator, in words, for a certificate.
-    fn released(&self) -> &'static str;
+/// What leaves the curator, and how far a mechanism's coin and its price are from that.
+pub(crate) struct Leaves {
+    /// In words, for a certificate.
+    pub(crate) words: &'static str,
+    /// How far the coin it flips may be from the ideal one.
+    pub(crate) coin_error: CoinError,
+    /// Whether its price is that of what leaves, or of a number that stays inside the curator.
+    pub(crate) price_of: PriceOf,
+}
+
+impl Leaves {
+    /// What is drawn from exactly the law that is priced.
+    fn drawn(words: &'static str) -> Self {
+        Self { words, coin_error: CoinError::NONE, price_of: PriceOf::WhatLeaves }
+    }
 }
 
 /// The engine that prices a mechanism most tightly, and what that engine needs to know.
@@ -159,7 +171,7 @@ impl Mechanism {
     /// What leaves the curator, in words.
     #[must_use]
     pub fn released(&self) -> &'static str {
-        self.entry().released()
+        self.entry().leaves().words
     }
 
     /// What leaves the curator under any of these, in words: each once, in a fixed order.
@@ -179,7 +191,7 @@ impl Mechanism {
     /// Whether its price is that of what leaves the curator, or of a number that stays inside.
     #[must_use]
     pub fn price_of(&self) -> PriceOf {
-        self.entry().price_of()
+        self.entry().leaves().price_of
     }
 
     /// Whether this mechanism costs at least as much as `other` on the same records, whatever it is composed with.
@@ -201,6 +213,14 @@ fn full_batches_only(sampling: Sampling) -> Result<(), Error> {
              use full batches with this mechanism",
         )),
     }
+}
+
+/// Refuses a question that no change moves.
+fn some_sensitivity(sensitivity: u64) -> Result<(), Error> {
+    if sensitivity > 0 {
+        return Ok(());
+    }
+    Err(Error::Argument { name: "sensitivity", requirement: "a whole number of at least 1", value: 0.0 })
 }
 
 /// Why a sampled batch has no ρ or μ: no multiple of the order bounds its Rényi divergence tightly.

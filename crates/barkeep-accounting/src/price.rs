@@ -18,6 +18,7 @@ pub use contract::Contract;
 pub use cost::Cost;
 pub use filters::{Exhausted, GdpFilter, Odometer, ZcdpFilter};
 pub use measures::{Renyi, TradeOff};
+pub(crate) use privacy_curve::Detail;
 pub use privacy_curve::{PrivacyCurve, Risk};
 pub use units::{
     Bracket, Delta, Epsilon, Mu, Neighbours, Order, Probability, Rate, Ratio, Rho, Sampling, Sensitivity,

@@ -1,9 +1,10 @@
 //! Holds the steps a spec buys against the thesis' table at release level, and against release level at decision level.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set itself up has failed")]
 
+use barkeep::accounting::{Mechanism, Rule};
 use barkeep::curator::Level;
-use barkeep::{Plan, Spec};
+use barkeep::{Bill, Certificate, Plan, Spec};
 use std::path::Path;
 
 /// The thesis' settings and the iterations its exact accountant allows.
@@ -87,5 +88,53 @@ fn decisions_are_cheaper_than_releases_everywhere() {
         for sigma in [0.25, 0.5, 0.75, 1.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0] {
             assert_gain(sigma, epsilon, 1.5);
         }
+    }
+}
+
+/// One sampler for each way of paying: closed form, programs of decisions, filters, batches, schedules, gradients and decisions.
+const SAMPLERS: [&str; 8] = [
+    "name = 'penalty'\nlevel = 'release'\ntau = 0.1\nclip = 2\nproposal_sd = 0.01\nproposal = 'gaussian'",
+    "name = 'barker'\nproposal_sd = 0.01\nclip = 0.5\nclip_scale = 'constant'",
+    "name = 'barker'\nproposal_sd = 0.01\nclip = 0.5\nproposal = 'gaussian'\nsteps = 1000",
+    "name = 'langevin'\nstep = 0.1\nclip = 1",
+    "name = 'sgld'\nbatch = 100\nstep_size = 0.0001\nclip = 1\nsteps = 50",
+    "name = 'dp-hmc'\nlevel = 'release'\ntau = 0.5\ntau_gradient = 1\nstep = 0.001\nclip = 3\nclip_gradient = 3",
+    "name = 'penalty-minibatch'\nproposal_sd = 0.01\nbatch = 100\ntau = 4\nclip = 1",
+    "name = 'barker-minibatch'\nproposal_sd = 0.1\nbatch = 200",
+];
+
+/// ε with many digits, from 4 to 50: none of the 62 certificates states more than was asked for, not by a rounding.
+#[test]
+fn no_certificate_exceeds_the_budget() {
+    for number in 0..62_usize {
+        let epsilon = 4.0 * (50.0_f64 / 4.0).powf(number as f64 / 61.0);
+        let sampler = SAMPLERS[number % SAMPLERS.len()];
+        let plan = plan(10_000, epsilon, 1e-6, sampler);
+        let paid = plan.epsilon().unwrap().get();
+        assert!(paid <= epsilon, "{sampler} at {epsilon}: {paid}");
+        // Fixed schedules may cost less; the others use up what there is.
+        assert!(paid > 0.5 * epsilon || sampler.contains("sgld"), "{sampler} at {epsilon}: {paid}");
+        if number < SAMPLERS.len() {
+            let certificate = Certificate::of(&plan);
+            assert!(certificate.epsilon.unwrap() <= epsilon, "{sampler} at {epsilon}");
+            assert!(certificate.meaning.unwrap().advantage > 0.0, "{sampler}");
+        }
+    }
+}
+
+/// What a filter's bill holds is the question that was asked, with its own rule and clip, and no stand-in for it.
+#[test]
+fn a_filters_bill_shows_what_was_run() {
+    for clip in [0.25, 0.5] {
+        let keys = format!(
+            "name = 'lazy-barker'\nkeep = 0.5\nproposal_sd = 0.01\nclip = {clip}\nproposal = 'gaussian'"
+        );
+        let plan = plan(10_000, 4.0, 1e-6, &keys);
+        let Some(Bill::Filter { decision, .. }) = plan.bill() else { panic!("steps whose price varies") };
+        let Mechanism::Decision(asked) = decision.mechanism() else { panic!("a decision") };
+        assert_eq!(asked.rule, Rule::Lazy { keep: 0.5, rule: Box::new(Rule::Barker) });
+        // A step of length 1 has sensitivity 2·clip, on the lattice a little more.
+        let sensitivity = asked.sensitivity.get();
+        assert!(sensitivity >= 2.0 * clip && sensitivity < 2.0 * clip * (1.0 + 1e-6), "{sensitivity}");
     }
 }

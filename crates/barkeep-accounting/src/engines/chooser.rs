@@ -17,6 +17,7 @@ use super::mixture::Mixture;
 use crate::decision::{Attacks, Decisions, Memory};
 use crate::mechanisms::{Bernoulli, Suits};
 use crate::pld::Accuracy;
+use crate::price::Detail;
 use crate::query::Most;
 use crate::renyi::Composition;
 use crate::{
@@ -149,19 +150,20 @@ impl Accountant {
     }
 
     /// δ of `rounds` rounds at every ε, coins included.
-    pub(crate) fn curve(&mut self, rounds: Steps) -> Result<PrivacyCurve, Error> {
-        if let Ok(Some(curve)) = self.composed_curve(rounds) {
+    pub(crate) fn curve(&mut self, rounds: Steps, detail: Detail) -> Result<PrivacyCurve, Error> {
+        if let Ok(Some(curve)) = self.composed_curve(rounds, detail) {
             return Ok(curve);
         }
         let accountant = RefCell::new(self);
-        PrivacyCurve::new(
+        PrivacyCurve::with(
+            detail,
             |delta| accountant.borrow_mut().epsilon_above(rounds, delta),
             |epsilon| Ok(accountant.borrow_mut().delta(rounds, epsilon)?.bracket.upper),
         )
     }
 
     /// The curve of what is composed once and then asked for any ε; None for other engines.
-    fn composed_curve(&self, rounds: Steps) -> Result<Option<PrivacyCurve>, Error> {
+    fn composed_curve(&self, rounds: Steps, detail: Detail) -> Result<Option<PrivacyCurve>, Error> {
         let smallest = Delta::trusted(SMALLEST_OF_CURVE);
         let composed: Box<Curve<'_>> = match &self.engine {
             Engine::Decision { rule, sensitivity, steps, .. } => {
@@ -183,7 +185,7 @@ impl Accountant {
             smallest_real(0.0, 700.0, 0.05, fits)
                 .ok_or(Error::Unbounded("delta is below the chance of an infinite privacy loss"))
         };
-        PrivacyCurve::new(end, found).map(Some)
+        PrivacyCurve::with(detail, end, found).map(Some)
     }
 
     /// Whether `rounds` rounds are certainly within (ε, δ). What no accountant resolves is not.

@@ -60,7 +60,7 @@ pub use acceptance::{Acceptance, Shape};
 pub use profile::Profile;
 pub use renyi::{Divergences, bounded_range, divergence, zcdp};
 
-use crate::pld::{Accuracy, Composition, Curve};
+use crate::pld::{Composition, Curve};
 use crate::{Bracket, Delta, Epsilon, Error, GaussianRun, Mu, Sensitivity, Steps};
 use attack::Attack;
 use blocks::Blocks;
@@ -127,7 +127,7 @@ impl Composed {
         match self {
             Self::Whole(profile) => Ok(profile.delta(epsilon)),
             Self::Blocks { blocks, steps, attack } => {
-                let upper = blocks.compose(*steps).delta(epsilon, Accuracy::new(blocks::ACCURACY)?)?.upper;
+                let upper = blocks.delta(*steps, epsilon)?;
                 let lower = attack.as_ref().map(|attack| attack.delta(epsilon.get()).clamp(0.0, upper));
                 Ok(Bracket { lower, upper })
             }

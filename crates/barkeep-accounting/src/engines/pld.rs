@@ -18,6 +18,7 @@ mod sketch;
 mod tabulated;
 #[cfg(test)]
 mod tests;
+mod truncated;
 mod work;
 
 pub use composition::{Accuracy, Composition};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PriceOf, Suits, full_batches_only, pure_mu, pure_rho};
-use crate::{CoinError, Delta, Epsilon, Error, Mu, Neighbours, Ratio, Rho, Sampling, pld, renyi};
+use super::{Entry, Leaves, Suits, full_batches_only, pure_mu, pure_rho};
+use crate::{Delta, Epsilon, Error, Mu, Neighbours, Ratio, Rho, Sampling, pld, renyi};
 
 /// Anything (ε, δ)-private: another program's release, known by its certificate alone.
 ///
@@ -59,19 +59,11 @@ impl Entry for Approximate {
         Ok(Box::new(renyi::Pure(self.pure()?)))
     }
 
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         if self.epsilon.get() == 0.0 && self.delta.is_none() { Suits::Free } else { Suits::Losses }
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "what another (epsilon, delta)-private release says"
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("what another (epsilon, delta)-private release says")
     }
 }

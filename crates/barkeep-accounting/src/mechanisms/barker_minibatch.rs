@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, NOT_GAUSSIAN, PriceOf, SAMPLED, Suits};
+use super::{Entry, Leaves, NOT_GAUSSIAN, PriceOf, SAMPLED, Suits};
 use crate::rule::Rounding;
-use crate::theorems::barker::{BarkerBound, corollary_2};
+use crate::theorems::barker::{BarkerBound, corollary_2, curve};
 use crate::{CoinError, Error, Mu, Neighbours, Ratio, Rho, Sampling, pld, renyi};
 
 /// The corrected Barker test on a batch: Theorem 2 of Heikkilä et al. 2019.
@@ -17,7 +17,7 @@ pub struct BarkerMinibatch {
     pub batch: u64,
     /// Records in all, n.
     pub records: u64,
-    /// Which proved bound on the Rényi divergence is used.
+    /// Which proved bound is used.
     pub bound: BarkerBound,
 }
 
@@ -50,31 +50,32 @@ impl Entry for BarkerMinibatch {
     }
 
     fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
-        Err(Error::Unresolved { what: "the composition", reason: "a part has no dominating pair" })
+        match self.bound {
+            BarkerBound::Pld => curve(self.batch, self.records),
+            BarkerBound::Paper | BarkerBound::Fixed | BarkerBound::Tight => {
+                Err(Error::Unresolved { what: "the composition", reason: "a part has no dominating pair" })
+            }
+        }
     }
 
     fn divergences(&self, _: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {
         Ok(Box::new(corollary_2(self.batch, self.records, self.bound)?))
     }
 
-    /// The correction is not part of the price: the largest one is taken.
-    fn coin_error(&self) -> CoinError {
-        CoinError::from(Rounding::largest_corrected())
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
-        let as_published = match self.bound {
-            BarkerBound::Paper => true,
-            BarkerBound::Fixed | BarkerBound::Tight => false,
-        };
-        Suits::Divergences { as_published }
+        match self.bound {
+            BarkerBound::Paper => Suits::Divergences { as_published: true },
+            BarkerBound::Fixed | BarkerBound::Tight => Suits::Divergences { as_published: false },
+            BarkerBound::Pld => Suits::Losses,
+        }
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatStaysInside
-    }
-
-    fn released(&self) -> &'static str {
-        "the accept/reject bit of every step"
+    /// The correction is not part of the price: the largest one is taken.
+    fn leaves(&self) -> Leaves {
+        Leaves {
+            words: "the accept/reject bit of every step",
+            coin_error: CoinError::from(Rounding::largest_corrected()),
+            price_of: PriceOf::WhatStaysInside,
+        }
     }
 }

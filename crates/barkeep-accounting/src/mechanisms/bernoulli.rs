@@ -3,9 +3,9 @@
 use barkeep_num::{log_add_exp, up_by};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PriceOf, Suits, full_batches_only, pure_mu, pure_rho};
+use super::{Entry, Leaves, Suits, full_batches_only, pure_mu, pure_rho};
 use crate::renyi::Orders;
-use crate::{CoinError, Error, Mu, Neighbours, Order, Probability, Ratio, Rho, Sampling, pld, renyi};
+use crate::{Error, Mu, Neighbours, Order, Probability, Ratio, Rho, Sampling, pld, renyi};
 
 /// One bit that is 1 with probability p on one data set and q on its neighbour.
 ///
@@ -86,20 +86,12 @@ impl Entry for Bernoulli {
         Ok(Box::new(*self))
     }
 
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     /// A bit with the same chances on both sides tells nothing.
     fn suits(&self, _: Sampling) -> Suits<'_> {
         if self.p == self.q { Suits::Free } else { Suits::Bits(*self) }
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "the point of a public grid that was chosen for each draw"
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("the point of a public grid that was chosen for each draw")
     }
 }

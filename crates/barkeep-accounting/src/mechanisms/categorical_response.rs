@@ -3,9 +3,9 @@
 use barkeep_num::{log_sum_exp, up_by};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PriceOf, Suits, full_batches_only, pure_mu, pure_rho};
+use super::{Entry, Leaves, Suits, full_batches_only, pure_mu, pure_rho};
 use crate::renyi::Orders;
-use crate::{CoinError, Epsilon, Error, Mu, Neighbours, Order, Ratio, Rho, Sampling, pld, renyi};
+use crate::{Epsilon, Error, Mu, Neighbours, Order, Ratio, Rho, Sampling, pld, renyi};
 
 /// Randomised response among k answers: the true one with probability e^ε/(e^ε + k − 1), each other with 1/(e^ε + k − 1).
 ///
@@ -70,20 +70,12 @@ impl Entry for CategoricalResponse {
         Ok(Box::new(*self))
     }
 
-    /// The answer is taken as drawn ideally.
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         if self.epsilon.get() == 0.0 { Suits::Free } else { Suits::Losses }
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "every randomised answer"
+    /// The answer is taken as drawn ideally.
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("every randomised answer")
     }
 }

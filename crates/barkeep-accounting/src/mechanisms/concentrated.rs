@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, NOT_GAUSSIAN, PriceOf, Suits, full_batches_only};
-use crate::{CoinError, Error, Mu, Neighbours, Ratio, Rho, Sampling, pld, renyi};
+use super::{Entry, Leaves, NOT_GAUSSIAN, Suits, full_batches_only};
+use crate::{Error, Mu, Neighbours, Ratio, Rho, Sampling, pld, renyi};
 
 /// Anything ρ-zero-concentrated: another program's release, known by its ρ alone.
 ///
@@ -45,19 +45,11 @@ impl Entry for Concentrated {
         Ok(Box::new(renyi::Linear::new(self.rho)))
     }
 
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         if self.rho.get() == 0.0 { Suits::Free } else { Suits::Divergences { as_published: false } }
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "what another zero-concentrated release says"
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("what another zero-concentrated release says")
     }
 }

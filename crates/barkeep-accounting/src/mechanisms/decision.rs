@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, NOT_GAUSSIAN, PriceOf, Suits, full_batches_only};
+use super::{Entry, Leaves, NOT_GAUSSIAN, PriceOf, Suits, full_batches_only};
 use crate::{
     CoinError, Error, Mu, Neighbours, Ratio, Rho, Rule, Sampling, Sensitivity, decision, pld, renyi,
 };
@@ -49,19 +49,15 @@ impl Entry for Decision {
         Ok(Box::new(decision::Divergences::new(self.rule.clone(), self.sensitivity)?))
     }
 
-    fn coin_error(&self) -> CoinError {
-        CoinError::from(&self.rule)
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         Suits::Decisions { rule: &self.rule, sensitivity: self.sensitivity }
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "the accept/reject bit of every step"
+    fn leaves(&self) -> Leaves {
+        Leaves {
+            words: "the accept/reject bit of every step",
+            coin_error: CoinError::from(&self.rule),
+            price_of: PriceOf::WhatLeaves,
+        }
     }
 }

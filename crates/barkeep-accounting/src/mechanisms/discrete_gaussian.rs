@@ -3,9 +3,9 @@
 use barkeep_num::{down_by, up_by};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, NOT_GAUSSIAN, PriceOf, Suits, full_batches_only};
+use super::{Entry, Leaves, NOT_GAUSSIAN, Suits, full_batches_only, some_sensitivity};
 use crate::renyi::Linear;
-use crate::{CoinError, Error, Mu, Neighbours, Ratio, Rho, Sampling, Variance, pld, renyi};
+use crate::{Error, Mu, Neighbours, Ratio, Rho, Sampling, Variance, pld, renyi};
 
 /// An integer plus discrete Gaussian noise (Canonne, Kamath, Steinke 2020).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -19,15 +19,7 @@ pub struct DiscreteGaussian {
 
 impl Entry for DiscreteGaussian {
     fn check(&self, sampling: Sampling, _: Neighbours) -> Result<(), Error> {
-        full_batches_only(sampling)?;
-        if self.sensitivity == 0 {
-            return Err(Error::Argument {
-                name: "sensitivity",
-                requirement: "a whole number of at least 1",
-                value: 0.0,
-            });
-        }
-        Ok(())
+        full_batches_only(sampling).and(some_sensitivity(self.sensitivity))
     }
 
     fn rho(&self, _: Sampling) -> Result<Rho, Error> {
@@ -57,19 +49,11 @@ impl Entry for DiscreteGaussian {
         Ok(Box::new(Linear::gaussian(ratio)))
     }
 
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         Suits::Losses
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "every integer with discrete Gaussian noise that a chain asked for"
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("every integer with discrete Gaussian noise that a chain asked for")
     }
 }

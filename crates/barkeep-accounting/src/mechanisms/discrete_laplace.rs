@@ -3,9 +3,9 @@
 use barkeep_num::{log_add_exp, log1m_exp, up_by};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PriceOf, Suits, full_batches_only, pure_mu, pure_rho};
+use super::{Entry, Leaves, Suits, full_batches_only, pure_mu, pure_rho, some_sensitivity};
 use crate::renyi::Orders;
-use crate::{CoinError, Error, Mu, Neighbours, Order, Ratio, Rho, Sampling, pld, renyi};
+use crate::{Error, Mu, Neighbours, Order, Ratio, Rho, Sampling, pld, renyi};
 
 /// An integer plus noise z with P(z) ∝ e^(−|z|/scale) (Ghosh, Roughgarden, Sundararajan 2012).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -52,12 +52,7 @@ impl renyi::Curve for DiscreteLaplace {
 
 impl Entry for DiscreteLaplace {
     fn check(&self, sampling: Sampling, _: Neighbours) -> Result<(), Error> {
-        full_batches_only(sampling)?;
-        if self.sensitivity == 0 {
-            let requirement = "a whole number of at least 1";
-            return Err(Error::Argument { name: "sensitivity", requirement, value: 0.0 });
-        }
-        Ok(())
+        full_batches_only(sampling).and(some_sensitivity(self.sensitivity))
     }
 
     fn rho(&self, _: Sampling) -> Result<Rho, Error> {
@@ -85,20 +80,12 @@ impl Entry for DiscreteLaplace {
         Ok(Box::new(*self))
     }
 
-    /// The noise is taken as ideal.
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         Suits::Losses
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "every integer with discrete Laplace noise that was asked for"
+    /// The noise is taken as ideal.
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("every integer with discrete Laplace noise that was asked for")
     }
 }

@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, NOT_GAUSSIAN, PriceOf, Suits, full_batches_only};
-use crate::{
-    CoinError, Error, Mu, Neighbours, Ratio, Rho, Rule, Sampling, Sensitivity, decision, pld, renyi,
-};
+use super::{Entry, Leaves, NOT_GAUSSIAN, Suits, full_batches_only};
+use crate::{Error, Mu, Neighbours, Ratio, Rho, Rule, Sampling, Sensitivity, decision, pld, renyi};
 
 /// One item of a public list, drawn with probability proportional to e^score.
 ///
@@ -55,20 +53,12 @@ impl Entry for Exponential {
         Ok(Box::new(decision::Divergences::new(BOUNDED_RANGE, self.range)?))
     }
 
-    /// The draw is taken as ideal.
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         Suits::Decisions { rule: &BOUNDED_RANGE, sensitivity: self.range }
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "every item that was chosen from a public list"
+    /// The draw is taken as ideal.
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("every item that was chosen from a public list")
     }
 }

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PriceOf, SAMPLED, Suits};
+use super::{Entry, Leaves, SAMPLED, Suits};
 use crate::renyi::{Linear, PoissonGaussian, WithoutReplacementGaussian};
 use crate::theorems::thesis;
-use crate::{CoinError, Error, GaussianRun, Mu, Neighbours, Ratio, Rho, Sampling, Steps, pld, renyi};
+use crate::{Error, GaussianRun, Mu, Neighbours, Ratio, Rho, Sampling, Steps, pld, renyi};
 
 /// A value plus normal noise, in any dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -68,19 +68,11 @@ impl Entry for Gaussian {
         })
     }
 
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, sampling: Sampling) -> Suits<'_> {
         if sampling.is_full() { Suits::ClosedForm(self.ratio) } else { Suits::Losses }
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "every noisy sum over records that a chain asked for"
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("every noisy sum over records that a chain asked for")
     }
 }

@@ -3,9 +3,9 @@
 use barkeep_num::{log_add_exp, up_by};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PriceOf, SAMPLED, Suits, pure_mu, pure_rho};
+use super::{Entry, Leaves, SAMPLED, Suits, pure_mu, pure_rho};
 use crate::renyi::Orders;
-use crate::{CoinError, Epsilon, Error, Mu, Neighbours, Order, Ratio, Rho, Sampling, pld, renyi};
+use crate::{Epsilon, Error, Mu, Neighbours, Order, Ratio, Rho, Sampling, pld, renyi};
 
 /// A value plus Laplace noise.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -77,19 +77,11 @@ impl Entry for Laplace {
         Ok(Box::new(renyi::Pure(Epsilon::new(up_by(amplified, 4))?)))
     }
 
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         Suits::Losses
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "every value with Laplace noise that a chain asked for"
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("every value with Laplace noise that a chain asked for")
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Gaussian, PriceOf, Suits};
+use super::{Entry, Gaussian, Leaves, PriceOf, Suits};
 use crate::{CoinError, Error, Mu, Neighbours, Ratio, Rho, Sampling, pld, renyi};
 
 /// One bit, priced as if the noisy log-ratio behind it had been released.
@@ -55,20 +55,16 @@ impl Entry for NoisyDecision {
         self.behind().divergences(sampling, neighbours)
     }
 
-    /// None: see [`Rule::coin_after_noise`](crate::Rule::coin_after_noise).
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, sampling: Sampling) -> Suits<'_> {
         if sampling.is_full() { Suits::ClosedForm(self.ratio) } else { Suits::Losses }
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatStaysInside
-    }
-
-    fn released(&self) -> &'static str {
-        "the accept/reject bit of every step"
+    /// Its coin has no error: see [`Rule::coin_after_noise`](crate::Rule::coin_after_noise).
+    fn leaves(&self) -> Leaves {
+        Leaves {
+            words: "the accept/reject bit of every step",
+            coin_error: CoinError::NONE,
+            price_of: PriceOf::WhatStaysInside,
+        }
     }
 }

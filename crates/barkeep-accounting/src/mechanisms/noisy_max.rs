@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, PriceOf, Suits, full_batches_only, pure_mu, pure_rho};
-use crate::{CoinError, Epsilon, Error, Mu, Neighbours, Ratio, Rho, Sampling, Sensitivity, pld, renyi};
+use super::{Entry, Leaves, Suits, full_batches_only, pure_mu, pure_rho};
+use crate::{Epsilon, Error, Mu, Neighbours, Ratio, Rho, Sampling, Sensitivity, pld, renyi};
 
 /// The place of the largest of several scores with Laplace or exponential noise of scale 1.
 ///
@@ -46,20 +46,12 @@ impl Entry for NoisyMax {
         Ok(Box::new(renyi::Pure(Epsilon::new(self.range.get())?)))
     }
 
-    /// The noise is taken as ideal.
-    fn coin_error(&self) -> CoinError {
-        CoinError::NONE
-    }
-
     fn suits(&self, _: Sampling) -> Suits<'_> {
         Suits::Losses
     }
 
-    fn price_of(&self) -> PriceOf {
-        PriceOf::WhatLeaves
-    }
-
-    fn released(&self) -> &'static str {
-        "the place of the largest noisy score of every list"
+    /// The noise is taken as ideal.
+    fn leaves(&self) -> Leaves {
+        Leaves::drawn("the place of the largest noisy score of every list")
     }
 }

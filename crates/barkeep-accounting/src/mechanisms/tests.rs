@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::theorems::barker::BarkerBound;
-use crate::{Contract, Cost, Delta, Epsilon, Probability, Steps, Variance};
+use crate::{Contract, Cost, Delta, Epsilon, Probability, Rate, Steps, Variance};
 
 /// One of each, with the sample of records it has a proof for, its JSON and its words.
 fn all() -> Vec<(Mechanism, Sampling, &'static str, &'static str)> {
@@ -30,6 +30,12 @@ fn all() -> Vec<(Mechanism, Sampling, &'static str, &'static str)> {
             full,
             r#"{"gaussian":{"ratio":9.5}}"#,
             "every noisy sum over records that a chain asked for",
+        ),
+        (
+            TruncatedGaussian { ratio, rate: Rate::new(0.25).unwrap(), most: 30, records: 100 }.into(),
+            Sampling::Poisson { rate: Rate::new(0.25).unwrap() },
+            r#"{"truncated-gaussian":{"ratio":9.5,"rate":0.25,"most":30,"records":100}}"#,
+            "every noisy sum over a batch of limited size that was asked for",
         ),
         (
             DiscreteGaussian { variance: Variance::new(64.0).unwrap(), sensitivity: 2 }.into(),
@@ -80,6 +86,12 @@ fn all() -> Vec<(Mechanism, Sampling, &'static str, &'static str)> {
             r#"{"approximate":{"epsilon":0.5,"delta":1e-9}}"#,
             "what another (epsilon, delta)-private release says",
         ),
+        (
+            Concentrated { rho: Rho::new(0.125).unwrap() }.into(),
+            full,
+            r#"{"concentrated":{"rho":0.125}}"#,
+            "what another zero-concentrated release says",
+        ),
     ]
 }
 
@@ -94,8 +106,8 @@ fn the_layout_on_disk_and_the_words_are_these() {
     }
     let last_first: Vec<Mechanism> = all().into_iter().rev().map(|(mechanism, ..)| mechanism).collect();
     let words = Mechanism::all_released(&last_first);
-    assert_eq!(words.len(), 10);
-    assert!(words[0].contains("bit") && words[1].contains("sum") && words[5].contains("grid"));
+    assert_eq!(words.len(), 12);
+    assert!(words[0].contains("bit") && words[1].contains("sum") && words[6].contains("grid"));
 }
 
 /// A price exists for one step of each, and no measure of it says less than another.

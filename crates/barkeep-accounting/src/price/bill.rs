@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CoinError, Contract, Cost, Delta, Epsilon, Error, Mechanism, Neighbours, PrivacyCurve, Rho, Steps,
+    CoinError, Contract, Cost, Delta, Epsilon, Error, Mechanism, Neighbours, PrivacyCurve, Rho, Risk, Steps,
     ZcdpFilter,
 };
 
@@ -60,7 +60,10 @@ impl Bill {
             && match self {
                 Self::Contract(contract) | Self::Once(contract) => contract.is_within(budget, delta)?,
                 Self::Gaussian { whole } => one_answer(whole)?.is_within(budget, delta)?,
-                Self::Filter { .. } => false,
+                Self::Filter { rho, coins, decision } => {
+                    let coins = CoinError::of(decision).times(*coins);
+                    coins.delta(budget, |epsilon| Ok(rho.delta(epsilon)))?.upper <= delta.get()
+                }
             };
         Ok(if fits { budget } else { epsilon })
     }
@@ -76,6 +79,18 @@ impl Bill {
             Self::Filter { rho, coins, decision } => {
                 PrivacyCurve::of_filter(*rho, &CoinError::of(decision).times(*coins))
             }
+        }
+    }
+
+    /// What the bill means for one person, whatever is stated of it elsewhere.
+    ///
+    /// # Errors
+    /// As [`Bill::epsilon`].
+    pub fn meaning(&self) -> Result<Risk, Error> {
+        match self {
+            Self::Contract(contract) | Self::Once(contract) => contract.risk(),
+            Self::Gaussian { whole } => one_answer(whole)?.risk(),
+            Self::Filter { .. } => Ok(self.curve()?.risk()),
         }
     }
 

@@ -77,7 +77,7 @@ impl CoinError {
     /// The coin of one step at this cost, if it flips one.
     #[must_use]
     pub fn of(cost: &Cost) -> Self {
-        cost.mechanism().entry().coin_error()
+        cost.mechanism().entry().leaves().coin_error
     }
 
     /// The same coin, flipped once a step.

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Detail;
 use crate::engines::chooser::Accountant;
-use crate::{Bracket, Cost, Delta, Epsilon, Error, Neighbours, PrivacyCurve, Steps};
+use crate::{Bracket, Cost, Delta, Epsilon, Error, Neighbours, PrivacyCurve, Risk, Steps};
 
 /// What a run may ask: a number of steps at each cost, in any order, later ones chosen in view of earlier answers.
 ///
@@ -93,7 +94,15 @@ impl Contract {
     /// # Errors
     /// As [`Contract::epsilon`].
     pub fn curve(&self) -> Result<PrivacyCurve, Error> {
-        Accountant::new(&self.0)?.curve(Steps(1))
+        Accountant::new(&self.0)?.curve(Steps(1), Detail::Whole)
+    }
+
+    /// What it means for one person: the risk of [`Contract::curve`], found with fewer points.
+    ///
+    /// # Errors
+    /// As [`Contract::epsilon`].
+    pub fn risk(&self) -> Result<Risk, Error> {
+        Ok(Accountant::new(&self.0)?.curve(Steps(1), Detail::Risk)?.risk())
     }
 
     /// Whether this is certainly within (ε, δ).

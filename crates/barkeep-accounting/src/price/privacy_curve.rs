@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CoinError, Delta, Epsilon, Error, Rho};
 
-/// Points of the first table.
-const POINTS: u32 = 96;
+/// Points of the first table: for a figure or a group, and where only the risk is asked for.
+const POINTS: [u32; 2] = [96, 16];
 
 /// Points added around the best one for each false-positive rate.
 const REFINED: u32 = 10;
@@ -52,6 +52,15 @@ pub struct PrivacyCurve {
     points: Vec<(f64, f64)>,
 }
 
+/// What a curve is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Anything: points all along it.
+    Whole,
+    /// The risk for one person, which rests on few points.
+    Risk,
+}
+
 /// What a run means for one person whose record is in it or not.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,15 +81,28 @@ impl PrivacyCurve {
     /// # Errors
     /// Those of the two.
     pub fn new(
+        epsilon: impl FnMut(Delta) -> Result<f64, Error>,
+        delta: impl FnMut(Epsilon) -> Result<f64, Error>,
+    ) -> Result<Self, Error> {
+        Self::with(Detail::Whole, epsilon, delta)
+    }
+
+    /// The same, for a purpose.
+    pub(crate) fn with(
+        detail: Detail,
         mut epsilon: impl FnMut(Delta) -> Result<f64, Error>,
         mut delta: impl FnMut(Epsilon) -> Result<f64, Error>,
     ) -> Result<Self, Error> {
+        let points = match detail {
+            Detail::Whole => POINTS[0],
+            Detail::Risk => POINTS[1],
+        };
         // Down to the smallest δ of interest, or to the chance of an infinite loss, below which nothing lies.
         let least = (LEAST_ABOVE * delta(Epsilon::trusted(LARGEST))?).clamp(FLOOR, 0.5);
         let end = epsilon(Delta::trusted(least))?.clamp(1e-300, LARGEST);
         let mut curve = Self { points: Vec::new() };
-        for step in 0..=POINTS {
-            curve.add(end * (f64::from(step) / f64::from(POINTS)), &mut delta)?;
+        for step in 0..=points {
+            curve.add(end * (f64::from(step) / f64::from(points)), &mut delta)?;
         }
         for rate in [0.01, 0.001] {
             curve.refine(rate, &mut delta)?;
@@ -245,6 +267,14 @@ fn hits((epsilon, delta): (f64, f64), rate: f64) -> f64 {
 }
 
 impl Risk {
+    /// All of them, in the order of their declaration.
+    #[must_use]
+    pub fn numbers(&self) -> [f64; 4] {
+        let Self { advantage, true_positives_at_1_percent, true_positives_at_0_1_percent, odds_factor } =
+            *self;
+        [advantage, true_positives_at_1_percent, true_positives_at_0_1_percent, odds_factor]
+    }
+
     /// What the numbers mean, a sentence for each.
     #[must_use]
     pub fn words(&self) -> Vec<String> {

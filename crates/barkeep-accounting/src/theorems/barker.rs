@@ -9,7 +9,7 @@
 //! >
 //! > d = (u₂−u₁)·[2m/b − (u₁+u₂)(b−1)/b²],  v = 2 − (Q+u₂²)/b + (m + u₂/b)².
 //!
-//! Three proved bounds on its supremum, see [`BarkerBound`]:
+//! Three proved bounds on its supremum, and one on the whole privacy curve, see [`BarkerBound`]:
 //!
 //! * **paper** (Theorem 2): 5/(2b) + ln(2b/(b−5α))/(2(α−1)) + 2α/(b−5α) for α < b/5. Its second term does not vanish as
 //!   b grows.
@@ -17,6 +17,10 @@
 //!   −½ln(1−d/v) = ½ln(v/σ₁²) ≤ ½|d| (both variances are at least 1), and v/(v+(α−1)d) ≤ 1/(1−c(α−1)):
 //!   ε(α) = c/2 − ln(1−c(α−1))/(2(α−1)) + 2α/(b(1−c(α−1))) for c(α−1) < 1.
 //! * **tight**: the supremum itself, by branch and bound, [`supremum`].
+//! * **pld**: no Rényi divergence but δ at every ε, at most the largest hockey-stick divergence of any two batches that differ in a
+//!   record; then amplified and composed as privacy-loss distributions are. By far the least: `barker/curve.rs`.
+
+mod curve;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -28,7 +32,9 @@ use crate::renyi::{Amplified, Curve, LARGEST_WHOLE_ORDER, Orders};
 use crate::theorems::thesis::batch_rate;
 use crate::{Error, Order};
 
-/// Which bound on the Rényi divergence of the minibatch Barker test is used; all three are proved, each tighter.
+pub(crate) use curve::curve;
+
+/// Which bound on the minibatch Barker test is used; all are proved, each tighter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BarkerBound {
@@ -38,6 +44,8 @@ pub enum BarkerBound {
     Fixed,
     /// The supremum over all batches, certified by branch and bound.
     Tight,
+    /// Privacy-loss distributions of the largest curve over all batches.
+    Pld,
 }
 
 /// Corollary 2: the Rényi curve of one step of the minibatch test, Theorem 2 amplified by q = b/n without replacement.
@@ -61,14 +69,15 @@ pub struct BarkerTest {
 }
 
 impl BarkerTest {
-    /// Chooses the bound; the tight one is computed here, at a few dozen orders.
+    /// Chooses the bound; the tight one is computed here, at a few dozen orders. Privacy-loss distributions are no Rényi curve: for them
+    /// the fixed one stands in, which costs nothing to evaluate.
     #[must_use]
     pub fn new(batch: u64, bound: BarkerBound) -> Self {
         let batch = batch as f64;
         // The first order at which the bound is infinite, or more.
         let limit = match bound {
             BarkerBound::Paper => batch / 5.0,
-            BarkerBound::Fixed => 1.0 + 0.25 * batch,
+            BarkerBound::Fixed | BarkerBound::Pld => 1.0 + 0.25 * batch,
             // The supremum is finite up to 1 + b/2, but large and slow to find near there.
             BarkerBound::Tight => 1.0 + 0.4 * batch,
         };
@@ -115,7 +124,7 @@ impl Curve for BarkerTest {
                 let left = b - 5.0 * alpha;
                 2.5 / b + libm::log(2.0 * b / left) / (2.0 * (alpha - 1.0)) + 2.0 * alpha / left
             }
-            BarkerBound::Fixed => {
+            BarkerBound::Fixed | BarkerBound::Pld => {
                 let change = 4.0 * (b - 1.0) / (b * b);
                 let left = 1.0 - change * (alpha - 1.0);
                 0.5 * change - libm::log(left) / (2.0 * (alpha - 1.0)) + 2.0 * alpha / (b * left)

@@ -157,7 +157,7 @@ impl Account {
             Some(Unknown::Steps) | None => self.third(subject, steps, epsilon, delta)?,
         };
         if self.meaning && shown.solved.is_none() {
-            shown.meaning = Some(subject.curve(shown.steps)?.risk());
+            shown.meaning = Some(subject.risk(shown.steps)?);
         }
         Ok(shown)
     }
@@ -291,6 +291,15 @@ impl Subject {
         match self {
             Self::Mechanism(_) => self.contract(steps)?.curve().map_err(refused),
             Self::Bills(bills) => bills.curve().map_err(refused),
+        }
+    }
+}
+
+impl Subject {
+    fn risk(&self, steps: Steps) -> Result<Risk, Exit> {
+        match self {
+            Self::Mechanism(_) => self.contract(steps)?.risk().map_err(refused),
+            Self::Bills(bills) => bills.risk().map_err(refused),
         }
     }
 }

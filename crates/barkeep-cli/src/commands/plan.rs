@@ -30,7 +30,7 @@ impl PlanCommand {
         };
         let plan = plan.compare_levels()?;
         let alternatives = plan.alternatives();
-        let risk = plan.bill().and_then(|bill| bill.curve().ok()).map(|curve| curve.risk());
+        let risk = plan.meaning();
         if self.json {
             let mut json = plan.to_json();
             json["alternatives"] = serde_json::json!(alternatives);

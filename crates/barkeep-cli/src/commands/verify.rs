@@ -1,6 +1,7 @@
 //! `barkeep verify`: computes the ε of a certificate again, and checks the files beside it and its signature.
 
 use crate::exit::{Exit, print};
+use barkeep::accounting::Risk;
 use barkeep::ledger::Ledger;
 use barkeep::{Certificate, PublicKey};
 use clap::Args;
@@ -60,7 +61,6 @@ impl Verify {
         }
         print(&certificate.statement)?;
         // From the bill that was just verified, not from what the file says.
-        let curve = certificate.bill.as_ref().and_then(|bill| bill.curve().ok());
-        curve.iter().flat_map(|curve| curve.risk().words()).try_for_each(|sentence| print(&sentence))
+        verified.meaning.iter().flat_map(Risk::words).try_for_each(|sentence| print(&sentence))
     }
 }

@@ -313,7 +313,7 @@ fn barker_minibatch(temper: Temper, clip: Clip, batch: Sampling, rule: &Rule) ->
     check_barker_minibatch(temper, clip, batch, records)?;
     // The bound is the accountant's choice, all of them being true of this mechanism; a permit with another one
     // covers it just as well.
-    Ok(Mechanism::BarkerMinibatch(BarkerMinibatch { batch, records, bound: BarkerBound::Tight }))
+    Ok(Mechanism::BarkerMinibatch(BarkerMinibatch { batch, records, bound: BarkerBound::Pld }))
 }
 
 /// The noise drawn for a decision at release level.

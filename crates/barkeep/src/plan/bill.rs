@@ -1,6 +1,7 @@
 //! Keeps a bill together with the ε that was computed from it.
 
-use barkeep_accounting::{Bill, Contract, Delta, Epsilon};
+use barkeep_accounting::{Bill, Contract, Delta, Epsilon, Risk};
+use std::sync::OnceLock;
 
 /// A bill with the ε that follows from it.
 ///
@@ -11,6 +12,8 @@ pub(crate) struct PricedBill {
     bill: Bill,
     delta: Delta,
     epsilon: Epsilon,
+    /// Computed when somebody asks.
+    meaning: OnceLock<Option<Risk>>,
 }
 
 impl PricedBill {
@@ -20,12 +23,12 @@ impl PricedBill {
     /// As [`Bill::epsilon`].
     pub(super) fn new(bill: Bill, budget: Epsilon, delta: Delta) -> Result<Self, barkeep_accounting::Error> {
         let epsilon = bill.epsilon_within(budget, delta)?;
-        Ok(Self { bill, delta, epsilon })
+        Ok(Self { bill, delta, epsilon, meaning: OnceLock::new() })
     }
 
     /// Takes the ε of a contract from the search that has just composed it.
     pub(super) fn composed(contract: Contract, delta: Delta, epsilon: Epsilon) -> Self {
-        Self { bill: Bill::Contract(contract), delta, epsilon }
+        Self { bill: Bill::Contract(contract), delta, epsilon, meaning: OnceLock::new() }
     }
 
     /// The bill.
@@ -41,5 +44,10 @@ impl PricedBill {
     /// ε of the bill at δ.
     pub(crate) fn epsilon(&self) -> Epsilon {
         self.epsilon
+    }
+
+    /// What the bill means for one person; None where no accountant follows its curve.
+    pub(crate) fn meaning(&self) -> Option<Risk> {
+        *self.meaning.get_or_init(|| self.bill.meaning().ok())
     }
 }

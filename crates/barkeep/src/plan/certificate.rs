@@ -7,7 +7,7 @@ use crate::run::folder::{DRAWS_CSV, DRAWS_PARQUET, SUMMARY};
 use crate::run::journal::{self, JOURNAL};
 use crate::signature::{PublicKey, Signature, SigningKey, digits};
 use crate::spec::{OWN, Privacy, Spec};
-use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours};
+use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours, Risk};
 use barkeep_data::{Records, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -40,6 +40,8 @@ pub struct Certificate {
     pub level: Option<String>,
     /// The costs the run may charge, from which ε follows; absent without a guarantee.
     pub bill: Option<Bill>,
+    /// What the bill means for one person; absent without a guarantee, and where no accountant follows its curve.
+    pub meaning: Option<Risk>,
     /// What leaves the curator.
     pub released: Vec<String>,
     /// What was assumed public.
@@ -177,7 +179,10 @@ impl Program {
     }
 }
 
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+
+/// How far what a bill means may be from what another machine computes of it, relative: curves are followed to 1e-3.
+const MEANING_TOLERANCE: f64 = 2e-3;
 
 impl Certificate {
     /// The certificate of a plan, as it stands before the first answer.
@@ -190,6 +195,14 @@ impl Certificate {
 
     /// The certificate of a plan whose protecting randomness is good, or seeded and so worth nothing.
     pub(crate) fn with_randomness(plan: &Plan, insecure_seed: bool) -> Self {
+        Self {
+            meaning: plan.meaning().filter(|_| !insecure_seed),
+            ..Self::without_meaning(plan, insecure_seed)
+        }
+    }
+
+    /// The same, without what it means for one person, which takes longer than the rest.
+    fn without_meaning(plan: &Plan, insecure_seed: bool) -> Self {
         let guaranteed = match (plan.bill(), plan.epsilon(), plan.spec().privacy()) {
             (Some(bill), Some(upper), Privacy::Budget { epsilon, delta, neighbours }) if !insecure_seed => {
                 Some((bill.clone(), stated(upper.get(), epsilon.get()), delta.get(), neighbours))
@@ -221,6 +234,7 @@ impl Certificate {
             neighbours,
             level: plan.level().filter(|_| private).map(|level| level.name().to_owned()),
             bill,
+            meaning: None,
             released: released(plan.bill()),
             public: public(unit),
             premises: premises(unit, ModelCode::of(plan.spec())),
@@ -393,6 +407,10 @@ impl Certificate {
             let computed = computed.get();
             return fail(format!("the bill costs epsilon {computed}, more than the stated {epsilon}"));
         }
+        let meaning = bill.meaning().ok();
+        if !means_alike(self.meaning, meaning) {
+            return fail("what it means for one person is not what the bill means".to_owned());
+        }
         let not_planned = match self.own_model()? {
             None => {
                 self.compare_with_spec()?;
@@ -406,7 +424,7 @@ impl Certificate {
                 ))
             }
         };
-        Ok(Verified { epsilon: computed, not_planned })
+        Ok(Verified { epsilon: computed, meaning, not_planned })
     }
 
     /// The type of the model, if it is code outside barkeep.
@@ -478,7 +496,7 @@ impl Certificate {
             Ok(plan) => plan,
             Err(error) => return fail(format!("the spec in it cannot be planned: {error}")),
         };
-        let planned = Self::of(&plan);
+        let planned = Self::without_meaning(&plan, false);
         let bill = |certificate: &Self| serde_json::to_value(&certificate.bill).unwrap_or_default();
         for (part, same) in [
             ("private", planned.private),
@@ -520,6 +538,8 @@ impl Certificate {
 pub struct Verified {
     /// ε of the bill, computed again.
     pub epsilon: Epsilon,
+    /// What the bill means for one person, computed again.
+    pub meaning: Option<Risk>,
     /// What could not be planned again and why; absent where everything was.
     pub not_planned: Option<String>,
 }
@@ -599,6 +619,20 @@ fn alike(one: &Value, other: &Value) -> bool {
             a.len() == b.len() && a.iter().all(|(key, one)| b.get(key).is_some_and(|other| alike(one, other)))
         }
         (one, other) => one == other,
+    }
+}
+
+/// Whether two say the same about one person.
+fn means_alike(stated: Option<Risk>, computed: Option<Risk>) -> bool {
+    let close = |stated: f64, computed: f64| (stated - computed).abs() <= MEANING_TOLERANCE * computed.abs();
+    match (stated, computed) {
+        (Some(stated), Some(computed)) => stated
+            .numbers()
+            .into_iter()
+            .zip(computed.numbers())
+            .all(|(stated, computed)| close(stated, computed)),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
     }
 }
 

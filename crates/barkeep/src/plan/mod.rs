@@ -25,7 +25,7 @@ use crate::samplers::entry::{Expected, MakeKernel, Prepared, Questions, Setting}
 use crate::samplers::{SAMPLERS, SamplerEntry};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
-use barkeep_accounting::{Contract, Delta, Epsilon, Neighbours, Query, Steps};
+use barkeep_accounting::{Contract, Delta, Epsilon, Neighbours, Query, Risk, Steps};
 use barkeep_curator::{Level, PrivacyModel, Table, Temper};
 use barkeep_data::{CsvOptions, Records, Unit, View};
 use std::sync::Arc;
@@ -219,6 +219,12 @@ impl Plan {
     #[must_use]
     pub fn epsilon(&self) -> Option<Epsilon> {
         self.paid.as_ref().map(PricedBill::epsilon)
+    }
+
+    /// What the bill means for one person; absent without a guarantee, or where no accountant follows its curve.
+    #[must_use]
+    pub fn meaning(&self) -> Option<Risk> {
+        self.paid.as_ref().and_then(PricedBill::meaning)
     }
 
     /// δ at which ε holds; absent for a baseline.

@@ -83,21 +83,34 @@ impl Order {
             )));
         };
         let each = affordable.0 / chains;
-        if each == 0 {
-            return Err(Error::Budget(format!(
+        let nothing = || {
+            Error::Budget(format!(
                 "the budget (epsilon {}, delta {:e}) does not buy one step{}",
                 epsilon.get(),
                 delta.get(),
                 if chains == 1 { String::new() } else { format!(" for each of {chains} chains") },
-            )));
-        }
-        let steps = self.cap.map_or(each, |cap| cap.min(each));
-        let bought = Steps(steps.saturating_mul(chains));
-        let contract = query.after(&first, bought)?;
-        let paid = match composed.filter(|_| bought == affordable) {
-            Some(composed) => PricedBill::composed(contract, delta, Epsilon::new(composed)?),
-            None => PricedBill::new(Bill::Contract(contract), epsilon, delta)?,
+            ))
         };
+        if each == 0 {
+            return Err(nothing());
+        }
+        let mut steps = self.cap.map_or(each, |cap| cap.min(each));
+        let paid = loop {
+            let bought = Steps(steps.saturating_mul(chains));
+            let contract = query.after(&first, bought)?;
+            let paid = match composed.filter(|_| bought == affordable) {
+                Some(composed) => PricedBill::composed(contract, delta, Epsilon::new(composed)?),
+                None => PricedBill::new(Bill::Contract(contract), epsilon, delta)?,
+            };
+            // A search and a bill may stand on different lattices. What the bill cannot show to fit is not bought.
+            if paid.epsilon() <= epsilon || steps == 0 {
+                break paid;
+            }
+            steps -= 1 + steps / 4096;
+        };
+        if steps == 0 {
+            return Err(nothing());
+        }
         Ok(Purchase {
             privacy_model: PrivacyModel { neighbours },
             paid: Some(paid),

@@ -7,13 +7,11 @@ use super::acceptance::Acceptance;
 use super::envelope::{Envelope, Fineness};
 use super::pair::Pair;
 use crate::Error;
+use crate::engines::binomial::tail;
 use barkeep_num::{largest_real, ln_binomial};
 
 /// Pairs tried.
 const PAIRS: usize = 24;
-
-/// Terms of a binomial tail summed at most; the rest counts as nothing under P and is bounded under Q.
-const MOST_TERMS: usize = 200_000;
 
 /// The attacks with each of a few pairs, k steps long.
 pub(super) struct Attack {
@@ -68,21 +66,4 @@ fn count(pair: Pair, steps: f64, epsilon: f64) -> f64 {
     let alarm = libm::exp(log_alarm + slack) * (alarms + beyond) * (1.0 + 1e-9);
     let found = hit - alarm;
     if found.is_finite() { found } else { 0.0 }
-}
-
-/// Σ over n ≥ c of pmf(n)/pmf(c), and a bound on what was left out.
-fn tail(odds: f64, steps: f64, least: f64) -> (f64, f64) {
-    let (mut sum, mut term, mut n) = (1.0, 1.0, least);
-    for _ in 0..MOST_TERMS {
-        let ratio = odds * (steps - n) / (n + 1.0);
-        term *= ratio;
-        n += 1.0;
-        if n > steps || term < 1e-18 * sum {
-            // The ratios fall, so what follows is less than a geometric series.
-            return (sum, if n > steps { 0.0 } else { term / (1.0 - ratio) });
-        }
-        sum += term;
-    }
-    let ratio = odds * (steps - n) / (n + 1.0);
-    (sum, if ratio < 1.0 { term * ratio / (1.0 - ratio) } else { f64::INFINITY })
 }

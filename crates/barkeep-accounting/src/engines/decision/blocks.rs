@@ -8,7 +8,7 @@
 use super::acceptance::Acceptance;
 use super::program::{Attacks, Program, Stretch};
 use crate::pld::{Accuracy, Composition, Curve};
-use crate::{Delta, Error, Steps};
+use crate::{Delta, Epsilon, Error, Steps};
 
 /// Steps of the largest block, tried from the front. Larger ones would have to run on coarser grids, and lose there what they
 /// gain here.
@@ -17,11 +17,14 @@ const SIZES: [u64; 4] = [2048, 512, 128, 64];
 /// What is lost in one block is lost in all of them, and all are one run.
 const PATIENCE: f64 = 8.0;
 
-/// More steps than these get the usual work: no run takes them, and whoever asks should not wait.
+/// More steps than these get little work: no run takes them, and whoever asks should not wait.
 const TAKEN: f64 = 1e9;
 
-/// How close the composition's bracket shall be.
-pub(super) const ACCURACY: f64 = 1e-4;
+/// How little, as a part of the usual.
+const HURRY: f64 = 0.05;
+
+/// How close the composition's bracket shall be, and how close where there is a hurry.
+const ACCURACY: [f64; 2] = [1e-4, 1e-3];
 
 /// Losses up to which a block's curve can be handed over.
 const LARGEST_LOSS: f64 = 690.0;
@@ -29,6 +32,7 @@ const LARGEST_LOSS: f64 = 690.0;
 /// The curves of blocks of 2^i steps, largest first.
 pub(super) struct Blocks {
     curves: Vec<(u64, Curve)>,
+    accuracy: Accuracy,
 }
 
 impl Blocks {
@@ -40,7 +44,9 @@ impl Blocks {
         smallest: f64,
     ) -> Result<Self, Error> {
         let steps = stretch.last as f64;
-        let patience = if steps <= TAKEN { PATIENCE } else { 1.0 };
+        let (patience, accuracy) =
+            if steps <= TAKEN { (PATIENCE, ACCURACY[0]) } else { (HURRY, ACCURACY[1]) };
+        let accuracy = Accuracy::new(accuracy)?;
         let mut failure = Error::Unresolved { what: "a composition of decisions", reason: "too many steps" };
         for size in SIZES {
             if size as f64 > steps {
@@ -49,7 +55,7 @@ impl Blocks {
             // The flat end of a block's curve is mass at infinity in every block.
             let share = (smallest * size as f64 / steps).max(1e-250);
             match Program::plan(rule, sensitivity, Stretch::of(size), share, Attacks::Spared, patience) {
-                Ok(Some(program)) => return Self::run(program, size),
+                Ok(Some(program)) => return Self::run(program, size, accuracy),
                 Ok(None) => {}
                 Err(error) => failure = error,
             }
@@ -57,7 +63,7 @@ impl Blocks {
         Err(failure)
     }
 
-    fn run(mut program: Program, size: u64) -> Result<Self, Error> {
+    fn run(mut program: Program, size: u64, accuracy: Accuracy) -> Result<Self, Error> {
         let mut curves = Vec::new();
         while program.steps < size {
             program.advance()?;
@@ -76,7 +82,7 @@ impl Blocks {
             });
         }
         curves.reverse();
-        Ok(Self { curves })
+        Ok(Self { curves, accuracy })
     }
 
     /// `steps` steps as blocks.
@@ -92,6 +98,11 @@ impl Blocks {
 
     /// ε of `steps` steps, from above.
     pub(super) fn epsilon(&self, steps: Steps, delta: Delta) -> Result<f64, Error> {
-        Ok(self.compose(steps).epsilon(delta, Accuracy::new(ACCURACY)?)?.upper)
+        Ok(self.compose(steps).epsilon(delta, self.accuracy)?.upper)
+    }
+
+    /// δ of `steps` steps, from above.
+    pub(super) fn delta(&self, steps: Steps, epsilon: Epsilon) -> Result<f64, Error> {
+        Ok(self.compose(steps).delta(epsilon, self.accuracy)?.upper)
     }
 }

@@ -20,6 +20,9 @@ const RESOLUTION: u64 = 4096;
 /// some of it, and take seconds.
 const CLOSE: f64 = 0.99;
 
+/// How many times what closed forms allow is far above it.
+const FAR: f64 = 4.0;
+
 /// Decisions whose limit is Gaussian noise.
 const MANY: u64 = 1 << 24;
 
@@ -70,9 +73,15 @@ pub(crate) fn longest(
             break below.filter(|_| found == 0).unwrap_or(last);
         } else if let Some(below) = below {
             break below;
+        } else if found <= known.0 {
+            // Closed forms allow as many.
+            return Ok(None);
         } else {
             falling = true;
-            stretch = Stretch::of(found);
+            // Far above what closed forms allow, stretch after stretch would take long: half of the way there, in octaves.
+            let far = found as f64 > FAR * known.0.max(1) as f64;
+            let middle = (found as f64 * known.0.max(1) as f64).sqrt() as u64;
+            stretch = Stretch::of(if far { middle } else { found });
         }
     };
     if steps < known {

@@ -3,6 +3,7 @@
 use super::envelope::{Envelope, Fineness};
 use super::*;
 use crate::mechanisms::Decision;
+use crate::pld::Accuracy;
 use crate::{Component, Correction, Cost, Mechanism, Neighbours, Ratio, Rule, Sampling};
 
 fn correction() -> Correction {

@@ -9,7 +9,8 @@ use super::discrete::{DiscreteGaussian, Laplace, Listed};
 use super::knots::dominating;
 use super::normal::{Kind, NormalPair, WithoutReplacement};
 use super::tabulated::{Sampled, Tabulated};
-use crate::{Delta, Epsilon, Error, Neighbours, Probability, Ratio, Sampling, Variance};
+use super::truncated::{self, Truncated};
+use crate::{Delta, Epsilon, Error, Neighbours, Probability, Rate, Ratio, Sampling, Variance};
 
 /// Shifts (1/ratio) that the arithmetic is made for.
 pub(super) const SHIFTS: std::ops::RangeInclusive<f64> = 1e-100..=1e3;
@@ -113,6 +114,40 @@ impl Curve {
                  their size would reveal the number of records",
             )),
         }
+    }
+
+    /// The Gaussian mechanism on Poisson batches of which at most `most` records are kept, of `records` in all: the dominating pair
+    /// and its proof stand in `engines/pld/truncated.rs`.
+    ///
+    /// The ratio is that of batches that are not cut, as for [`Curve::subsampled_gaussian`]. The bracket's lower end is the price where all other records
+    /// contribute nothing: where cuts are common the two ends are apart.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] for ratios outside 1e-3 to 1e100.
+    pub fn truncated_gaussian(
+        ratio: Ratio,
+        rate: Rate,
+        (most, records): (u64, u64),
+        neighbours: Neighbours,
+    ) -> Result<Self, Error> {
+        if most >= records {
+            return Self::subsampled_gaussian(ratio, Sampling::Poisson { rate }, neighbours);
+        }
+        if rate.get() == 1.0 {
+            // All are drawn, and a random `most` of them are kept.
+            return Err(Error::Mismatch(
+                "at rate 1 every batch is cut to the same size; use batches without replacement",
+            ));
+        }
+        // Under add/remove a cut batch moves twice as far.
+        shift(Ratio::new(0.5 * ratio.get())?)?;
+        let shift = shift(ratio)?;
+        let batches = truncated::Batches { rate: rate.get(), most: most as f64, records: records as f64 };
+        let losses = |kind| Truncated::new(kind, shift, batches);
+        Ok(match neighbours {
+            Neighbours::AddRemove => Self::directed(losses(Kind::Remove), losses(Kind::Add), true),
+            Neighbours::Substitute => Self::symmetric(losses(Kind::Substitute)),
+        })
     }
 
     /// Discrete Gaussian noise of parameter σ² on an integer of this sensitivity.

@@ -30,6 +30,7 @@
 //! node; by how much its loss may then be wrong is returned and charged to ε for every step.
 
 use super::atoms::{Atom, Atoms};
+use barkeep_num::vector::scalar::{exp, exp_m1};
 use barkeep_num::{log_add_exp, log1m_exp};
 
 /// Relative error charged to a weight per unit of the terms in its exponent, 8·2⁻⁵³.
@@ -88,9 +89,9 @@ impl Tilt {
         let exponent = log_mass + lean - self.log_scale;
         let slack = EXPONENT_ERROR * (4.0 + log_mass.abs() + 2.0 * lean.abs() + self.log_scale.abs());
         if sign > 0.0 {
-            libm::exp(exponent.max(-LOWEST_EXPONENT)) * (1.0 + slack)
+            exp(exponent.max(-LOWEST_EXPONENT)) * (1.0 + slack)
         } else {
-            (libm::exp(exponent) * (1.0 - slack)).max(0.0)
+            (exp(exponent) * (1.0 - slack)).max(0.0)
         }
     }
 }
@@ -145,9 +146,8 @@ pub(super) fn split(atoms: &Atoms, nodes: &Nodes, tilt: Tilt) -> Weights {
             let (low, high) = (positions[cell], positions[cell + 1]);
             let width = high - low;
             let step = (loss - low).clamp(0.0, width);
-            values[cell] +=
-                tilt.weight(log_mass, low, 1.0) * (libm::expm1(width - step) / libm::expm1(width));
-            values[cell + 1] += tilt.weight(log_mass, high, 1.0) * (libm::expm1(-step) / libm::expm1(-width));
+            values[cell] += tilt.weight(log_mass, low, 1.0) * (exp_m1(width - step) / exp_m1(width));
+            values[cell + 1] += tilt.weight(log_mass, high, 1.0) * (exp_m1(-step) / exp_m1(-width));
         }
     }
     // Two cells' atoms meet in a node.
@@ -235,7 +235,7 @@ impl Merger {
     /// The weight at a node of an atom's mass, and what it adds to e^node·q − p.
     fn pull(&self, atom: &Atom, node: f64) -> (f64, f64) {
         let weight = self.tilt.weight(atom.log_mass - atom.log_slack, node, -1.0);
-        (weight, weight * libm::expm1(node - atom.loss + atom.loss_slack))
+        (weight, weight * exp_m1(node - atom.loss + atom.loss_slack))
     }
 
     /// Puts a part of an atom that lies on a node there. It has its barycentre already and must not be drawn away with what
@@ -355,8 +355,8 @@ impl Merger {
             };
             let way = positions[target] - from;
             // p and e^target·q, as weights at the target.
-            let mut first = rest.mass * libm::exp(rate * way) * (1.0 - 1e-12);
-            let mut second = (rest.mass + rest.excess) * libm::exp((rate + 1.0) * way) * (1.0 + 1e-12);
+            let mut first = rest.mass * exp(rate * way) * (1.0 - 1e-12);
+            let mut second = (rest.mass + rest.excess) * exp((rate + 1.0) * way) * (1.0 + 1e-12);
             let giving = |node: &usize| inside(node) && !(local && upward && *node > middle);
             let mut donor = inward(target).filter(giving);
             while let Some(node) = donor {
@@ -365,12 +365,12 @@ impl Merger {
                     break;
                 }
                 let way = positions[target] - positions[node];
-                let weight = self.values[node] * libm::exp(rate * way);
-                let offered = weight * libm::expm1(way).abs();
+                let weight = self.values[node] * exp(rate * way);
+                let offered = weight * exp_m1(way).abs();
                 let overshoot = if upward { 1.0 + WHISKER } else { 1.0 - WHISKER };
                 let share = part(missing * overshoot, offered);
                 first += share * weight;
-                second += share * weight * libm::exp(way);
+                second += share * weight * exp(way);
                 self.values[node] *= 1.0 - share;
                 donor = inward(node).filter(giving);
             }
@@ -379,7 +379,7 @@ impl Merger {
             } else if let Some(below) = target.checked_sub(1) {
                 // Nothing balances it: down to the next node, which keeps q.
                 let fall = (rate + 1.0) * (positions[below] - positions[target]);
-                self.values[below] += second * libm::exp(fall) * (1.0 - 1e-11);
+                self.values[below] += second * exp(fall) * (1.0 - 1e-11);
             }
         }
     }

@@ -20,7 +20,7 @@
 
 use std::f64::consts::PI;
 
-use barkeep_num::vector::scalar::{exp, ln, ln_1p};
+use barkeep_num::vector::scalar::{exp, exp_m1, ln, ln_1p};
 use barkeep_num::{ln_normal_cdf, log_add_exp};
 
 use super::atoms::{Atom, Atoms, Losses, Sides, log_excess};
@@ -101,8 +101,8 @@ impl NormalPair {
         if loss > 30.0 {
             return loss - libm::log(q) + libm::log1p(-(1.0 - q) * exp(-loss));
         }
-        let excess = libm::expm1(loss) / q;
-        if excess <= -1.0 { f64::NEG_INFINITY } else { libm::log1p(excess) }
+        let excess = exp_m1(loss) / q;
+        if excess <= -1.0 { f64::NEG_INFINITY } else { ln_1p(excess) }
     }
 
     /// Whether the loss grows with the coordinate.
@@ -157,7 +157,7 @@ impl NormalPair {
                 up += rise;
                 down += fall;
                 // 1 − r(−y)/r(y) = 1 − e^(−2cy).
-                difference -= rise * libm::expm1(-2.0 * c * (middle + step));
+                difference -= rise * exp_m1(-2.0 * c * (middle + step));
             }
             let rest = (1.0 - q) * exp(-lift) * plain;
             let (p, other) = (rest + q * up, rest + q * down);
@@ -175,7 +175,7 @@ impl NormalPair {
                 let density = weight * exp(-step * (middle + 0.5 * step));
                 let exponent = self.log_ratio(middle + step);
                 plain += density;
-                excess += density * if near { libm::expm1(exponent) } else { exp(exponent - lift) };
+                excess += density * if near { exp_m1(exponent) } else { exp(exponent - lift) };
             }
             let (mixed, loss, shifted) = if near {
                 let mixed = plain + q * excess;

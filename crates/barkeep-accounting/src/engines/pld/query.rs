@@ -18,6 +18,9 @@ const ATTEMPTS: usize = 5;
 /// More steps than these are not counted exactly by f64.
 const MOST_STEPS: f64 = 9e15;
 
+/// A first lattice is somewhat finer than needed: it may be made coarser to save half its length, and a second one costs more.
+const FIRST: f64 = 0.72;
+
 /// Width of ln δ with which a number of repetitions is looked for first.
 const COARSE: f64 = 0.03;
 
@@ -180,8 +183,7 @@ impl<'a> Query<'a> {
         planner: &mut Planner,
     ) -> Result<Bracket, Error> {
         let mut plan = self.model.plan(Target::LogDelta(log_delta));
-        // Somewhat finer than needed: a lattice may be made coarser to save half its length, and a second one costs more.
-        let mut factor = 0.72;
+        let mut factor = FIRST;
         let mut best: Option<Bracket> = None;
         for _ in 0..ATTEMPTS {
             let saddle = plan.saddle;
@@ -269,7 +271,7 @@ impl<'a> Query<'a> {
         let enough = accuracy.get() * (plan.saddle.tilt * epsilon).max(1.0);
         let mut known: Option<(f64, f64, bool)> = None;
         let mut best: Option<Bracket> = None;
-        let (mut width, mut before, mut composed) = (accuracy.get(), None, 0);
+        let (mut width, mut before, mut composed) = (FIRST * accuracy.get(), None, 0);
         for _ in 0..2 * ATTEMPTS {
             let fineness = self.fineness(&plan.saddle, 1.0, width, concentrated);
             let composer = match Composer::new(self.steps, &plan, fineness, planner, self.work) {

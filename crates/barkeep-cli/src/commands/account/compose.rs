@@ -6,8 +6,8 @@
 use super::Exit;
 use barkeep::accounting::mechanisms::Concentrated;
 use barkeep::accounting::{
-    Bracket, CoinError, Contract, Cost, Delta, Epsilon, Error, Neighbours, PrivacyCurve, Runs, Sampling,
-    Steps,
+    Bracket, CoinError, Contract, Cost, Delta, Epsilon, Error, Neighbours, PrivacyCurve, Risk, Runs,
+    Sampling, Steps,
 };
 use barkeep::{Bill, Certificate};
 use serde_json::Value;
@@ -81,6 +81,14 @@ impl Composed {
             Self::Fixed { contract, coins } => {
                 Ok((coins.delta(epsilon, |epsilon| contract.delta(epsilon))?, contract.method()?))
             }
+        }
+    }
+
+    /// What they mean for one person.
+    pub(super) fn risk(&self) -> Result<Risk, Error> {
+        match self {
+            Self::Fixed { contract, coins } if *coins == CoinError::NONE => contract.risk(),
+            Self::Fixed { .. } | Self::Adaptive(_) => Ok(self.curve()?.risk()),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use barkeep::accounting::mechanisms::{
     Approximate, CategoricalResponse, Concentrated, DiscreteLaplace, Exponential, Laplace, NoisyMax,
+    TruncatedGaussian,
 };
 use barkeep::accounting::theorems::thesis::Hmc;
 use barkeep::accounting::{
@@ -32,6 +33,24 @@ pub(super) enum Question {
         /// How batches are drawn.
         #[arg(long)]
         sampling: BatchSampling,
+        /// What counts as one record's change.
+        #[arg(long)]
+        neighbours: Relation,
+    },
+    /// A sum over a Poisson batch plus normal noise, the batch cut down at random to a largest size.
+    TruncatedGaussian {
+        /// Noise standard deviation over the sensitivity of a batch that is not cut.
+        #[arg(long, allow_hyphen_values = true)]
+        ratio: Option<f64>,
+        /// Probability that a record is drawn.
+        #[arg(long, allow_hyphen_values = true)]
+        rate: Option<f64>,
+        /// The most records in a batch.
+        #[arg(long)]
+        most: u64,
+        /// Records in all; with add-remove, at most this many.
+        #[arg(long)]
+        records: u64,
         /// What counts as one record's change.
         #[arg(long)]
         neighbours: Relation,
@@ -141,7 +160,7 @@ pub(super) enum Question {
         #[arg(long)]
         records: u64,
         /// Which proved bound to use.
-        #[arg(long, default_value = "tight")]
+        #[arg(long, default_value = "pld")]
         bound: Bound,
     },
     /// The minibatch penalty test of the thesis, section 3.4.
@@ -215,6 +234,15 @@ pub(super) enum Relation {
     Substitute,
 }
 
+impl From<Relation> for Neighbours {
+    fn from(relation: Relation) -> Self {
+        match relation {
+            Relation::AddRemove => Self::AddRemove,
+            Relation::Substitute => Self::Substitute,
+        }
+    }
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum RuleName {
     Barker,
@@ -226,6 +254,7 @@ pub(super) enum Bound {
     Paper,
     Fixed,
     Tight,
+    Pld,
 }
 
 impl Question {
@@ -236,11 +265,14 @@ impl Question {
                 Query::gaussian(given(ratio, RATIO)?, Sampling::Full, Neighbours::Substitute)
             }
             Self::SubsampledGaussian { ratio, rate, sampling, neighbours } => {
-                let neighbours = match neighbours {
-                    Relation::AddRemove => Neighbours::AddRemove,
-                    Relation::Substitute => Neighbours::Substitute,
-                };
-                Query::gaussian(given(ratio, RATIO)?, batches(sampling, given(rate, RATE)?), neighbours)
+                let sampling = batches(sampling, given(rate, RATE)?);
+                Query::gaussian(given(ratio, RATIO)?, sampling, neighbours.into())
+            }
+            Self::TruncatedGaussian { ratio, rate, most, records, neighbours } => {
+                let (ratio, rate) = (given(ratio, RATIO)?, given(rate, RATE)?);
+                let mechanism = TruncatedGaussian { ratio, rate, most, records };
+                let cost = Cost::new(mechanism, Sampling::Poisson { rate }, neighbours.into())?;
+                Query::new(vec![(cost, Steps(1))])
             }
             Self::DiscreteGaussian { variance, sensitivity } => Query::discrete_gaussian(
                 given::<Variance>(variance, "this mechanism needs --variance")?,
@@ -278,6 +310,7 @@ impl Question {
                     Bound::Paper => BarkerBound::Paper,
                     Bound::Fixed => BarkerBound::Fixed,
                     Bound::Tight => BarkerBound::Tight,
+                    Bound::Pld => BarkerBound::Pld,
                 };
                 Query::barker_minibatch(batch, records, bound)
             }
@@ -354,23 +387,40 @@ impl Question {
     /// The same question with another value of the unknown; None if it has no such thing.
     pub(super) fn with(&self, unknown: Unknown, value: f64) -> Option<Self> {
         let mut other = self.clone();
-        let place = match (&mut other, unknown) {
-            (
-                Self::Gaussian { ratio }
-                | Self::Laplace { ratio }
-                | Self::SubsampledGaussian { ratio, .. }
-                | Self::SubsampledLaplace { ratio, .. }
-                | Self::DiscreteGaussian { variance: ratio, .. }
-                | Self::DiscreteLaplace { scale: ratio, .. },
-                Unknown::Noise,
-            ) => ratio,
-            (Self::SubsampledGaussian { rate, .. } | Self::SubsampledLaplace { rate, .. }, Unknown::Rate) => {
-                rate
-            }
-            (Self::Langevin { clip, .. }, Unknown::Clip) => clip,
-            _ => return None,
-        };
-        *place = Some(value);
+        *other.place(unknown)? = Some(value);
         Some(other)
+    }
+
+    /// Where the unknown stands.
+    fn place(&mut self, unknown: Unknown) -> Option<&mut Option<f64>> {
+        let (noise, clip, rate) = match self {
+            Self::Gaussian { ratio }
+            | Self::Laplace { ratio }
+            | Self::DiscreteGaussian { variance: ratio, .. }
+            | Self::DiscreteLaplace { scale: ratio, .. } => (Some(ratio), None, None),
+            Self::SubsampledGaussian { ratio, rate, .. }
+            | Self::TruncatedGaussian { ratio, rate, .. }
+            | Self::SubsampledLaplace { ratio, rate, .. } => (Some(ratio), None, Some(rate)),
+            Self::Langevin { clip, .. } => (None, Some(clip), None),
+            Self::CategoricalResponse { .. }
+            | Self::Exponential { .. }
+            | Self::NoisyMax { .. }
+            | Self::BlackBox { .. }
+            | Self::Concentrated { .. }
+            | Self::Bernoulli { .. }
+            | Self::Decision { .. }
+            | Self::BarkerMinibatch { .. }
+            | Self::PenaltyMinibatch { .. }
+            | Self::Penalty { .. }
+            | Self::Hmc { .. }
+            | Self::Compose { .. } => (None, None, None),
+        };
+        match unknown {
+            Unknown::Noise => noise,
+            Unknown::Clip => clip,
+            Unknown::Rate => rate,
+            // Steps are no part of a mechanism.
+            Unknown::Steps => None,
+        }
     }
 }

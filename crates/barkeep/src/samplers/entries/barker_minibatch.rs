@@ -26,8 +26,8 @@ const KEYS: [Key; 2] = [
     ),
     key(
         "bound",
-        "\"tight\"",
-        "how a step is priced: \"paper\" (Theorem 2), \"fixed\" (without its loose term) or \"tight\" (a certified supremum)",
+        "\"pld\"",
+        "how a step is priced: \"pld\" (privacy-loss distributions) or by Rényi divergences, \"paper\" (Theorem 2), \"fixed\" (without its loose term) or \"tight\" (a certified supremum)",
     ),
 ];
 
@@ -56,9 +56,10 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
                     ("paper", BarkerBound::Paper),
                     ("fixed", BarkerBound::Fixed),
                     ("tight", BarkerBound::Tight),
+                    ("pld", BarkerBound::Pld),
                 ],
             )?
-            .unwrap_or(BarkerBound::Tight);
+            .unwrap_or(BarkerBound::Pld);
         let most = barker_minibatch_clip(setting.temper, batch, records)
             .map_err(|error| section.error("batch", error.to_string()))?
             .get();

@@ -52,7 +52,7 @@ pub(super) struct Contour {
 }
 
 /// The loss and ln of the mass of P at nodes of a quadrature over the noise.
-type Nodes = Vec<(f64, f64)>;
+pub(super) type Nodes = Vec<(f64, f64)>;
 
 impl Contour {
     /// `steps` steps of noise `ratio` on batches of rate `rate`.
@@ -65,13 +65,17 @@ impl Contour {
     /// ln δ at ε; None if the integral does not converge.
     #[must_use]
     pub(super) fn log_delta(&self, epsilon: Epsilon) -> Option<f64> {
+        self.log_delta_of(&self.nodes(), epsilon)
+    }
+
+    /// The same for as many steps with other losses, given by nodes.
+    pub(super) fn log_delta_of(&self, nodes: &Nodes, epsilon: Epsilon) -> Option<f64> {
         let epsilon = epsilon.get();
-        let nodes = self.nodes();
-        let saddle = self.saddle(&nodes, epsilon)?;
-        let mut step = 0.25 / self.moments(&nodes, saddle).2.sqrt();
+        let saddle = self.saddle(nodes, epsilon)?;
+        let mut step = 0.25 / self.moments(nodes, saddle).2.sqrt();
         let mut before = f64::NAN;
         for _ in 0..10 {
-            let (now, condition) = self.line(&nodes, saddle, epsilon, step)?;
+            let (now, condition) = self.line(nodes, saddle, epsilon, step)?;
             // k·ln M is known to k units in the last place, and the terms of the sum cancel.
             if (now - before).abs() < 1e-15 * (100.0 + self.steps) * condition {
                 return Some(now);
@@ -220,7 +224,7 @@ impl Contour {
 }
 
 /// Nodes and weights on [−1, 1], by Newton's method on the Legendre polynomial.
-fn gauss_legendre() -> Vec<(f64, f64)> {
+pub(super) fn gauss_legendre() -> Vec<(f64, f64)> {
     let n = NODES as f64;
     (0..NODES)
         .map(|index| {

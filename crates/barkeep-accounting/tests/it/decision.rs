@@ -1,7 +1,5 @@
 //! Holds the price of decisions against exhaustive attacks, a second dynamic program, and the values published with the method.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use barkeep_accounting::decision::{self, Acceptance, Shape};
 use barkeep_accounting::{
     Bracket, Delta, Epsilon, GaussianRun, Order, Ratio, Renyi, Rule, Sensitivity, Steps,
@@ -366,7 +364,7 @@ fn many_steps_at_any_sensitivity() {
 }
 
 #[test]
-#[ignore = "slow: cargo test --release -p barkeep-accounting --test decision -- --ignored"]
+#[ignore = "slow: cargo test --release -p barkeep-accounting --test it decision -- --ignored"]
 fn many_steps_at_any_sensitivity_in_all_combinations() {
     check_many_steps(|_, _, _| true);
 }

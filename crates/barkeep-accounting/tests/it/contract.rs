@@ -1,7 +1,5 @@
 //! Checks what may be composed, what covers what, and that a contract survives being written down.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use barkeep_accounting::mechanisms::{
     BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace, NoisyDecision,
 };

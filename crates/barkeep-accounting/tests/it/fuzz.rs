@@ -1,7 +1,5 @@
 //! Feeds every public function any bits there are: an answer or a typed error, never a panic, a NaN or an endless loop.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use barkeep_accounting::mechanisms::{Bernoulli, Decision, Laplace, NoisyDecision};
 use barkeep_accounting::renyi::{
     Amplified, Composition, Curve, Linear, PoissonGaussian, Pure, WithoutReplacementGaussian,

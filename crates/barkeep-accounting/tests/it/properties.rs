@@ -1,7 +1,5 @@
 //! States how answers to different questions must relate, and tries many.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use barkeep_accounting::mechanisms::{Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace};
 use barkeep_accounting::renyi::{Composition, Curve, PoissonGaussian, WithoutReplacementGaussian};
 use barkeep_accounting::{

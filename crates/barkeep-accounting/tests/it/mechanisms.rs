@@ -1,7 +1,5 @@
 //! Holds mechanisms to the table of `tables/make_mechanisms.py`: enumeration, high precision, and a peer where it is right.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use barkeep_accounting::{Contract, Cost, Delta, Query, Steps};
 use serde::Deserialize;
 
@@ -17,20 +15,24 @@ struct Row {
 }
 
 fn rows() -> Vec<Row> {
-    include_str!("tables/mechanisms.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    include_str!("../tables/mechanisms.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
-/// The width allowed: decisions run on a grid; the peer's own bracket is wide.
+/// The width allowed: decisions run on a grid. The peer prices batches of limited size for one number of records, and not for fewer.
 fn width(row: &Row) -> f64 {
-    let decisions = serde_json::to_string(&row.cost).unwrap().contains("exponential");
-    if decisions { 1e-3 } else { 2e-5 }
+    let text = serde_json::to_string(&row.cost).unwrap();
+    let wide = text.contains("exponential") || (text.contains("truncated") && row.steps > 1);
+    if wide { 1e-3 } else { 2e-5 }
 }
 
 /// No answer is on the wrong side, and each is close to the truth.
 #[test]
 fn answers_bracket_the_truth() {
     let rows = rows();
-    assert!(rows.len() > 280);
+    assert!(rows.len() > 300);
     for row in rows {
         let query = Query::new(vec![(row.cost.clone(), Steps(1))]).unwrap();
         let answer = query.epsilon(Steps(row.steps), Delta::new(row.delta).unwrap()).unwrap();
