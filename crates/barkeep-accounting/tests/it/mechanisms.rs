@@ -21,11 +21,16 @@ fn rows() -> Vec<Row> {
         .collect()
 }
 
-/// The width allowed: decisions run on a grid. The peer prices batches of limited size for one number of records, and not for fewer.
+/// The width allowed. Decisions run on a grid, after a few steps on a coarser one. The peer prices batches of limited size for one number of
+/// records, and not for fewer.
 fn width(row: &Row) -> f64 {
     let text = serde_json::to_string(&row.cost).unwrap();
-    let wide = text.contains("exponential") || (text.contains("truncated") && row.steps > 1);
-    if wide { 1e-3 } else { 2e-5 }
+    match (text.contains("exponential"), text.contains("truncated")) {
+        (true, _) if row.steps > 3 => 2.5e-3,
+        (true, _) => 1e-3,
+        (false, true) if row.steps > 1 => 1e-3,
+        (false, _) => 2e-5,
+    }
 }
 
 /// No answer is on the wrong side, and each is close to the truth.

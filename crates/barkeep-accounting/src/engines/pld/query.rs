@@ -276,6 +276,10 @@ impl<'a> Query<'a> {
             let fineness = self.fineness(&plan.saddle, 1.0, width, concentrated);
             let composer = match Composer::new(self.steps, &plan, fineness, planner, self.work) {
                 Err(Error::Unresolved { .. }) if known.is_some() => break,
+                Err(Error::Unresolved { .. }) if best.is_none() && width < accuracy.get() => {
+                    width = accuracy.get();
+                    continue;
+                }
                 Err(Error::Unresolved { .. }) if best.is_some() && !accuracy.is_required() => {
                     // Too fine: something between this and the last, if there is room.
                     match before.map(|before: f64| (before * width).sqrt()) {

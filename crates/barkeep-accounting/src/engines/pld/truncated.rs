@@ -83,15 +83,15 @@ impl Truncated {
         Self { parts, reached: NormalPair::new(kind, shift, seen) }
     }
 
-    /// The atoms of all parts, each times its chance, by ascending loss.
+    /// The atoms of all parts, each times the most its chance can be, by ascending loss.
     fn mixed(&self, cut: impl Fn(&dyn Losses) -> Vec<Atom>) -> Vec<Atom> {
         let mut all: Vec<Atom> = Vec::new();
-        for (losses, (least, most)) in &self.parts {
-            let (log_chance, slack) = (libm::log(*most), libm::log(most / least.max(f64::MIN_POSITIVE)));
+        for (losses, (_, most)) in &self.parts {
+            let log_chance = libm::log(*most);
             let weighted = |atom: Atom| {
                 let log_mass = atom.log_mass + log_chance;
                 let rounding = 4.0 * f64::EPSILON * (1.0 + log_chance.abs() + log_mass.abs());
-                Atom { log_mass, log_slack: atom.log_slack + slack + rounding, ..atom }
+                Atom { log_mass, log_slack: atom.log_slack + rounding, ..atom }
             };
             all.extend(cut(losses.as_ref()).into_iter().map(weighted));
         }
