@@ -1,6 +1,6 @@
 //! Holds the steps a spec buys against the thesis' table at release level, and against release level at decision level.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set itself up has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::accounting::{Mechanism, Rule};
 use barkeep::curator::Level;
