@@ -30,11 +30,12 @@ use std::sync::Arc;
 /// Diffusion time from which on dynamics are preferred to scores.
 ///
 /// `cargo run --release -p experiments -- crossing` runs both at growing n: five coefficients, features of sd 0.3, ε = 1, the median
-/// rms error of six tables against the posterior without privacy. Logistic regression: scores are off by 0.37, 0.24 and 0.16 sd at
-/// n = 30 000, 100 000 and 300 000; dynamics by 3.2 and 0.85 at the first two, where they have time 8 and 28. Scores gain like n^−0.35
-/// there and dynamics like n^−0.5 once they have arrived. Both would be off by 0.1 sd at about 1.2 million records and a time of 400: an
-/// extrapolation. Linear regression with an unknown sd: scores 1.14, 0.94 and 0.70, dynamics 14 and 5.7; their gradients have no
-/// bound, and [`LARGEST_BIAS`] keeps dynamics out.
+/// rms error of six tables against the posterior without privacy. Logistic regression, n = 30 000, 100 000 and 300 000: scores are
+/// off by 0.37, 0.24 and 0.16 sd, dynamics by 3.2, 0.85 and 0.58, for which the plan expects time 8, 28 and 83. So no crossing was
+/// seen up to there, and larger n were not measured. A time of 400 leaves dynamics an error of 2/√360 = 0.1 sd; scores would reach that
+/// at about 1.2 million records if they went on to gain like n^−0.35: both are extrapolations. Linear regression with an unknown sd:
+/// scores 1.14, 0.94 and 0.70, dynamics 14 and 5.7 at the first two; their gradients have no bound, and [`LARGEST_BIAS`] keeps
+/// dynamics out.
 pub(crate) const ENOUGH: f64 = 400.0;
 /// The longest step in learned coordinates: the information at the start may be several times that at the posterior.
 const LONGEST_STEP: f64 = 0.5;
