@@ -43,7 +43,7 @@ fn made_up_records_look_like_what_is_believed() {
     assert_eq!(raws.len(), 4);
     let means = [0.2, -0.4, -0.4, -0.8];
     let mut grids: Vec<Grid> = raws.iter().map(|raw| Grid::new(raw.is_binary())).collect();
-    grids[0].observe_moments(0.2, Some(0.04 + 0.09 - 0.5), 1e-3, 1e6);
+    grids[0].observe_moments(0.2, Some(0.04 + 0.09 - 1.0), 1e-3, 1e6);
     for j in 1..4 {
         grids[j].observe_moments(means[j], None, 1e-3, 1e6);
     }
