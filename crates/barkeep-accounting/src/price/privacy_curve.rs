@@ -191,7 +191,7 @@ impl PrivacyCurve {
     pub fn risk(&self) -> Risk {
         let at = |rate: f64| self.true_positives(rate);
         Risk {
-            advantage: self.points.first().map_or(1.0, |(_, delta)| *delta),
+            advantage: self.points.iter().map(|point| gap(*point)).fold(1.0, f64::min),
             true_positives_at_1_percent: at(0.01),
             true_positives_at_0_1_percent: at(0.001),
             odds_factor: up_by(at(0.001) / 0.001, ULPS),
@@ -264,6 +264,11 @@ fn hits((epsilon, delta): (f64, f64), rate: f64) -> f64 {
     let steep = delta + libm::exp(epsilon) * rate;
     let flat = 1.0 - libm::exp(-epsilon) * (1.0 - delta - rate) * (1.0 - 1e-15);
     up_by(steep.min(flat), ULPS).clamp(0.0, 1.0)
+}
+
+/// The most by which true positives exceed false ones under one (ε, δ): (e^ε − 1 + 2δ)/(e^ε + 1), where the two forms of T meet.
+fn gap((epsilon, delta): (f64, f64)) -> f64 {
+    up_by((libm::expm1(epsilon) + 2.0 * delta) / (libm::exp(epsilon) + 1.0), ULPS).min(1.0)
 }
 
 impl Risk {
