@@ -104,8 +104,8 @@ fn show(bar: &ProgressBar, progress: Progress<'_>) {
 /// Says exactly what a row proves.
 fn footer(rows: &[Row]) {
     say(&format!(
-        "audited: whoever knows all records but one, or all but one person's rows, told the two made-up data sets of a row \
-         apart as only a mechanism of at least this epsilon allows; true of all rows together with {} % confidence.",
+        "audited: whoever knows all records but one, or all but one person's rows, distinguished the two made-up data sets of \
+         a row as only a mechanism of at least this epsilon allows; true of all rows together with {} % confidence.",
         100.0 * (1.0 - ALPHA)
     ));
     say(

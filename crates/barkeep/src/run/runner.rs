@@ -120,7 +120,7 @@ impl<'a> Runner<'a> {
     fn paid_for(&self) -> Result<(), Error> {
         if self.plan.spec().charged_to().is_some() && self.charged.is_none() {
             let reason = "charges runs that read their records from the spec's file, by `Folder::run`; the records of this one \
-                          cannot be told from others";
+                          have no identity";
             return Err(SpecError::new("privacy.ledger", reason).into());
         }
         Ok(())
