@@ -7,6 +7,7 @@ mod demo;
 mod key;
 mod ledger;
 mod plan;
+mod predict;
 mod resume;
 mod sample;
 mod schema;
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Resume(resume::Resume),
     /// Says what a spec would cost and buy, without opening the records.
     Plan(plan::PlanCommand),
+    /// Predicts responses at public profiles of covariates, from a run's draws: free, no record is read.
+    Predict(predict::Predict),
     /// Computes the epsilon of a certificate again, and checks the files beside it and its signature.
     Verify(verify::Verify),
     /// Makes keys that certificates are signed with.
@@ -62,6 +65,7 @@ impl Command {
             Self::Sample(command) => command.run(),
             Self::Resume(command) => command.run(),
             Self::Plan(command) => command.run(),
+            Self::Predict(command) => command.run(),
             Self::Verify(command) => command.run(),
             Self::Key(command) => command.run(),
             Self::Ledger(command) => command.run(),

@@ -265,6 +265,30 @@ impl Column {
         }
     }
 
+    /// A value of this column that a person wrote, in the column's own unit; read as a cell of a file is.
+    ///
+    /// **Privacy.** For public values only: the error says what is wrong with it.
+    ///
+    /// # Errors
+    /// What keeps it from being a value of the column.
+    pub fn public_value(&self, cell: &str) -> Result<f64, String> {
+        let value = Cells::new(self).parse(cell.as_bytes());
+        match &self.kind {
+            Kind::Real { .. } | Kind::Integer { .. } if value.is_nan() => Err("is not a number".to_owned()),
+            Kind::Real { min, max } | Kind::Integer { min, max } if !(*min..=*max).contains(&value) => {
+                Err(format!("lies outside the bounds {min} to {max}"))
+            }
+            Kind::Integer { .. } if value.fract() != 0.0 => Err("is not a whole number".to_owned()),
+            Kind::Bool if self.kept(value).is_none() => Err("is neither true nor false".to_owned()),
+            Kind::Category { levels } if value.is_nan() => {
+                let mut known: Vec<&str> = levels.iter().take(MOST_NAMED).map(String::as_str).collect();
+                known.extend((levels.len() > MOST_NAMED).then_some("…"));
+                Err(format!("is no declared level; the levels are {}", known.join(", ")))
+            }
+            Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool | Kind::Category { .. } => Ok(value),
+        }
+    }
+
     /// `value` as the kind admits it, or else `invalid`, in the column's own unit. Never non-finite.
     pub(crate) fn admit(&self, value: f64) -> f64 {
         self.kept(value).unwrap_or(self.invalid)
@@ -296,6 +320,9 @@ impl Column {
         }
     }
 }
+
+/// Levels that a message names at most.
+const MOST_NAMED: usize = 12;
 
 /// What is wrong with a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -74,6 +74,12 @@ impl Factor {
         self.scaled && has_unit && column.scale() == Scale::Bounds
     }
 
+    /// Centre c and half width h of the map from a function's value f to the result (f − c)/h; (0, 1) where the result is
+    /// the function's value.
+    pub fn scaling(&self, column: &Column) -> (f64, f64) {
+        if self.is_scaled(column) { middle(self.plain_range(column)) } else { (0.0, 1.0) }
+    }
+
     /// The interval in which every result lies.
     pub fn range(&self, column: &Column) -> (f64, f64) {
         if self.is_scaled(column) { (-1.0, 1.0) } else { self.plain_range(column) }
@@ -112,10 +118,15 @@ impl Factor {
     }
 }
 
-/// [low, high] to [−1, 1]. Halves first: high − low may overflow, their half difference cannot.
+/// [low, high] to [−1, 1].
 fn unit(value: f64, low: f64, high: f64) -> f64 {
-    let (centre, half_width) = (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low);
+    let (centre, half_width) = middle((low, high));
     ((value - centre) / half_width).clamp(-1.0, 1.0)
+}
+
+/// Centre and half width. Halves first: high − low may overflow, their half difference cannot.
+fn middle((low, high): (f64, f64)) -> (f64, f64) {
+    (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low)
 }
 
 /// P_k(x) by Bonnet's recurrence: (j+1)·P_{j+1} = (2j+1)·x·P_j − j·P_{j−1}.

@@ -39,7 +39,7 @@ pub use family::{
 };
 pub use language::{TextError, TextModel};
 pub use likelihood::Likelihood;
-pub use model::Model;
+pub use model::{Model, ReadAs};
 pub use models::banana::{Banana, BananaPosterior, Bend};
 pub use models::bernoulli::BernoulliRate;
 pub use models::circle::Circle;

@@ -5,6 +5,21 @@ use barkeep_data::Schema;
 use crate::statistics::NO_STATISTICS;
 use crate::{Regression, Statistics};
 
+/// What people read in place of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadAs {
+    /// The parameter.
+    Itself,
+    /// The location of this column of those the model reads, in that column's own unit.
+    LocationOf(usize),
+    /// The quantity of this name, of which the parameter is the logarithm.
+    LogOf(&'static str),
+    /// The share of this name, of which the parameter is the log-odds.
+    LogOddsOf(&'static str),
+    /// [Quantities](Model::quantities) of the model.
+    Quantities,
+}
+
 /// The public facts of a model: everything a sampler may know of it without looking at a record.
 ///
 /// Parameters are unconstrained; a model with constrained ones maps them by a [`Transform`](crate::Transform) and puts
@@ -110,6 +125,11 @@ pub trait Model: Send + Sync {
         Vec::new()
     }
 
+    /// What people read in place of a parameter, by its position.
+    fn read_as(&self, _parameter: usize) -> ReadAs {
+        ReadAs::Itself
+    }
+
     /// Simulates one record at θ into `row`, one value per column, with `uniform` as in
     /// [`sample_prior`](Model::sample_prior).
     fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]);
@@ -117,6 +137,11 @@ pub trait Model: Send + Sync {
     /// The places of the columns that [`respond`](Model::respond) draws given the others; none for a model of whole records.
     fn responses(&self) -> &[usize] {
         &[]
+    }
+
+    /// Whether [`respond`](Model::respond) may draw a response as censored, so that it is not what its law would give.
+    fn censors(&self) -> bool {
+        false
     }
 
     /// Draws the responses of a record into their places of `row`, given its other columns there, with `uniform` as in

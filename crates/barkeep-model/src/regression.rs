@@ -12,7 +12,7 @@ use barkeep_num::up_by;
 
 use crate::error::require_positive;
 use crate::family::{Family, Nuisance, Observed};
-use crate::{Belief, Error, Likelihood, Model, RecordStatistics, Scratch, Statistics, Transform};
+use crate::{Belief, Error, Likelihood, Model, ReadAs, RecordStatistics, Scratch, Statistics, Transform};
 use design::Trials;
 use products::Products;
 
@@ -153,6 +153,13 @@ impl Model for Regression {
 
     fn column_names(&self) -> &[String] {
         self.design.columns()
+    }
+
+    fn read_as(&self, parameter: usize) -> ReadAs {
+        match self.family.nuisance() {
+            Some((entry, _)) if parameter >= self.design.coefficients() => ReadAs::LogOf(entry.key),
+            Some(_) | None => ReadAs::Itself,
+        }
     }
 
     fn log_prior(&self, theta: &[f64]) -> f64 {

@@ -21,5 +21,6 @@ mod table;
 mod verdict;
 
 pub use points::{MomentDistance, Points};
-pub use summary::{ChainSummary, MOST_COMPARED, ParameterSummary, Summary};
+pub use summary::{ChainSummary, MOST_COMPARED, OriginalSummary, ParameterSummary, Ratio, Summary};
+pub use table::shown;
 pub use verdict::{Check, Grade, Verdict};

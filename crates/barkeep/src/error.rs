@@ -50,6 +50,9 @@ pub enum Error {
     /// The custodian's ledger does not pay, or cannot be used.
     #[error("{0}")]
     Ledger(#[from] barkeep_ledger::Error),
+    /// A profile, or a question about profiles, must be fixed. Profiles are public.
+    #[error("{0}")]
+    Profile(String),
     /// A certificate does not hold what it says.
     #[error("{0}")]
     Certificate(String),

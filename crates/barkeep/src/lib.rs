@@ -9,6 +9,7 @@
 //! | [`Certificate`] | what a plan guarantees and under which premises; anyone can [verify](Certificate::verify) it |
 //! | [`Run`] | what a plan yields on a table of records: [`Draws`] in memory, their [`Summary`], and the certificate it ran under |
 //! | [`Folder`] | keeps a run on disk: its certificate before the first answer, every answer before the next question, draws as they come |
+//! | [`Finished`] | a run read back, from its folder or from memory: what [`predict`] and reports start from |
 //!
 //! A spec is text ([`Spec::parse`]) or built in code ([`Spec::built_in`], and [`Spec::new`] for a model of your own). It
 //! becomes a plan by [`Spec::plan`], a plan becomes a run by [`Plan::run`], a run becomes files by [`Run::save`].
@@ -52,12 +53,14 @@ pub mod formula;
 pub mod insecure;
 pub mod models;
 pub mod plan;
+pub mod predict;
 mod public_rng;
 pub mod run;
 pub mod samplers;
 pub mod signature;
 mod simulate;
 pub mod spec;
+pub mod units;
 
 /// The accountant, useful on its own.
 pub use barkeep_accounting as accounting;
@@ -80,12 +83,14 @@ pub use plan::start::PlannedStart;
 pub use plan::{Bill, ColumnFaults, FaultCounts, Plan};
 pub use public_rng::PublicRng;
 pub use run::draws::{Draws, Outcome};
+pub use run::finished::{Finished, Trace};
 pub use run::folder::{CERTIFICATE, Folder, Saved};
 pub use run::journal::JOURNAL;
 pub use run::{Run, Runner, Unwatched, Watch};
 pub use signature::{PublicKey, SigningKey};
 pub use simulate::Simulation;
 pub use spec::{BuiltIn, ChargedTo, Data, Privacy, Sampler, Spec, SpecError};
+pub use units::Units;
 
 /// The README's snippets, compiled and run.
 #[cfg(doctest)]

@@ -57,7 +57,7 @@ fn few_records_are_served_by_scores_and_many_by_dynamics() {
         let run = run(&plan, records, 0.3);
         assert_eq!(run.steps_used, [900]);
         let summary = run.summary();
-        assert_eq!(summary.ran, Some(expected));
+        assert_eq!(summary.ran.as_deref(), Some(expected));
         assert_eq!(serde_json::to_value(summary).unwrap()["ran"], expected);
         // ln(0.3/0.7), to five reported standard deviations, which hardly exceed 1/√(n·0.21) where records are many.
         let found = &summary.parameters[0];
@@ -76,8 +76,8 @@ fn the_columns_answers_decide_and_not_the_plan() {
         text(40_000, "y ~ x", "[sampler]\nseed = 1\nsteps = 900").replace("epsilon = 1", "epsilon = 3");
     let plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
     assert_eq!(word(&plan, "expected_branch"), Some("langevin"));
-    assert_eq!(run(&plan, 40_000, 0.4).summary().ran, Some("langevin"));
-    assert_eq!(run(&plan, 40_000, 0.03).summary().ran, Some("noise-aware"));
+    assert_eq!(run(&plan, 40_000, 0.4).summary().ran.as_deref(), Some("langevin"));
+    assert_eq!(run(&plan, 40_000, 0.03).summary().ran.as_deref(), Some("noise-aware"));
 }
 
 /// Adds the questions' μ² up from their noise and sensitivity, and answers with nothing.

@@ -85,6 +85,41 @@ impl Law {
         }
     }
 
+    /// The mean response at a predictor, of a binomial law out of these trials; of Student's t its centre, which is its
+    /// mean where there is one.
+    #[must_use]
+    pub fn mean(self, predictor: f64, trials: f64) -> f64 {
+        match self {
+            Self::Logit => sigmoid(predictor),
+            Self::Probit => normal_cdf(predictor),
+            Self::Binomial => trials * sigmoid(predictor),
+            Self::Poisson | Self::NegativeBinomial | Self::Gamma => libm::exp(predictor),
+            Self::Normal | Self::StudentT { .. } => predictor,
+        }
+    }
+
+    /// What η counts, in words; `None` where it is the response itself.
+    #[must_use]
+    pub fn predictor_words(self) -> Option<&'static str> {
+        match self {
+            Self::Logit | Self::Binomial => Some("log-odds"),
+            Self::Probit => Some("probits"),
+            Self::Poisson | Self::NegativeBinomial | Self::Gamma => Some("log of the mean"),
+            Self::Normal | Self::StudentT { .. } => None,
+        }
+    }
+
+    /// What e to a difference of η is, in words; `None` where it is nothing that people use.
+    #[must_use]
+    pub fn ratio_words(self) -> Option<&'static str> {
+        match self {
+            Self::Logit | Self::Binomial => Some("odds ratio"),
+            Self::Poisson | Self::NegativeBinomial => Some("rate ratio"),
+            Self::Gamma => Some("ratio of means"),
+            Self::Probit | Self::Normal | Self::StudentT { .. } => None,
+        }
+    }
+
     /// The predictor at which a probability is `share`, for a law of probabilities.
     #[must_use]
     pub fn predictor_of_share(self, share: f64) -> Option<f64> {

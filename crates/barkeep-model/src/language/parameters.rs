@@ -51,6 +51,15 @@ impl Range {
         }
     }
 
+    /// Whether the coordinate of this place is a value itself.
+    pub(crate) fn is_value(self, place: usize) -> bool {
+        match self {
+            Self::Real => true,
+            Self::Ordered => place == 0,
+            Self::Above(_) | Self::Below(_) | Self::Between(..) | Self::Simplex => false,
+        }
+    }
+
     /// The bounds of each value.
     pub(crate) fn bounds(self) -> (f64, f64) {
         match self {

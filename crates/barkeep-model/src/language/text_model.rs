@@ -12,7 +12,7 @@ use super::parameters::Parameter;
 use super::parse::parse;
 use super::program::Program;
 use super::reach::Core;
-use crate::{Likelihood, Model, Scratch};
+use crate::{Likelihood, Model, ReadAs, Scratch};
 
 /// A model written as text.
 ///
@@ -285,6 +285,15 @@ impl Model for TextModel {
         uniforms(&self.values, theta)
     }
 
+    fn read_as(&self, parameter: usize) -> ReadAs {
+        let own = |declared: &Parameter| {
+            let coordinates = declared.range.coordinates(declared.values.len());
+            (declared.first..declared.first + coordinates).contains(&parameter)
+                && declared.range.is_value(parameter - declared.first)
+        };
+        if self.parameters.iter().any(own) { ReadAs::Itself } else { ReadAs::Quantities }
+    }
+
     /// Covariates are spread evenly over their bounds or levels, independently. Of a bare `log_density` nothing can be
     /// simulated: see [`Model::simulates`].
     fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
@@ -296,6 +305,13 @@ impl Model for TextModel {
 
     fn responses(&self) -> &[usize] {
         &self.drawn
+    }
+
+    fn censors(&self) -> bool {
+        self.responses.iter().any(|response| match response.observed {
+            Observed::Where { .. } => true,
+            Observed::Exact | Observed::AtBounds | Observed::Truncated => false,
+        })
     }
 
     /// In the text's order: a response may depend on those before it. A censoring time is spread evenly over the response's

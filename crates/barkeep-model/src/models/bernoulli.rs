@@ -12,7 +12,7 @@ use crate::kernel::map_column;
 use crate::settings::key;
 use crate::soft::{softplus, softplus_difference};
 use crate::variates::gamma;
-use crate::{Error, Likelihood, Model, Scratch};
+use crate::{Error, Likelihood, Model, ReadAs, Scratch};
 
 /// The model in a spec.
 pub const ENTRY: ModelEntry = ModelEntry {
@@ -83,6 +83,10 @@ impl Model for BernoulliRate {
     }
 
     /// ln r^a(1 − r)^b/B(a, b): the Beta density times dr/du = r(1 − r).
+    fn read_as(&self, _parameter: usize) -> ReadAs {
+        ReadAs::LogOddsOf("rate")
+    }
+
     fn log_prior(&self, theta: &[f64]) -> f64 {
         let beta = ln_gamma(self.ones) + ln_gamma(self.zeros) - ln_gamma(self.ones + self.zeros);
         -self.ones * softplus(-theta[0]) - self.zeros * softplus(theta[0]) - beta

@@ -9,7 +9,7 @@ use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, map_column, quadratic, sum_columns};
 use crate::settings::key;
 use crate::variates::normal;
-use crate::{Affine, Error, Likelihood, Model, RecordStatistics, Scratch, Statistics, numbered};
+use crate::{Affine, Error, Likelihood, Model, ReadAs, RecordStatistics, Scratch, Statistics, numbered};
 use barkeep_num::linear::{Cholesky, diagonal, dot};
 
 /// The model in a spec.
@@ -257,6 +257,10 @@ impl Model for GaussianMean {
 
     fn column_names(&self) -> &[String] {
         &self.columns
+    }
+
+    fn read_as(&self, parameter: usize) -> ReadAs {
+        ReadAs::LocationOf(parameter)
     }
 
     fn log_prior(&self, theta: &[f64]) -> f64 {

@@ -1,14 +1,16 @@
 //! Summarises a run per parameter and per chain, ready to be written as JSON or shown as a table.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::convergence::{ess_bulk, ess_tail, mcse_mean, r_hat};
 use super::location::{Location, located};
 use super::verdict::Verdict;
 use crate::plan::FaultCounts;
 use crate::run::draws::{Draws, NOT_PRIVATE, Tests};
-use crate::run::storage::{Source, pass};
+use crate::run::storage::{Heading, Piece, Source, pass};
 use crate::samplers::Report;
+use crate::units::Units;
+use std::borrow::Cow;
 
 #[cfg(test)]
 mod tests;
@@ -33,26 +35,26 @@ mod tests;
 /// assert_eq!(summary.acceptance, Some(1.0));
 /// # Ok::<(), barkeep::run::draws::ShapeError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// What the run is good for.
     pub verdict: Verdict,
     /// [`NOT_PRIVATE`] if the run was marked so; absent otherwise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub privacy: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<Cow<'static, str>>,
     /// How many cells were bad, if that was asked and paid for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<FaultCounts>,
     /// The sampler that ran, where the answers chose it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ran: Option<&'static str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran: Option<Cow<'static, str>>,
     /// How many draws at the start of each chain were left out of everything here.
     pub burn_in: usize,
     /// How many draws were summarised, over all chains.
     pub draws: usize,
     /// Of how many draws one counts towards R-hat, effective sizes and the Monte Carlo error: 1 up to
     /// [`MOST_COMPARED`] draws.
-    #[serde(skip_serializing_if = "is_one")]
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub every: usize,
     /// The share of accepted proposals; `None` for samplers that move without asking.
     pub acceptance: Option<f64>,
@@ -61,8 +63,35 @@ pub struct Summary {
     /// Each parameter over all chains, in order.
     pub parameters: Vec<ParameterSummary>,
     /// Each quantity that follows from the parameters, such as the `shape` of a parameter `log_shape`; absent without any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quantities: Vec<ParameterSummary>,
+    /// The same in original units, as [`Units`] says; absent where a person reads the parameters as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub original_units: Vec<OriginalSummary>,
+}
+
+/// A number in original units.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OriginalSummary {
+    /// Where it lies.
+    #[serde(flatten)]
+    pub summary: ParameterSummary,
+    /// What it counts, in words; empty for a pure number.
+    pub unit: String,
+    /// e to its power, where people use that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Ratio>,
+}
+
+/// e to the power of a coefficient.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// What it is: an odds ratio, a rate ratio.
+    pub what: Cow<'static, str>,
+    /// The median.
+    pub q50: Option<f64>,
+    /// The central 89 % interval.
+    pub interval_89: Option<[f64; 2]>,
 }
 
 /// Draws of all chains that convergence is judged by at most.
@@ -72,12 +101,16 @@ pub struct Summary {
 /// Carlo error is an upper bound. Mean, standard deviation and quantiles are always those of all draws.
 pub const MOST_COMPARED: usize = 1 << 16;
 
+fn one() -> usize {
+    1
+}
+
 fn is_one(every: &usize) -> bool {
     *every == 1
 }
 
 /// One chain's share in a [`Summary`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChainSummary {
     /// How many of its draws were summarised.
     pub draws: usize,
@@ -89,7 +122,7 @@ pub struct ChainSummary {
 ///
 /// Location and spread use every draw after burn-in; `None` without draws or if one is not finite. What
 /// convergence needs, and when it is `None`, is stated in [`convergence`](super::convergence).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ParameterSummary {
     /// The parameter's name.
     pub name: String,
@@ -119,18 +152,23 @@ impl Summary {
     /// Summarises `draws` without the first `burn_in` draws of each chain. The verdict rests on the draws alone.
     #[must_use]
     pub fn new(draws: &Draws, burn_in: usize) -> Self {
-        let Ok(summary) = Self::of_run(draws, burn_in, &[]);
+        let Ok(summary) = Self::of_run(draws, burn_in, &[], None);
         summary
     }
 
-    /// Summarises a run's draws, with what its kernels say of their chains.
+    /// Summarises a run's draws, with what its kernels say of their chains, and in original units where they differ.
     ///
     /// Memory: what [`MOST_COMPARED`] draws of one parameter take in some ten arrays, and 0.2 MB a parameter, whatever the
     /// number of draws.
     ///
     /// # Errors
     /// The draws cannot be read.
-    pub(crate) fn of_run<S: Source>(draws: &S, burn_in: usize, reports: &[Report]) -> Result<Self, S::Error> {
+    pub(crate) fn of_run<S: Source>(
+        draws: &S,
+        burn_in: usize,
+        reports: &[Report],
+        units: Option<&Units>,
+    ) -> Result<Self, S::Error> {
         let mut tests = vec![Tests::default(); draws.lengths().len()];
         pass(draws, burn_in, &mut |chain, piece| tests[chain].count(&piece.outcomes))?;
         let chains: Vec<ChainSummary> = draws
@@ -145,14 +183,22 @@ impl Summary {
         let summarised: usize = chains.iter().map(|chain| chain.draws).sum();
         let every = summarised.div_ceil(MOST_COMPARED).max(1);
         let independent = !reports.is_empty() && reports.iter().all(|report| report.independent);
-        let (heading, locations) = (draws.heading(), located(draws, burn_in)?);
-        let mut parameters = Vec::new();
-        for (position, (name, location)) in heading.names().zip(&locations).enumerate() {
-            let series = series(draws, position, burn_in, every)?;
-            let row = ParameterSummary::new(name.clone(), location, &series);
-            parameters.push(if independent { ParameterSummary { r_hat: None, ..row } } else { row });
-        }
-        let quantities = parameters.split_off(heading.dimension());
+        let reading = Reading { burn_in, every, independent };
+        let mut parameters = reading.rows(draws)?;
+        let quantities = parameters.split_off(draws.heading().dimension());
+        let original_units = match units.filter(|units| units.differ()) {
+            Some(units) => reading.rows(&InUnits::new(draws, units))?,
+            None => Vec::new(),
+        };
+        let original_units = original_units
+            .into_iter()
+            .zip(units.map(Units::readings).unwrap_or_default())
+            .map(|(summary, reading)| OriginalSummary {
+                ratio: reading.ratio.map(|what| Ratio::of(what, &summary)),
+                unit: reading.unit.clone(),
+                summary,
+            })
+            .collect();
         let mut checks = super::verdict::draws::checks(summarised, independent, &parameters);
         checks.extend(reports.iter().flat_map(|report| report.checks.iter().cloned()));
         let all = tests.iter().fold(Tests::default(), |sum, tests| Tests {
@@ -161,9 +207,9 @@ impl Summary {
         });
         Ok(Self {
             verdict: Verdict::new(checks),
-            privacy: draws.heading().not_private.then_some(NOT_PRIVATE),
+            privacy: draws.heading().not_private.then_some(Cow::Borrowed(NOT_PRIVATE)),
             faults: None,
-            ran: reports.iter().find_map(|report| report.branch),
+            ran: reports.iter().find_map(|report| report.branch).map(Cow::Borrowed),
             burn_in,
             draws: summarised,
             every,
@@ -171,7 +217,83 @@ impl Summary {
             chains,
             parameters,
             quantities,
+            original_units,
         })
+    }
+}
+
+impl Ratio {
+    /// Quantiles keep their order under e^x, so that they are those of the coefficient to its power.
+    fn of(what: &'static str, summary: &ParameterSummary) -> Self {
+        Self {
+            what: Cow::Borrowed(what),
+            q50: summary.q50.map(libm::exp),
+            interval_89: summary.interval_89.map(|ends| ends.map(libm::exp)),
+        }
+    }
+}
+
+/// How rows are made of draws.
+struct Reading {
+    burn_in: usize,
+    every: usize,
+    independent: bool,
+}
+
+impl Reading {
+    /// A row for every number of a draw.
+    fn rows<S: Source>(&self, draws: &S) -> Result<Vec<ParameterSummary>, S::Error> {
+        let locations = located(draws, self.burn_in)?;
+        let mut rows = Vec::new();
+        for (position, (name, location)) in draws.heading().names().zip(&locations).enumerate() {
+            let series = series(draws, position, self.burn_in, self.every)?;
+            let row = ParameterSummary::new(name.clone(), location, &series);
+            rows.push(if self.independent { ParameterSummary { r_hat: None, ..row } } else { row });
+        }
+        Ok(rows)
+    }
+}
+
+/// Draws in original units.
+struct InUnits<'a, S> {
+    draws: &'a S,
+    units: &'a Units,
+    heading: Heading,
+}
+
+impl<'a, S: Source> InUnits<'a, S> {
+    fn new(draws: &'a S, units: &'a Units) -> Self {
+        let parameters = units.readings().iter().map(|reading| reading.name.clone()).collect();
+        Self {
+            heading: Heading { parameters, quantities: Vec::new(), ..draws.heading().clone() },
+            draws,
+            units,
+        }
+    }
+}
+
+impl<S: Source> Source for InUnits<'_, S> {
+    type Error = S::Error;
+
+    fn failure(error: Self::Error) -> std::io::Error {
+        S::failure(error)
+    }
+
+    fn heading(&self) -> &Heading {
+        &self.heading
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        self.draws.lengths()
+    }
+
+    fn read(&self, chain: usize, first: usize, piece: &mut Piece) -> Result<(), Self::Error> {
+        self.draws.read(chain, first, piece)?;
+        let (width, dimension) = (self.draws.heading().width(), self.draws.heading().dimension());
+        let read = std::mem::take(&mut piece.values);
+        piece.values.reserve(read.len() / width.max(1) * self.heading.width());
+        read.chunks_exact(width).for_each(|row| self.units.append(&row[..dimension], &mut piece.values));
+        Ok(())
     }
 }
 

@@ -9,24 +9,16 @@ const HEADER: [&str; 11] =
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(mark) = self.privacy {
+        if let Some(mark) = &self.privacy {
             writeln!(f, "{mark}")?;
         }
-        let rows: Vec<[String; 11]> = self.parameters.iter().chain(&self.quantities).map(row).collect();
-        let widths: [usize; 11] = std::array::from_fn(|column| {
-            let longest = rows.iter().map(|row| row[column].chars().count()).max();
-            longest.unwrap_or(0).max(HEADER[column].len())
-        });
-        let mut line = |cells: [&str; 11]| {
-            let mut text = format!("{:<width$}", cells[0], width = widths[0]);
-            for (cell, width) in cells.iter().zip(widths).skip(1) {
-                text.push_str(&format!("  {cell:>width$}"));
-            }
-            writeln!(f, "{text}")
-        };
-        line(HEADER)?;
-        for row in &rows {
-            line(row.each_ref().map(String::as_str))?;
+        if self.original_units.is_empty() {
+            table(f, self.parameters.iter().chain(&self.quantities))?;
+        } else {
+            writeln!(f, "In original units:")?;
+            table(f, self.original_units.iter().map(|row| &row.summary))?;
+            writeln!(f, "\nAs the model sees columns and parameters:")?;
+            table(f, self.parameters.iter())?;
         }
         let plural =
             |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -40,7 +32,7 @@ impl fmt::Display for Summary {
         if self.every > 1 {
             write!(f, "; R-hat, ESS and MCSE by one draw of {}", self.every)?;
         }
-        if let Some(ran) = self.ran {
+        if let Some(ran) = &self.ran {
             write!(f, "; by {ran}, as the answers about columns favoured")?;
         }
         writeln!(f)?;
@@ -49,6 +41,24 @@ impl fmt::Display for Summary {
             None => Ok(()),
         }
     }
+}
+
+/// Rows below their header.
+fn table<'a>(f: &mut fmt::Formatter<'_>, rows: impl Iterator<Item = &'a ParameterSummary>) -> fmt::Result {
+    let rows: Vec<[String; 11]> = rows.map(row).collect();
+    let widths: [usize; 11] = std::array::from_fn(|column| {
+        let longest = rows.iter().map(|row| row[column].chars().count()).max();
+        longest.unwrap_or(0).max(HEADER[column].len())
+    });
+    let mut line = |cells: [&str; 11]| {
+        let mut text = format!("{:<width$}", cells[0], width = widths[0]);
+        for (cell, width) in cells.iter().zip(widths).skip(1) {
+            text.push_str(&format!("  {cell:>width$}"));
+        }
+        writeln!(f, "{text}")
+    };
+    line(HEADER)?;
+    rows.iter().try_for_each(|row| line(row.each_ref().map(String::as_str)))
 }
 
 fn row(parameter: &ParameterSummary) -> [String; 11] {
@@ -95,6 +105,14 @@ impl Grid {
             None => format!("{value:.3e}"),
         }
     }
+}
+
+/// A number with as many decimals as show the third digit of `unit`, such as its standard deviation or the width of its
+/// interval; with an exponent where that would take too many.
+#[must_use]
+pub fn shown(value: f64, unit: f64) -> String {
+    let unit = if unit > 0.0 && unit.is_finite() { unit } else { value };
+    Grid(decimals(unit, 3).filter(|_| value.abs() < 1e9)).show(value)
 }
 
 fn significant(value: f64, digits: i32) -> String {

@@ -4,7 +4,8 @@
 //!
 //! **Privacy.** Checks are functions of draws, of answers that are paid for, and of public facts: post-processing.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt;
 
 pub(super) mod draws;
@@ -40,6 +41,15 @@ impl fmt::Display for Grade {
     }
 }
 
+impl<'de> Deserialize<'de> for Grade {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let grades = [Self::Trustworthy, Self::Wide, Self::NotToBeTrusted];
+        let known = grades.into_iter().find(|grade| grade.name() == name);
+        known.ok_or_else(|| serde::de::Error::custom("not a grade"))
+    }
+}
+
 impl Serialize for Grade {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
@@ -47,10 +57,10 @@ impl Serialize for Grade {
 }
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Its name for programs.
-    pub key: &'static str,
+    pub key: Cow<'static, str>,
     /// What it alone would make of the run.
     pub grade: Grade,
     /// What was measured; absent where there is no number, or none that is known.
@@ -66,7 +76,7 @@ impl Check {
     #[must_use]
     pub fn passed(key: &'static str, value: f64, words: impl Into<String>) -> Self {
         Self {
-            key,
+            key: Cow::Borrowed(key),
             grade: Grade::Trustworthy,
             value: Some(value),
             words: words.into(),
@@ -83,12 +93,13 @@ impl Check {
         words: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
+        let key = Cow::Borrowed(key);
         Self { key, grade, value: Some(value), words: words.into(), remedy: remedy.into() }
     }
 }
 
 /// What a run's posterior is good for: the first field of `summary.json` and the first line of the program's output.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The worst grade of all checks.
     pub grade: Grade,

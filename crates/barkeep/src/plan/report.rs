@@ -16,7 +16,7 @@ use barkeep_curator::{
     Ask, Clip, PrivacyModel, Sum, Temper, Term, faults_centre, faults_clip, sum_cost, sum_sensitivity,
 };
 use barkeep_data::{Count, Unit};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a run asks about its records' cells.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub(crate) struct FaultReport {
 }
 
 /// Noisy counts of cells that were invalid or clamped; all of it public.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FaultCounts {
     /// What a count is within of the truth, in 95 of 100 cases.
@@ -46,7 +46,7 @@ pub struct FaultCounts {
 }
 
 /// Two counts of one column.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ColumnFaults {
     /// The column.

@@ -257,9 +257,9 @@ impl Folder {
         self.announce(&ready.runner.certificate())?;
         let model = Arc::clone(ready.runner.plan().spec().model());
         let spool = Spool::new(&self.path, ready.runner.heading()?, model);
-        let Drawn { draws, certificate, seed, steps_used, interrupted, faults, reports, journal } =
+        let Drawn { draws, certificate, seed, steps_used, interrupted, faults, reports, units, journal } =
             ready.run(table, spool)?;
-        let summary = summary(&draws, &reports, faults).map_err(|error| Error::Read {
+        let summary = summary(&draws, &reports, faults, &units).map_err(|error| Error::Read {
             path: self.path.display().to_string(),
             reason: format!("the draws just written cannot be read back: {}", error.kind()),
         })?;

@@ -2,6 +2,7 @@
 
 mod charged;
 pub mod draws;
+pub(crate) mod finished;
 pub(crate) mod folder;
 pub(crate) mod journal;
 pub mod rehearse;
@@ -22,6 +23,7 @@ use crate::run::draws::{Draws, Outcome};
 use crate::run::folder::Folder;
 use crate::run::storage::{Sink, Source};
 use crate::samplers::Report;
+use crate::units::Units;
 use barkeep_accounting::{CoinError, GdpFilter, Mu};
 use barkeep_curator::{Ask, Budget, Refused};
 use barkeep_data::Records;
@@ -65,6 +67,8 @@ pub struct Run {
     pub faults: Option<FaultCounts>,
     /// What each chain's kernel says of it.
     reports: Vec<Report>,
+    /// What people read of its parameters.
+    units: Units,
     summary: OnceLock<Summary>,
     /// The digest of its journal.
     journal: Option<String>,
@@ -75,9 +79,15 @@ impl Run {
     #[must_use]
     pub fn summary(&self) -> &Summary {
         self.summary.get_or_init(|| {
-            let Ok(summary) = summary(&self.draws, &self.reports, self.faults.clone());
+            let Ok(summary) = summary(&self.draws, &self.reports, self.faults.clone(), &self.units);
             summary
         })
+    }
+
+    /// Lets a test put other draws in place.
+    #[cfg(test)]
+    pub(crate) fn forget_summary(&mut self) {
+        (self.summary, self.reports) = (OnceLock::new(), Vec::new());
     }
 
     /// Writes draws, summary and certificate into a new or empty folder.
@@ -94,9 +104,10 @@ impl Run {
 
 impl From<Drawn<Draws>> for Run {
     fn from(drawn: Drawn<Draws>) -> Self {
-        let Drawn { draws, certificate, seed, steps_used, interrupted, faults, reports, journal } = drawn;
+        let Drawn { draws, certificate, seed, steps_used, interrupted, faults, reports, units, journal } =
+            drawn;
         let summary = OnceLock::new();
-        Self { draws, certificate, seed, steps_used, interrupted, faults, reports, summary, journal }
+        Self { draws, certificate, seed, steps_used, interrupted, faults, reports, units, summary, journal }
     }
 }
 
@@ -109,6 +120,7 @@ struct Drawn<D> {
     interrupted: bool,
     faults: Option<FaultCounts>,
     reports: Vec<Report>,
+    units: Units,
     journal: Option<String>,
 }
 
@@ -120,8 +132,9 @@ fn summary<S: Source>(
     draws: &S,
     reports: &[Report],
     faults: Option<FaultCounts>,
+    units: &Units,
 ) -> Result<Summary, S::Error> {
-    Ok(Summary { faults, ..Summary::of_run(draws, draws.heading().warmup, reports)? })
+    Ok(Summary { faults, ..Summary::of_run(draws, draws.heading().warmup, reports, Some(units))? })
 }
 
 /// The budget of all chains: one account where steps have one price, equal shares of a filter where they do not, so that

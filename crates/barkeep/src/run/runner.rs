@@ -11,6 +11,7 @@ use crate::run::journal::{Header, Journal};
 use crate::run::storage::{Heading, Keep, Sink};
 use crate::samplers::Report;
 use crate::spec::SpecError;
+use crate::units::Units;
 use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Refused, Table};
 use barkeep_model::Likelihood;
@@ -357,6 +358,7 @@ impl Runner<'_> {
             steps_used,
             interrupted: self.watch.stop(),
             reports,
+            units: Units::of(plan.spec()),
             faults,
             journal: None,
         })

@@ -222,6 +222,18 @@ impl Spec {
         self.written.clone().unwrap_or_else(|| self.table.to_string())
     }
 
+    /// The formula of a regression.
+    #[must_use]
+    pub fn formula(&self) -> Option<&str> {
+        self.table.get("model")?.get("formula")?.as_str()
+    }
+
+    /// The text of a model that is written as text.
+    #[must_use]
+    pub fn model_text(&self) -> Option<&str> {
+        self.table.get("model")?.get("text")?.as_str()
+    }
+
     /// The same spec with its records in another place. Its text stays: where records lie is no part of what is certified.
     #[must_use]
     pub fn with_records_at(mut self, path: impl Into<PathBuf>) -> Self {

@@ -102,12 +102,7 @@ impl Builder<'_> {
                 self.claim(&coordinate, *span)?;
                 self.names.push(coordinate);
             }
-            let is_coordinate = match range {
-                Range::Real => true,
-                Range::Ordered => place == 0,
-                Range::Above(_) | Range::Below(_) | Range::Between(..) | Range::Simplex => false,
-            };
-            if !is_coordinate {
+            if !range.is_value(place) {
                 self.report(entry, *value, *span)?;
             }
         }

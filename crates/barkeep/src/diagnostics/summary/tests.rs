@@ -42,7 +42,7 @@ fn json_has_the_promised_keys_and_nulls() {
 fn a_private_run_carries_no_mark_and_burn_in_is_left_out() {
     let draws = run(&["a", "b"], &[vec![vec![50.0, 0.0], vec![1.0, 3.0], vec![3.0, 3.0]]]);
     let summary = Summary::new(&draws, 1);
-    assert_eq!((summary.privacy, summary.draws, summary.burn_in), (None, 2, 1));
+    assert_eq!((summary.privacy.as_deref(), summary.draws, summary.burn_in), (None, 2, 1));
     assert_eq!((summary.parameters[0].mean, summary.parameters[1].sd), (Some(2.0), Some(0.0)));
     assert!(!serde_json::to_string(&summary).unwrap().contains("privacy"));
     let nothing = Summary::new(&draws, 3);

@@ -2,6 +2,7 @@
 
 use super::{Check, Grade};
 use crate::diagnostics::summary::ParameterSummary;
+use std::borrow::Cow;
 
 /// Independent draws below which quantiles are guesses: an interval's end at 5.5 % then rests on fewer than six draws.
 const FEW_DRAWS: usize = 100;
@@ -56,7 +57,7 @@ fn unknown(draws: usize, parameters: &[ParameterSummary]) -> Option<Check> {
         |row: &&ParameterSummary| row.mean.is_none() || (draws > 1 && row.sd.is_none_or(|sd| sd == 0.0));
     let row = parameters.iter().find(stuck)?;
     Some(Check {
-        key: "moved",
+        key: Cow::Borrowed("moved"),
         grade: Grade::NotToBeTrusted,
         value: None,
         words: format!("{} never moved, or left the real numbers", row.name),

@@ -93,6 +93,27 @@ pub(crate) fn series(path: &Path, parameter: usize, chains: usize) -> io::Result
     Ok(series)
 }
 
+/// Shows every draw in a file, warm-up too: its chain from 0, its position in the chain from 0, and its numbers.
+///
+/// # Errors
+/// The file cannot be read, or is not one of this format.
+pub(crate) fn visit(path: &Path, visit: &mut dyn FnMut(usize, usize, &[f64])) -> io::Result<()> {
+    let mut numbers = Vec::new();
+    for row in SerializedFileReader::new(File::open(path)?).map_err(failure)? {
+        let row = row.map_err(failure)?;
+        let place = |column| {
+            let number = row.get_long(column).map_err(failure)?;
+            usize::try_from(number - 1).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))
+        };
+        numbers.clear();
+        for column in 3..row.len() {
+            numbers.push(row.get_double(column).map_err(failure)?);
+        }
+        visit(place(0)?, place(1)?, &numbers);
+    }
+    Ok(())
+}
+
 fn failure(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => io::Error::other(source),

@@ -97,7 +97,7 @@ fn a_spool_gives_back_what_memory_holds_and_is_gone() {
     let (memory, disk) = both(folder.path(), &[PIECE + 300, 0, 2 * PIECE, 1]);
     assert_eq!(files(folder.path()).len(), 4);
     assert_eq!(disk.lengths(), memory.lengths());
-    assert_eq!(Summary::of_run(&disk, 70, &[]).unwrap(), Summary::new(&memory, 70));
+    assert_eq!(Summary::of_run(&disk, 70, &[], None).unwrap(), Summary::new(&memory, 70));
     let mut written = Vec::new();
     for format in FORMATS {
         let paths = ["memory", "disk"].map(|name| folder.path().join(format!("{name}-{}", format.name)));
@@ -146,7 +146,7 @@ fn a_spool_that_was_cut_or_overwritten_is_an_error_not_a_draw() {
     assert!(disk.read(0, 0, &mut Piece::default()).is_err());
     std::fs::write(&path, vec![0; whole.len()]).unwrap();
     assert!(disk.read(0, 0, &mut Piece::default()).is_err());
-    assert!(Summary::of_run(&disk, 0, &[]).is_err());
+    assert!(Summary::of_run(&disk, 0, &[], None).is_err());
 }
 
 #[test]
