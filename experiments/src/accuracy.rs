@@ -1,7 +1,7 @@
 //! Scores private posteriors against the posterior without privacy: error, coverage, width, the plan's promise and the verdict.
 
 pub(crate) mod coverage;
-mod laplace;
+pub(crate) mod laplace;
 mod lookalikes;
 pub(crate) mod real_data;
 mod score;

@@ -3,11 +3,11 @@
 //! The default sampler prefers dynamics from a diffusion time of 400 on. Here both branches run at each number of records,
 //! whatever the rule would say, and their means are compared with the posterior without privacy.
 
+use crate::accuracy::laplace::{Posterior, Seen};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use barkeep::curator::TableBuilder;
 use barkeep::curator::insecure::SharedTable;
 use barkeep::insecure::Insecure;
-use barkeep::num::linear::{Cholesky, dot};
 use barkeep::{Fact, Plan, PublicRng, Spec};
 use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style};
 use std::fmt::Write as _;
@@ -100,42 +100,18 @@ impl Simulated {
         Ok(SharedTable::from(builder.finish().map_err(fail)?))
     }
 
-    /// The posterior's mean and standard deviations. With this many records it is normal, and priors do not show.
-    fn posterior(&self, family: &str) -> Result<(Vec<f64>, Vec<f64>), String> {
-        let lost = || "a posterior without a mode".to_owned();
-        let d = COEFFICIENTS;
-        let (mut theta, mut covariance) = (vec![0.0; d], Vec::new());
-        // A linear regression takes one of the steps.
-        for _ in 0..if family == "bernoulli" { 9 } else { 1 } {
-            let (mut gradient, mut information) = (vec![0.0; d], vec![0.0; d * d]);
-            for (x, y) in self.rows() {
-                let line = dot(x, &theta);
-                let (rest, weight) = if family == "bernoulli" {
-                    let share = 1.0 / (1.0 + (-line).exp());
-                    (y - share, share * (1.0 - share))
-                } else {
-                    (y - line, 1.0)
-                };
-                for (j, a) in x.iter().enumerate() {
-                    gradient[j] += rest * a;
-                    let row = &mut information[j * d..(j + 1) * d];
-                    row.iter_mut().zip(x).for_each(|(sum, b)| *sum += weight * a * b);
-                }
-            }
-            covariance = Cholesky::new(&information, d).ok_or_else(lost)?.inverse();
-            let step: Vec<f64> = covariance.chunks_exact(d).map(|row| dot(row, &gradient)).collect();
-            theta.iter_mut().zip(step).for_each(|(x, step)| *x += step);
+    /// The posterior without privacy.
+    fn posterior(&self, plan: &Plan) -> Result<Posterior, String> {
+        let mut seen = Seen::new(COEFFICIENTS);
+        let mut row = vec![0.0; COEFFICIENTS];
+        for (features, response) in self.rows() {
+            row[0] = response;
+            row[1..].copy_from_slice(&features[1..]);
+            seen.push(&row);
         }
-        let mut sd: Vec<f64> = covariance.iter().step_by(d + 1).map(|entry| entry.sqrt()).collect();
-        if family != "bernoulli" {
-            let n = self.responses.len() as f64;
-            let squares: f64 = self.rows().map(|(x, y)| (y - dot(x, &theta)).powi(2)).sum();
-            let residual = (squares / n).sqrt();
-            sd.iter_mut().for_each(|sd| *sd *= residual);
-            theta.push(residual.ln());
-            sd.push((0.5 / n).sqrt());
-        }
-        Ok((theta, sd))
+        let model = &**plan.spec().model();
+        let start: Vec<f64> = TRUTH.into_iter().chain([LOG_SD]).take(model.dimension()).collect();
+        seen.posterior(model, &start)
     }
 }
 
@@ -145,7 +121,7 @@ fn compute(family: &str, records: usize, sampler: &str, size: Size) -> Result<Va
     for seed in 0..size.pick(1, REPEATS) {
         let plan = plan(family, records, sampler, seed)?;
         let data = Simulated::new(family, records, seed);
-        let (mean, sd) = data.posterior(family)?;
+        let Posterior { mean, sd } = data.posterior(&plan)?;
         let run = plan
             .runner()
             .run_shared(&data.table(&plan)?, Insecure::seed(seed))

@@ -364,16 +364,23 @@ pub(crate) fn term(
             // The curator refuses the question for the same reason.
             Err(_) => Vec::new(),
         },
-        Term::Columns { coordinates } => added(rows, |row| scores::powers(coordinates, row)),
+        Term::Columns { coordinates, most_rows } => {
+            let mut out = mean(rows, |row| scores::powers(coordinates, row));
+            if let Some(most) = most_rows {
+                let z = (2.0 * (rows.len() as f64 - 1.0) / (most as f64 - 1.0) - 1.0).clamp(-1.0, 1.0);
+                out.extend([z, z * z - 1.0]);
+            }
+            out
+        }
         Term::Gram { coordinates, centres, spreads } => {
             let clip = asked.clip.get();
-            return added(rows, |row| scores::products(coordinates, (centres, spreads), clip, row));
+            return mean(rows, |row| scores::products(coordinates, (centres, spreads), clip, row));
         }
         Term::Centred(score) => {
             added(rows, |row| scores::score(likelihood, schema, row, score, None, scratch))
         }
         Term::Tail { score, edges } => {
-            added(rows, |row| scores::score(likelihood, schema, row, score, Some(edges), scratch))
+            mean(rows, |row| scores::score(likelihood, schema, row, score, Some(edges), scratch))
         }
         Term::Shifted { theta, precondition, clip, centre } => {
             let mut out = gradients(theta, precondition);
@@ -393,6 +400,13 @@ fn added(rows: &[Vec<f64>], mut each: impl FnMut(&[f64]) -> Vec<f64>) -> Vec<f64
         sum
     };
     rows.iter().map(|row| each(row)).reduce(add).unwrap_or_default()
+}
+
+/// The mean of what each of a person's rows says.
+fn mean(rows: &[Vec<f64>], each: impl FnMut(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let mut out = added(rows, each);
+    out.iter_mut().for_each(|sum| *sum /= rows.len() as f64);
+    out
 }
 
 /// A record's preconditioned gradient.

@@ -26,8 +26,9 @@ pub(crate) fn examples() -> Vec<ExampleSpec> {
     examples
 }
 
-/// Samplers that are attacked by person too: one of decisions, one of sums, one of batches.
-const BY_PERSON: [&str; 3] = ["barker", "langevin", "sgld"];
+/// Samplers that are attacked by person too: one of decisions, one of sums, one of batches, and those that ask how many rows
+/// persons have.
+const BY_PERSON: [&str; 5] = ["barker", "langevin", "sgld", "statistics", "noise-aware"];
 
 /// The example with three rows a person.
 fn by_person(example: &ExampleSpec) -> ExampleSpec {

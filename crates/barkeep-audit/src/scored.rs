@@ -24,26 +24,44 @@ const DELTA: f64 = 1e-3;
 /// Others of varied content around an attacked record.
 const CROWD: usize = 1500;
 
+/// Rows of an attacked person.
+const ROWS: usize = 4;
+
 /// Every question of the sampler.
 pub(crate) const SCORED: &[Entry] = &[
-    |effort| columns(RATIO, effort),
-    |effort| products(RATIO, 0, effort),
-    |effort| products(RATIO, CROWD, effort),
-    |effort| bounded_scores(RATIO, 0, effort),
-    |effort| bounded_scores(RATIO, CROWD, effort),
+    |effort| columns(RATIO, 1, effort),
+    |effort| columns(RATIO, ROWS, effort),
+    |effort| products(RATIO, 0, 1, effort),
+    |effort| products(RATIO, CROWD, 1, effort),
+    |effort| products(RATIO, CROWD, ROWS, effort),
+    |effort| bounded_scores(RATIO, 0, 1, effort),
+    |effort| bounded_scores(RATIO, CROWD, 1, effort),
+    |effort| bounded_scores(RATIO, CROWD, ROWS, effort),
     |effort| skewed_scores(RATIO, effort),
     |effort| nuisance_scores(RATIO, effort),
-    |effort| tails(RATIO, effort),
+    |effort| tails(RATIO, 1, effort),
+    |effort| tails(RATIO, ROWS, effort),
     |effort| shifted_gradients(RATIO, effort),
 ];
 
-/// Two records under a schema, among `crowd` others.
+/// Two records, or persons, under a schema, among `crowd` others.
 struct Stage {
     name: &'static str,
     likelihood: Arc<dyn Likelihood>,
     columns: Vec<Column>,
-    records: [Vec<f64>; 2],
+    records: [Rows; 2],
+    unit: Unit,
     crowd: Vec<Rows>,
+}
+
+/// What differs between neighbours where a person has this number of rows.
+fn unit(rows: usize) -> Unit {
+    if rows == 1 { Unit::Record } else { Unit::Person { most_rows: Some(rows as u64) } }
+}
+
+/// Others of several sizes, at most `rows` rows each.
+fn crowd(count: usize, rows: usize, mut row: impl FnMut(usize) -> Vec<f64>) -> Vec<Rows> {
+    (0..count).map(|member| (0..=member % rows).map(|_| row(member)).collect()).collect()
 }
 
 impl Stage {
@@ -72,12 +90,12 @@ impl Stage {
             _ => Effort { trials: (effort.trials / 5).max(10), ..effort },
         };
         let pair = Pair {
-            other: vec![second.clone()],
-            first: vec![first],
-            second: Some(vec![second]),
+            other: second.clone(),
+            first,
+            second: Some(second),
             others: 0,
             company: Company::of(self.crowd),
-            unit: Unit::Record,
+            unit: self.unit,
             schema: Schema::new(self.columns)?,
         };
         let claim = Claim { delta: Delta::new(DELTA)?, gaussian: true };
@@ -92,7 +110,7 @@ impl Stage {
 
 /// What is asked, with the numbers it is made of.
 enum Asked {
-    Columns(Vec<Coordinate>),
+    Columns(Vec<Coordinate>, Option<u64>),
     Products(Vec<Coordinate>, Vec<f64>, Vec<f64>),
     Score(Score),
     Tail(Score, Vec<f64>),
@@ -116,7 +134,7 @@ impl Score {
 impl Asked {
     fn term(&self) -> Term<'_> {
         match self {
-            Self::Columns(coordinates) => Term::Columns { coordinates },
+            Self::Columns(coordinates, most_rows) => Term::Columns { coordinates, most_rows: *most_rows },
             Self::Products(coordinates, centres, spreads) => Term::Gram { coordinates, centres, spreads },
             Self::Score(score) => Term::Centred(score.asked()),
             Self::Tail(score, edges) => Term::Tail { score: score.asked(), edges },
@@ -142,31 +160,40 @@ fn regression(family: Box<dyn Family>) -> Result<Arc<dyn Likelihood>, Error> {
 const UNKNOWN: Nuisance = Nuisance::Unknown(Prior::HalfNormal { scale: 1.0 });
 
 /// Moments of a number and of a true-or-false value, from one end of both to the other: 2B apart.
-pub(crate) fn columns(ratio: f64, effort: Effort) -> Result<Case, Error> {
+///
+/// A person goes from many rows at one end to a single row at the other: the number of rows is a coordinate too.
+pub(crate) fn columns(ratio: f64, rows: usize, effort: Effort) -> Result<Case, Error> {
     let coordinates = || vec![line(0, true), Coordinate { scale: 2.0, shift: -1.0, ..line(1, false) }];
     let stage = Stage {
-        name: "moments of columns",
+        name: if rows == 1 { "moments of columns" } else { "moments of columns, persons" },
         likelihood: means(2)?,
         columns: vec![Column::real("x", -1.0, 1.0, 0.0)?, Column::boolean("b", false)?],
-        records: [vec![1.0, 1.0], vec![-1.0, 0.0]],
+        records: [vec![vec![1.0, 1.0]; rows], vec![vec![-1.0, 0.0]]],
+        unit: unit(rows),
         crowd: Vec::new(),
     };
-    let (bound, width) = (powers_bound(&coordinates()), powers_width(&coordinates()));
-    stage.case((ratio, bound), effort, width, move || Asked::Columns(coordinates()))
+    let most = (rows > 1).then_some(rows as u64);
+    let (bound, width) = (powers_bound(&coordinates(), most), powers_width(&coordinates(), most));
+    stage.case((ratio, bound), effort, width, move || Asked::Columns(coordinates(), most))
 }
 
 /// Products of two columns. With ‖x‖ = ‖y‖ = R and x·y = −1 the vectors (1, x) and (1, y) are at right angles.
-pub(crate) fn products(ratio: f64, crowd: usize, effort: Effort) -> Result<Case, Error> {
+pub(crate) fn products(ratio: f64, others: usize, rows: usize, effort: Effort) -> Result<Case, Error> {
     const RADIUS: f64 = 3.0;
     let cosine = -1.0 / (RADIUS * RADIUS);
     let mut rng = PublicRng::new(17, 26);
     let mut any = || 2.0 * rng.uniform() - 1.0;
     let stage = Stage {
-        name: if crowd == 0 { "products of columns" } else { "products of columns among 1500 others" },
+        name: match (others, rows) {
+            (0, _) => "products of columns",
+            (_, 1) => "products of columns among 1500 others",
+            _ => "products of columns, persons among 1500",
+        },
         likelihood: means(2)?,
         columns: vec![Column::real("x", -1.0, 1.0, 0.0)?, Column::real("z", -1.0, 1.0, 0.0)?],
-        records: [vec![1.0, 0.0], vec![cosine, (1.0 - cosine * cosine).sqrt()]],
-        crowd: (0..crowd).map(|k| vec![vec![any(), any() * f64::from(k as u32 % 2)]]).collect(),
+        records: [vec![vec![1.0, 0.0]; rows], vec![vec![cosine, (1.0 - cosine * cosine).sqrt()]; rows]],
+        unit: unit(rows),
+        crowd: crowd(others, rows, |k| vec![any(), any() * f64::from(k as u32 % 2)]),
     };
     stage.case((ratio, RADIUS), effort, gram_width(2), || {
         Asked::Products(vec![line(0, true), line(1, true)], vec![0.0; 2], vec![0.1; 2])
@@ -174,19 +201,28 @@ pub(crate) fn products(ratio: f64, crowd: usize, effort: Effort) -> Result<Case,
 }
 
 /// Scores of a true-or-false response at even odds, clipped short of their length: y = 1 and y = 0 are 2c apart.
-pub(crate) fn bounded_scores(ratio: f64, crowd: usize, effort: Effort) -> Result<Case, Error> {
+///
+/// The scores of a person's rows are added, and their sum is clipped.
+pub(crate) fn bounded_scores(ratio: f64, others: usize, rows: usize, effort: Effort) -> Result<Case, Error> {
     const CLIP: f64 = 0.2;
     let mut rng = PublicRng::new(18, 26);
     let stage = Stage {
-        name: if crowd == 0 { "centred scores" } else { "centred scores among 1500 others" },
+        name: match (others, rows) {
+            (0, _) => "centred scores",
+            (_, 1) => "centred scores among 1500 others",
+            _ => "centred scores, persons among 1500",
+        },
         likelihood: regression(Box::new(Logit))?,
         columns: vec![Column::boolean("y", false)?, Column::real("x", -1.0, 1.0, 0.0)?],
-        records: [vec![1.0, 1.0], vec![0.0, 1.0]],
-        crowd: (0..crowd)
-            .map(|_| vec![vec![f64::from(u8::from(rng.uniform() < 0.5)), 2.0 * rng.uniform() - 1.0]])
-            .collect(),
+        records: [vec![vec![1.0, 1.0]; rows], vec![vec![0.0, 1.0]; rows]],
+        unit: unit(rows),
+        crowd: crowd(others, rows, |_| {
+            vec![f64::from(u8::from(rng.uniform() < 0.5)), 2.0 * rng.uniform() - 1.0]
+        }),
     };
-    stage.case((ratio, CLIP), effort, 1, || {
+    // Half of what a person's rows come to.
+    let clip = if rows == 1 { CLIP } else { 0.5 * CLIP * rows as f64 };
+    stage.case((ratio, clip), effort, 1, || {
         let (theta, block) = (vec![0.0], ScoreBlock::Coefficients);
         Asked::Score(Score { theta, block, whitening: vec![1.0], clip: CLIP })
     })
@@ -199,7 +235,8 @@ pub(crate) fn skewed_scores(ratio: f64, effort: Effort) -> Result<Case, Error> {
         name: "centred scores of a skewed response",
         likelihood: regression(Box::new(Gamma { shape: UNKNOWN }))?,
         columns: vec![Column::real("y", 0.01, 1000.0, 1.0)?, Column::real("x", -1.0, 1.0, 0.0)?],
-        records: [vec![1000.0, 1.0], vec![1000.0, -1.0]],
+        records: [vec![vec![1000.0, 1.0]], vec![vec![1000.0, -1.0]]],
+        unit: Unit::Record,
         crowd: Vec::new(),
     };
     stage.case((ratio, CLIP), effort, 1, || {
@@ -215,7 +252,8 @@ pub(crate) fn nuisance_scores(ratio: f64, effort: Effort) -> Result<Case, Error>
         name: "centred scores of a spread",
         likelihood: regression(Box::new(Gaussian { sd: UNKNOWN }))?,
         columns: vec![Column::real("y", -1000.0, 1000.0, 0.0)?, Column::real("x", -1.0, 1.0, 0.0)?],
-        records: [vec![1000.0, 0.0], vec![0.0, 0.0]],
+        records: [vec![vec![1000.0, 0.0]], vec![vec![0.0, 0.0]]],
+        unit: Unit::Record,
         crowd: Vec::new(),
     };
     stage.case((ratio, CLIP), effort, 1, || {
@@ -225,13 +263,14 @@ pub(crate) fn nuisance_scores(ratio: f64, effort: Effort) -> Result<Case, Error>
 }
 
 /// Bins of lengths: each record is where the other's law would put it, so that both entries move by almost 2.
-pub(crate) fn tails(ratio: f64, effort: Effort) -> Result<Case, Error> {
+pub(crate) fn tails(ratio: f64, rows: usize, effort: Effort) -> Result<Case, Error> {
     let stage = Stage {
-        name: "centred bins of a tail",
+        name: if rows == 1 { "centred bins of a tail" } else { "centred bins of a tail, persons" },
         likelihood: regression(Box::new(Gaussian { sd: UNKNOWN }))?,
         columns: vec![Column::real("y", -1000.0, 1000.0, 0.0)?, Column::real("x", -1.0, 1.0, 0.0)?],
         // W·x is 4 and 1000: the lengths 4000 and 5 lie in the second bin and in the first.
-        records: [vec![1000.0, 0.004], vec![0.005, 1.0]],
+        records: [vec![vec![1000.0, 0.004]; rows], vec![vec![0.005, 1.0]; rows]],
+        unit: unit(rows),
         crowd: Vec::new(),
     };
     stage.case((ratio, std::f64::consts::SQRT_2), effort, 2, || {
@@ -247,7 +286,8 @@ pub(crate) fn shifted_gradients(ratio: f64, effort: Effort) -> Result<Case, Erro
         name: "gradients less a centre",
         likelihood: means(1)?,
         columns: vec![Column::real("x", -1000.0, 1000.0, 0.0)?],
-        records: [vec![1000.0], vec![-1000.0]],
+        records: [vec![vec![1000.0]], vec![vec![-1000.0]]],
+        unit: Unit::Record,
         crowd: Vec::new(),
     };
     stage.case((ratio, CLIP), effort, 1, || Asked::Shifted { theta: [0.0], clip: CLIP, centre: [0.1] })

@@ -8,6 +8,7 @@ mod written;
 use barkeep::curator::{PersonsBuilder, Table};
 use barkeep::data::{Column, Count, Records, Schema, Unit};
 use barkeep::insecure::Insecure;
+use barkeep::model::GaussianMean;
 use barkeep::samplers::{ExampleSpec, SAMPLERS, SamplerEntry};
 use barkeep::spec::BuiltIn;
 use barkeep::{Data, Plan, Privacy, PublicRng, Run, Sampler, Spec};
@@ -47,18 +48,7 @@ fn persons_of_one_row_give_the_draws_of_records_to_the_bit() {
     let mut compared = 0;
     for example in SAMPLERS.iter().flat_map(SamplerEntry::examples) {
         let records = plan(&format!("{}seed = 5\n", example.text)).unwrap();
-        let persons = match plan(&by_person(&example)) {
-            Ok(plan) => plan,
-            // Those that need the number of rows, or the law of it.
-            Err(error) => {
-                let (title, shown) = (&example.title, error.to_string());
-                let refused =
-                    ["statistics", "noise-aware", "auto"].iter().any(|name| title.starts_with(name))
-                        || example.text.contains("precondition = 'learned'");
-                assert!(refused && shown.contains("sampler.name"), "{title}: {shown}");
-                continue;
-            }
-        };
+        let persons = plan(&by_person(&example)).unwrap();
         let expected = run(&records, simulated(&records, example.theta, 3).0, 11);
         let found = run(&persons, persons_of(&persons, example.theta, 3), 11);
         assert_eq!(bits(&found), bits(&expected), "{}", example.title);
@@ -66,6 +56,72 @@ fn persons_of_one_row_give_the_draws_of_records_to_the_bit() {
         compared += 1;
     }
     assert!(compared > 20, "{compared}");
+}
+
+/// A plan's records by person, of 1 to `most` rows each, and the mean of each column over all rows.
+fn several(plan: &Plan, theta: &[f64], most: usize) -> (Table, Vec<f64>, f64) {
+    let data = plan.spec().data();
+    let (model, persons) = (&**plan.spec().model(), data.records().as_len());
+    let mut rng = PublicRng::new(8, 7);
+    let mut builder =
+        PersonsBuilder::new(plan.view().clone(), Count::Exactly(persons), Some(most as u64)).unwrap();
+    let (mut row, mut sums, mut rows) = (vec![0.0; model.columns()], vec![0.0; model.columns()], 0.0);
+    for person in 0..persons {
+        for _ in 0..1 + (person * 7) % most {
+            model.simulate(theta, &mut || rng.open_uniform(), &mut row);
+            let columns = plan.view().schema().columns();
+            row.iter_mut()
+                .zip(columns)
+                .for_each(|(x, column)| *x = x.clamp(column.range().0, column.range().1));
+            // Responses of a regression follow the features as they are admitted.
+            model.respond(theta, &mut || rng.open_uniform(), &mut row);
+            builder.push_row(&person.to_string(), &row).unwrap();
+            sums.iter_mut().zip(&row).for_each(|(sum, x)| *sum += x);
+            rows += 1.0;
+        }
+    }
+    (builder.finish().unwrap(), sums.iter().map(|sum| sum / rows).collect(), rows)
+}
+
+/// With much budget, noisy statistics and the number of rows they come with give the posterior of all rows.
+#[test]
+fn statistics_of_persons_give_the_posterior_of_their_rows() {
+    let text = "[data]\npath = 'r.csv'\nperson = 'who'\npersons = 500\nmost_rows = 4\n[data.columns]\n\
+         x1 = { min = -30, max = 20, invalid = 0 }\nx2 = { min = -20, max = 30, invalid = 0 }\n\
+         [model]\nname = 'gaussian'\ncovariance = [[1, 0.6], [0.6, 2]]\nprior_variance = 4\n\
+         [privacy]\nepsilon = 50000\ndelta = 1e-6\n[sampler]\nname = 'statistics'\nsteps = 8000\n";
+    let plan = plan(text).unwrap();
+    let (table, centre, rows) = several(&plan, &[1.0, -1.0], 4);
+    let model = GaussianMean::new(&[1.0, 0.6, 0.6, 2.0], &[0.0, 0.0], &[4.0, 0.0, 0.0, 4.0]).unwrap();
+    let (mean, covariance) = model.posterior(rows, 1.0, &centre).unwrap();
+    let run = run(&plan, table, 5);
+    for (j, draws) in series(&run, 0).iter().enumerate() {
+        let (found, sd) = written::moments(draws);
+        let expected = covariance[3 * j].sqrt();
+        assert!((found - mean[j]).abs() < 0.3 * expected, "{found} {}", mean[j]);
+        assert!((0.95..1.1).contains(&(sd / expected)), "{sd} {expected}");
+    }
+}
+
+/// The posterior given answers about persons is that of their rows where much is spent: as wide, and about the true values.
+#[test]
+fn scores_of_persons_give_the_posterior_of_their_rows() {
+    let text = "[data]\npath = 'r.csv'\nperson = 'who'\npersons = 4000\nmost_rows = 6\n[data.columns]\n\
+         y = { kind = 'bool', invalid = false }\nx = { min = -1, max = 1, invalid = 0 }\n\
+         [model]\nformula = 'y ~ x'\nfamily = 'bernoulli'\n\
+         [privacy]\nepsilon = 30\ndelta = 1e-6\n[sampler]\nname = 'noise-aware'\nsteps = 2000\n";
+    let plan = plan(text).unwrap();
+    let truth = [-0.5, 1.0];
+    let (table, _, rows) = several(&plan, &truth, 6);
+    let run = run(&plan, table, 5);
+    for (j, draws) in series(&run, 0).iter().enumerate() {
+        let (mean, sd) = written::moments(draws);
+        assert!((mean - truth[j]).abs() < 4.0 * sd, "{j}: {mean} {sd}");
+        // The information of a row about the intercept is p(1 − p), and a third of that about the slope of a feature that fills its
+        // bounds; both shrink by a tenth where the predictor varies.
+        let own = (if j == 0 { 1.0 } else { 3.0 } / (0.215 * rows)).sqrt();
+        assert!((0.9..1.35).contains(&(sd / own)), "{j}: {sd} {own}");
+    }
 }
 
 /// Visits of 40 persons, five each; the count and the file that holds them.
@@ -178,7 +234,7 @@ fn what_does_not_fit_is_refused_with_the_reason() {
         (BARKER, "most_rows"),
         ("name = 'langevin'\nsteps = 5\n", "data.most_rows is required"),
         ("name = 'ops'\nlow = -1\nhigh = 1\n", "most_rows"),
-        ("name = 'statistics'\n", "number of rows"),
+        ("name = 'statistics'\n", "most_rows"),
     ] {
         let shown = refusal(&spec(folder.path(), unbounded, sampler));
         assert!(shown.contains(words), "{sampler}: {shown}");

@@ -135,10 +135,6 @@ fn whom_scores_do_not_serve_langevin_does_and_says_why() {
         (text(2000, "y ~ x", "[sampler]\nstep = 0.5"), "keys"),
         (text(2000, "y ~ x\ntemper = 0.5", ""), "power"),
         (
-            text(2000, "y ~ x", "").replace("records = ", "person = 'who'\nmost_rows = 2\npersons = "),
-            "record for each person",
-        ),
-        (
             text(2000, "y ~ x", "")
                 .replace("formula = 'y ~ x'\nfamily = 'bernoulli'", "name = 'gaussian'")
                 .replace("kind = 'bool', invalid = false", "min = -1, max = 1, invalid = 0"),
@@ -152,6 +148,14 @@ fn whom_scores_do_not_serve_langevin_does_and_says_why() {
         let words = &plan.fact("chosen").unwrap().words;
         assert!(words.contains(reason), "{words}");
     }
+    // Persons are served where the most rows of one are declared, and otherwise told what to declare.
+    let persons = |most: &str| {
+        let text =
+            text(2000, "y ~ x", "").replace("records = ", &format!("person = 'who'\n{most}persons = "));
+        Plan::new(Spec::parse(&text, Path::new("")).unwrap())
+    };
+    assert_eq!(persons("most_rows = 2\n").unwrap().sampler().name, "auto");
+    assert!(persons("").err().unwrap().to_string().contains("most_rows"));
     // Whoever names a sampler is not lectured.
     let named = plan(2000, "y ~ x", "[sampler]\nname = 'langevin'");
     assert!(named.fact("chosen").is_none());

@@ -3,8 +3,9 @@
 use super::laplace::{Posterior, Seen};
 use super::score::{Pooled, kept, score};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values};
-use barkeep::curator::TableBuilder;
 use barkeep::curator::insecure::SharedTable;
+use barkeep::curator::{PersonsBuilder, TableBuilder};
+use barkeep::data::Unit;
 use barkeep::{Plan, PublicRng, Spec};
 use barkeep_plot::{Axis, Figure, Mark, Panel, Style};
 use std::fmt::Write as _;
@@ -23,7 +24,10 @@ struct Case {
     family: &'static str,
     /// Coefficients, the intercept included.
     coefficients: usize,
+    /// Records, or persons.
     records: usize,
+    /// The most rows of a person, of whom each has any number up to it as often; 1 of records.
+    rows: u64,
     epsilon: f64,
     /// Cells of [`RUNS`] runs each.
     cells: u64,
@@ -37,10 +41,15 @@ const fn case(
     (coefficients, records, epsilon): (usize, usize, f64),
     aims: (f64, f64, f64),
 ) -> Case {
-    Case { name, family, coefficients, records, epsilon, cells: 5, aims }
+    Case { name, family, coefficients, records, rows: 1, epsilon, cells: 5, aims }
 }
 
-const CASES: [Case; 12] = [
+/// The aims are those of as many records: errors are in standard deviations of the posterior given all rows.
+const fn by_person(name: &'static str, family: &'static str, persons: usize, aims: (f64, f64, f64)) -> Case {
+    Case { rows: 9, ..case(name, family, (5, persons, 1.0), aims) }
+}
+
+const CASES: [Case; 15] = [
     Case { cells: 20, ..case("logistic, n = 1000", "bernoulli", (5, 1000, 1.0), (1.2, 0.92, 1.8)) },
     case("logistic, n = 3000", "bernoulli", (5, 3000, 1.0), (0.9, 0.92, 1.45)),
     case("logistic, n = 10 000", "bernoulli", (5, 10_000, 1.0), (0.6, 0.91, 1.25)),
@@ -53,7 +62,13 @@ const CASES: [Case; 12] = [
     case("gaussian, n = 1000", "gaussian", (5, 1000, 1.0), (2.7, 0.88, 2.8)),
     case("gaussian, n = 10 000", "gaussian", (5, 10_000, 1.0), (1.2, 0.90, 1.6)),
     case("gamma, n = 3000", "gamma", (5, 3000, 1.0), (1.7, 0.90, 2.2)),
+    by_person("logistic, 3000 persons of 1 to 9 rows", "bernoulli", 3000, (0.9, 0.92, 1.45)),
+    by_person("poisson, 10 000 persons of 1 to 9 rows", "poisson", 10_000, (1.1, 0.90, 1.6)),
+    by_person("gaussian, 10 000 persons of 1 to 9 rows", "gaussian", 10_000, (1.2, 0.90, 1.6)),
 ];
+
+/// The right end of a picture by case.
+const LAST: f64 = CASES.len() as f64 + 0.5;
 
 /// Features have this standard deviation, and each pair this correlation.
 const SPREAD: f64 = 0.3;
@@ -62,6 +77,12 @@ const CORRELATION: f64 = 0.3;
 const PREDICTOR: f64 = 0.7;
 /// ln of the residual standard deviation or of the shape.
 const NUISANCE: f64 = -0.3;
+
+/// A table that is being filled.
+enum Rows {
+    Records(TableBuilder),
+    Persons(PersonsBuilder),
+}
 
 impl Case {
     fn spec(&self) -> String {
@@ -72,7 +93,11 @@ impl Case {
             _ => "min = 0.001, max = 100, invalid = 1",
         };
         let features: Vec<String> = (1..self.coefficients).map(|j| format!("x{j}")).collect();
-        let mut text = format!("[data]\npath = \"simulated\"\nrecords = {}\n[data.columns]\n", self.records);
+        let counted = match self.rows {
+            1 => format!("records = {}", self.records),
+            most => format!("person = \"who\"\nmost_rows = {most}\npersons = {}", self.records),
+        };
+        let mut text = format!("[data]\npath = \"simulated\"\n{counted}\n[data.columns]\n");
         // Writing to a string does not fail.
         let _ = writeln!(text, "y = {{ {response} }}");
         for name in &features {
@@ -117,11 +142,21 @@ impl Case {
     ) -> Result<(SharedTable, Posterior), String> {
         let model = &**plan.spec().model();
         let fail = |error: barkeep::data::Error| error.to_string();
-        let mut builder = TableBuilder::viewed(plan.view().clone(), plan.spec().count()).map_err(fail)?;
+        let (view, count) = (plan.view().clone(), plan.spec().count());
+        let mut records = match plan.spec().data().unit() {
+            Unit::Record => Rows::Records(TableBuilder::viewed(view, count).map_err(fail)?),
+            Unit::Person { most_rows } => {
+                Rows::Persons(PersonsBuilder::new(view, count, most_rows).map_err(fail)?)
+            }
+        };
         let mut seen = Seen::new(model.columns());
         let (low, high) = plan.view().schema().columns()[0].range();
         let mut row = vec![0.0; self.coefficients];
-        for _ in 0..self.records {
+        let owners = (0..self.records).flat_map(|who| {
+            let rows = if self.rows == 1 { 1 } else { 1 + who % self.rows as usize };
+            std::iter::repeat_n(who, rows)
+        });
+        for who in owners {
             let shared = rng.normal();
             for x in &mut row[1..] {
                 let normal = CORRELATION.sqrt() * shared + (1.0 - CORRELATION).sqrt() * rng.normal();
@@ -129,10 +164,18 @@ impl Case {
             }
             model.respond(theta, &mut || rng.open_uniform(), &mut row);
             row[0] = row[0].clamp(low, high);
-            builder.push_row(&row).map_err(fail)?;
+            match &mut records {
+                Rows::Records(builder) => builder.push_row(&row),
+                Rows::Persons(builder) => builder.push_row(&who.to_string(), &row),
+            }
+            .map_err(fail)?;
             seen.push(&row);
         }
-        let table = SharedTable::from(builder.finish().map_err(fail)?);
+        let table = match records {
+            Rows::Records(builder) => builder.finish(),
+            Rows::Persons(builder) => builder.finish(),
+        };
+        let table = SharedTable::from(table.map_err(fail)?);
         Ok((table, seen.posterior(model, theta)?))
     }
 
@@ -241,11 +284,11 @@ impl Experiment for Coverage {
         ]);
         let mut held = Panel::new(
             "Coverage of the true values by 95 % intervals",
-            Axis::new("case").from(0.5, 12.5),
+            Axis::new("case").from(0.5, LAST),
             Axis::new("share").from(0.8, 1.0),
         );
         held.marks
-            .push(Mark::Line { points: vec![(0.5, 0.95), (12.5, 0.95)], style: Style::line("0.95", 6) });
+            .push(Mark::Line { points: vec![(0.5, 0.95), (LAST, 0.95)], style: Style::line("0.95", 6) });
         held.marks
             .push(Mark::Line { points, style: Style::points("noise-aware", 0, barkeep_plot::Shape::Disc) });
         let mut calibrated = Panel::new(

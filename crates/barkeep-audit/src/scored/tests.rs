@@ -11,13 +11,17 @@ fn effort() -> Effort {
 
 type Question = fn(f64, Effort) -> Result<Case, Error>;
 
-const QUESTIONS: [Question; 7] = [
-    columns,
-    |ratio, effort| products(ratio, 0, effort),
-    |ratio, effort| bounded_scores(ratio, 0, effort),
+const QUESTIONS: [Question; 11] = [
+    |ratio, effort| columns(ratio, 1, effort),
+    |ratio, effort| columns(ratio, ROWS, effort),
+    |ratio, effort| products(ratio, 0, 1, effort),
+    |ratio, effort| products(ratio, 0, ROWS, effort),
+    |ratio, effort| bounded_scores(ratio, 0, 1, effort),
+    |ratio, effort| bounded_scores(ratio, 0, ROWS, effort),
     skewed_scores,
     nuisance_scores,
-    tails,
+    |ratio, effort| tails(ratio, 1, effort),
+    |ratio, effort| tails(ratio, ROWS, effort),
     shifted_gradients,
 ];
 

@@ -5,7 +5,7 @@ use crate::gate::budget::Charged;
 use crate::sums::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
 use crate::sums::own_terms::check_own_terms;
 use crate::sums::passes::{Asked, GRAIN, Worker, sweep};
-use crate::sums::terms::{Terms, tile};
+use crate::sums::terms::{COUNT, Terms, tile};
 use crate::{
     Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Table, Term,
 };
@@ -120,13 +120,6 @@ impl Curator {
     /// # Errors
     /// As [`Terms::new`].
     pub(crate) fn terms<'a>(&'a self, term: Term<'a>) -> Result<Terms<'a>, Refused> {
-        if matches!(term, Term::Gram { .. }) && self.table.persons().is_some() {
-            // A person's rows would each add a product: no bound on a person's share is proved.
-            return Err(question(
-                "term",
-                "one that is clipped by person where a person may have several rows",
-            ));
-        }
         match (term, self.table.faults()) {
             (Term::Faults, Some(sums)) => Ok(Terms::counted(sums, &*self.likelihood)),
             _ => Terms::new(term, &*self.likelihood, self.table.schema()),
@@ -180,10 +173,14 @@ impl Curator {
             worker.sums.copy_from_slice(known);
             return total_sums(workers);
         }
-        workers.iter_mut().for_each(|worker| worker.fold.start(width));
+        workers.iter_mut().for_each(|worker| worker.fold.start(width + COUNT));
         if let Some((gram, one)) = summed.gram(clip) {
-            sweep(self.asked(positions), workers, GRAIN, |worker, block, _| {
-                gram.add(block, clip.get(), one, worker)
+            workers.iter_mut().for_each(|worker| worker.open.start(width));
+            // A person of one row is a record.
+            let is_single = matches!(self.unit(), Unit::Person { most_rows: Some(1) });
+            sweep(self.asked(positions), workers, GRAIN, |worker, block, ends| match ends {
+                Some(ends) if !is_single => gram.add_persons(block, ends, clip.get(), one, worker),
+                Some(_) | None => gram.add(block, clip.get(), one, worker),
             });
             return total_sums(workers);
         }

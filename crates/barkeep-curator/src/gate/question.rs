@@ -85,14 +85,19 @@ pub enum Term<'a> {
     },
     /// Each record's sufficient statistics, as the model defines them under the schema's bounds.
     Statistics,
-    /// Each record's coordinates and, where asked for, their squares: see [`powers_bound`](crate::powers_bound).
+    /// Each record's coordinates and, where asked for, their squares: see [`powers_bound`](crate::powers_bound). A person's are
+    /// the mean over the person's rows.
     Columns {
         /// Public maps of columns to [−1, 1].
         coordinates: &'a [Coordinate],
+        /// The most rows of a person, where the number of a person's rows is asked for too: z and z² − 1 of it, mapped from
+        /// 1 and this many to −1 and 1.
+        most_rows: Option<u64>,
     },
     /// Products of each record's standardised coordinates x, shortened to a norm of at most the question's clip: Σx, then
     /// Σx_j·x_k over pairs j ≤ k row by row. Noise on x_j and on x_j·x_k, j < k, is √2 smaller than `sigma`; the
-    /// sensitivity is [`gram_sensitivity`](crate::gram_sensitivity). Asks all records, with temper 1.
+    /// sensitivity is [`gram_sensitivity`](crate::gram_sensitivity). Asks all records, with temper 1. A person's are the mean over
+    /// the person's rows.
     Gram {
         /// Public maps of columns to [−1, 1].
         coordinates: &'a [Coordinate],
@@ -101,10 +106,11 @@ pub enum Term<'a> {
         /// What each coordinate is divided by then.
         spreads: &'a [f64],
     },
-    /// The centred, twice clipped score of each record of a regression; its own clip should be the question's.
+    /// The centred, twice clipped score of each record of a regression; its own clip should be the question's. Those of a
+    /// person's rows are added, and the question's clip, which may be wider than a row's, bounds their sum.
     Centred(CentredScore<'a>),
     /// Which of some bins holds the length of each record's score, less the bins' probabilities given its features: a
-    /// vector of norm at most √2. For a regression.
+    /// vector of norm at most √2. For a regression. A person's is the mean over the person's rows.
     Tail {
         /// The score whose length is looked at.
         score: CentredScore<'a>,

@@ -84,8 +84,8 @@ impl Coordinate {
 
 /// Entries of a record's powers.
 #[must_use]
-pub fn powers_width(coordinates: &[Coordinate]) -> usize {
-    coordinates.iter().map(Coordinate::width).sum()
+pub fn powers_width(coordinates: &[Coordinate], most_rows: Option<u64>) -> usize {
+    coordinates.iter().map(Coordinate::width).sum::<usize>() + if most_rows.is_some() { 2 } else { 0 }
 }
 
 /// B with ‖v‖ ≤ B for the powers v of every record: the root of the number of coordinates.
@@ -93,9 +93,18 @@ pub fn powers_width(coordinates: &[Coordinate]) -> usize {
 /// For |z| ≤ 1 both z² ≤ 1 and z² + (z² − 1)² = 1 − z²(1 − z²) ≤ 1. No other centre of the square does as well: z = ±1
 /// are 2 apart, so that no ball around all (z, z² − c) has a radius below 1. z = 1 and z = −1 in every coordinate attain
 /// the sensitivity 2B.
+///
+/// A person's powers are the mean over the person's rows, and a ball is convex: the same B, for any number of rows. The number
+/// of rows is one more coordinate z with |z| ≤ 1, where it is asked for.
 #[must_use]
-pub fn powers_bound(coordinates: &[Coordinate]) -> f64 {
-    (coordinates.len() as f64).sqrt()
+pub fn powers_bound(coordinates: &[Coordinate], most_rows: Option<u64>) -> f64 {
+    ((coordinates.len() + usize::from(most_rows.is_some())) as f64).sqrt()
+}
+
+/// z of a person's number of rows: 1 becomes −1 and `most` becomes 1, more count as `most`.
+pub(crate) fn rows_coordinate(rows: f64, most: u64) -> f64 {
+    let z = 2.0 * (rows - 1.0) / (most.max(2) - 1) as f64 - 1.0;
+    if z.is_nan() { 0.0 } else { z.clamp(-1.0, 1.0) }
 }
 
 /// Writes z, and z² − 1 after it where it is asked for, coordinate by coordinate.

@@ -10,9 +10,16 @@
 //! Σ_j (move of jj)²/σ² + Σ_{j<k} (move of jk)²/(σ²/2) ≤ ‖aaᵀ − bbᵀ‖²_F/σ² ≤ (√2·G²/σ)². That is a Gaussian mechanism of
 //! ratio σ/(√2·G²), after a public scaling of coordinates. The first entry is M² whatever the record is. Adding or
 //! removing a record moves the matrix by ‖aaᵀ‖_F = ‖a‖² ≤ G². ∎
+//!
+//! **Persons.** What is summed of a person is the mean P of a·aᵀ over the person's rows, each entry rounded down to an integer.
+//! Rows are checked for ‖a‖² ≤ G² − s, with s = p + 1 the size of a. P is positive semidefinite with trace at most G² − s, so
+//! ‖P‖_F ≤ G² − s, and ⟨P, Q⟩ ≥ 0 for two of them: ‖P − Q‖_F ≤ √2(G² − s), for any numbers of any rows. Rounding down moves each
+//! entry of P − Q by less than 1, and the matrix by less than s. √2(G² − s) + s ≤ √2·G²: the same reach as a record's. One person
+//! alone has a norm below G² − s + s = G². ∎
 
 use super::coordinates::Coordinate;
-use super::passes::Worker;
+use super::fold::Ends;
+use super::passes::{Buffer, Worker};
 use crate::Refused;
 use crate::error::question;
 use barkeep_accounting::{Neighbours, Sensitivity};
@@ -97,8 +104,60 @@ impl Gram<'_> {
 
     /// Adds a block's outer products to `worker.sums`. The work is the same whatever the records say.
     pub(crate) fn add(&self, block: Block<'_>, radius: f64, one: i64, worker: &mut Worker) {
+        let p = self.coordinates.len();
+        let sums = &mut worker.sums;
+        self.each(block, (radius, SQUARE), one, &mut worker.terms, |_, whole| {
+            let (firsts, mut products) = sums.split_at_mut(p);
+            firsts.iter_mut().zip(whole).for_each(|(sum, q)| *sum += one * q);
+            for (j, left) in whole.iter().enumerate() {
+                let (row, rest) = products.split_at_mut(p - j);
+                row.iter_mut().zip(&whole[j..]).for_each(|(sum, right)| *sum += left * right);
+                products = rest;
+            }
+        });
+    }
+
+    /// Adds the means over rows of the persons that end in a block to `worker.sums`; what is left stays open.
+    pub(crate) fn add_persons(
+        &self,
+        block: Block<'_>,
+        ends: Ends<'_>,
+        radius: f64,
+        one: i64,
+        worker: &mut Worker,
+    ) {
+        let (p, Worker { terms, sums, open, .. }) = (self.coordinates.len(), worker);
+        let square = SQUARE - (p as i64 + 1);
+        let mut ends = ends.ends.iter().map(|end| (*end - ends.start) as usize).peekable();
+        // Rows at the radius itself pass the check, rounded as they are.
+        self.each(block, (radius * (1.0 - NARROWER), square), one, terms, |i, whole| {
+            let pairs =
+                whole.iter().enumerate().flat_map(|(j, left)| whole[j..].iter().map(move |y| left * y));
+            let own = whole.iter().map(|q| one * q).chain(pairs);
+            open.sums.iter_mut().zip(own).for_each(|(sum, product)| *sum += i128::from(product));
+            open.rows += 1;
+            if ends.next_if_eq(&(i + 1)).is_some() {
+                for (sum, own) in sums.iter_mut().zip(&mut open.sums) {
+                    // A mean of numbers within ±2^30.
+                    *sum += i64::try_from(own.div_euclid(open.rows)).unwrap_or(0);
+                    *own = 0;
+                }
+                open.rows = 0;
+            }
+        });
+    }
+
+    /// Shows the integers q of each row of a block: shortened to the radius, and 0 where ‖q‖² + M² exceeds `square`.
+    fn each(
+        &self,
+        block: Block<'_>,
+        (radius, square): (f64, i64),
+        one: i64,
+        room: &mut Buffer<f64>,
+        mut show: impl FnMut(usize, &[i64]),
+    ) {
         let (records, p) = (block.len(), self.coordinates.len());
-        let values = worker.terms.sized(p * records);
+        let values = room.sized(p * records);
         for (j, out) in values.chunks_exact_mut(records.max(1)).enumerate() {
             self.coordinates[j].write(block, out);
             let (centre, scale) = (self.centres[j], 1.0 / self.spreads[j]);
@@ -115,16 +174,32 @@ impl Gram<'_> {
                 *whole = ((x * factor) as i64).clamp(-(1 << 16), 1 << 16);
                 norm = norm.saturating_add(*whole * *whole);
             }
-            let counts = i64::from(norm <= SQUARE);
+            let counts = i64::from(norm <= square);
             whole.iter_mut().for_each(|whole| *whole *= counts);
-            let (firsts, mut products) = worker.sums.split_at_mut(p);
-            firsts.iter_mut().zip(&whole).for_each(|(sum, q)| *sum += one * q);
-            for (j, left) in whole.iter().enumerate() {
-                let (row, rest) = products.split_at_mut(p - j);
-                row.iter_mut().zip(&whole[j..]).for_each(|(sum, right)| *sum += left * right);
-                products = rest;
-            }
+            show(i, &whole);
         }
+    }
+}
+
+/// What rows of persons are shortened by beyond the radius. From R = 0.6 on R²M² is at least 2^28, and 2^−15 of that exceeds the
+/// s ≤ 4097 that the check takes off.
+const NARROWER: f64 = 1.0 / 32768.0;
+
+/// The products of a person whose rows do not end in the block.
+///
+/// **Privacy.** Holds values computed from records. Not visible outside the crate.
+#[derive(Default)]
+pub(crate) struct OpenProducts {
+    sums: Vec<i128>,
+    rows: i128,
+}
+
+impl OpenProducts {
+    /// Makes room for `width` sums, with nobody open.
+    pub(crate) fn start(&mut self, width: usize) {
+        self.sums.clear();
+        self.sums.resize(width, 0);
+        self.rows = 0;
     }
 }
 

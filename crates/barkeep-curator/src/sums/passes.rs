@@ -3,6 +3,7 @@
 use crate::records::persons::Persons;
 use crate::records::table::{Blocks, STRIDE};
 use crate::sums::fold::{Ends, Fold};
+use crate::sums::gram::OpenProducts;
 use barkeep_data::{BLOCK, Block};
 use barkeep_model::{Affine, NodeRoom, Scratch};
 use rayon::prelude::*;
@@ -166,6 +167,8 @@ pub(crate) struct Worker {
     pub(crate) moments: crate::sums::lattice::Moments,
     /// Persons whose rows do not end in the block.
     pub(crate) fold: Fold,
+    /// Their products.
+    pub(crate) open: OpenProducts,
     room: Room,
     /// The nodes of one record's response.
     pub(crate) nodes: NodeRoom,

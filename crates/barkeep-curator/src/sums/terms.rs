@@ -1,7 +1,7 @@
 //! Writes what a sum adds up: preconditioned gradients, their squares, or sufficient statistics.
 
 use crate::error::question;
-use crate::sums::coordinates::{Coordinate, powers_width, write_powers};
+use crate::sums::coordinates::{Coordinate, powers_width, rows_coordinate, write_powers};
 use crate::sums::fold::Ends;
 use crate::sums::gram::{self, Gram, gram_width};
 use crate::sums::passes::{GRAIN, Worker};
@@ -32,7 +32,7 @@ enum Written<'a> {
     Statistics(Box<dyn RecordStatistics + 'a>),
     /// Sums that were added up when the records were admitted.
     Counted(&'a [i64]),
-    Columns(&'a [Coordinate]),
+    Columns(&'a [Coordinate], Option<u64>),
     Gram(Gram<'a>),
     Centred(Box<Scorer<'a>>),
     Tail {
@@ -87,8 +87,8 @@ impl<'a> Terms<'a> {
                 }
                 (Written::Statistics(statistics), width)
             }
-            Term::Columns { coordinates } => {
-                let width = powers_width(coordinates);
+            Term::Columns { coordinates, most_rows } => {
+                let width = powers_width(coordinates, most_rows);
                 if !coordinates.iter().all(|one| one.fits(schema.width()))
                     || !(1..=MOST_DIMENSIONS).contains(&width)
                 {
@@ -97,7 +97,7 @@ impl<'a> Terms<'a> {
                         "at least one, each a finite map of a column of the table",
                     ));
                 }
-                (Written::Columns(coordinates), width)
+                (Written::Columns(coordinates, most_rows), width)
             }
             Term::Gram { coordinates, centres, spreads } => {
                 let gram = Gram { coordinates, centres, spreads };
@@ -159,7 +159,8 @@ impl<'a> Terms<'a> {
 
     /// Writes the terms of a tile's records, or of the persons that end in it, to `worker.terms`, and says how many.
     ///
-    /// A person's term is the sum over the person's rows; a score squares the sum, not the rows.
+    /// A person's term is the sum over the person's rows; a score squares the sum, not the rows. Coordinates and bins are
+    /// averaged: the mean of vectors in a ball lies in it, so that a row's bound is a person's.
     pub(crate) fn write(&self, tile: Block<'_>, ends: Option<Ends<'_>>, worker: &mut Worker) -> usize {
         let dimension = self.likelihood.dimension();
         match &self.written {
@@ -181,9 +182,17 @@ impl<'a> Terms<'a> {
             }
             // Never written record by record.
             Written::Counted(_) => 0,
-            Written::Columns(coordinates) => {
-                write_powers(coordinates, tile, worker.terms.sized(self.width * tile.len()));
-                by_person(tile, ends, self.width, worker)
+            Written::Columns(coordinates, most_rows) => {
+                let own = powers_width(coordinates, None);
+                // All the room there will be: a buffer that grows does not keep its contents in place.
+                worker.mixed.sized((self.width + COUNT) * tile.len());
+                write_powers(coordinates, tile, worker.terms.sized((self.width + COUNT) * tile.len()));
+                let units = mean_by_person(tile, ends, own, worker);
+                if let Some(most) = most_rows {
+                    write_rows(*most, own, units, worker);
+                }
+                worker.terms.sized(self.width * units);
+                units
             }
             // Products have a sum of their own, in integers from the start.
             Written::Gram(_) => {
@@ -196,9 +205,12 @@ impl<'a> Terms<'a> {
                 by_person(tile, ends, self.width, worker)
             }
             Written::Tail { scorer, edges } => {
-                let terms = worker.terms.sized(self.width * tile.len());
-                scorer.write_tail(tile, edges, terms, &mut worker.scratch, &mut worker.nodes);
-                by_person(tile, ends, self.width, worker)
+                let terms = worker.terms.sized((self.width + COUNT) * tile.len());
+                let bins = &mut terms[..self.width * tile.len()];
+                scorer.write_tail(tile, edges, bins, &mut worker.scratch, &mut worker.nodes);
+                let units = mean_by_person(tile, ends, self.width, worker);
+                worker.terms.sized(self.width * units);
+                units
             }
             Written::Shifted { theta, precondition, clip, centre } => {
                 self.gradient(tile, theta, *precondition, worker);
@@ -223,7 +235,7 @@ impl<'a> Terms<'a> {
             | Written::Score { .. }
             | Written::Statistics(_)
             | Written::Counted(_)
-            | Written::Columns(_)
+            | Written::Columns(..)
             | Written::Gram(_)
             | Written::Shifted { .. } => GRAIN,
         }
@@ -258,6 +270,34 @@ fn by_person(tile: Block<'_>, ends: Option<Ends<'_>>, width: usize, worker: &mut
     worker.fold.add_all(&worker.terms, width, ends, worker.mixed.sized(width * persons));
     std::mem::swap(&mut worker.terms, &mut worker.mixed);
     persons
+}
+
+/// Numbers that are folded beside a term's own: the number of rows.
+pub(crate) const COUNT: usize = 1;
+
+/// Averages the `width` terms of each row in `worker.terms` over each person's rows, which has room for a number more; the number of
+/// units left. The number of rows of each follows the terms.
+fn mean_by_person(tile: Block<'_>, ends: Option<Ends<'_>>, width: usize, worker: &mut Worker) -> usize {
+    let rows = tile.len();
+    worker.terms.sized((width + COUNT) * rows)[width * rows..].fill(1.0);
+    let units = by_person(tile, ends, width + COUNT, worker);
+    if ends.is_some() {
+        let (terms, counts) = worker.terms.sized((width + COUNT) * units).split_at_mut(width * units);
+        for lane in terms.chunks_exact_mut(units.max(1)) {
+            lane.iter_mut().zip(counts.iter()).for_each(|(sum, count)| *sum /= count);
+        }
+    }
+    units
+}
+
+/// Replaces the numbers of rows after `own` terms by their coordinate z, and writes z² − 1 after it.
+fn write_rows(most: u64, own: usize, units: usize, worker: &mut Worker) {
+    let lanes = worker.terms.sized((own + 2) * units);
+    let (counts, squares) = lanes[own * units..].split_at_mut(units);
+    for (count, square) in counts.iter_mut().zip(squares) {
+        *count = rows_coordinate(*count, most);
+        *square = *count * *count - 1.0;
+    }
 }
 
 /// The scores a question asks for.

@@ -462,8 +462,8 @@ fn against_auto(spec: &Spec) -> Option<&'static str> {
         Some("[sampler] sets keys that noise-aware scores do not have")
     } else if !is_substitution {
         Some("noise-aware scores divide by the number of records, which is secret under add-remove")
-    } else if spec.data().unit() != Unit::Record {
-        Some("noise-aware scores need one record for each person")
+    } else if spec.data().unit() == (Unit::Person { most_rows: None }) {
+        Some("noise-aware scores need data.most_rows: how many rows persons have is part of their model")
     } else if spec.tempering() != Temper::NONE {
         Some("noise-aware scores have a likelihood of their own, and no power of it is meant by temper")
     } else if !has_law {

@@ -36,7 +36,7 @@ fn powers_stay_within_their_bound_and_reach_it() {
     let maps: Vec<Coordinate> = (0..3)
         .map(|column| Coordinate { column, squared: column != 1, ..coordinate(Curve::Line, 1.0, 0.0) })
         .collect();
-    assert_eq!(powers_width(&maps), 5);
+    assert_eq!(powers_width(&maps, None), 5);
     let mut longest = 0.0_f64;
     for k in 0..=40 {
         for l in 0..=40 {
@@ -46,5 +46,5 @@ fn powers_stay_within_their_bound_and_reach_it() {
             longest = longest.max(out.iter().map(|x| x * x).sum::<f64>().sqrt());
         }
     }
-    assert!(longest <= powers_bound(&maps) && longest > powers_bound(&maps) - 1e-12);
+    assert!(longest <= powers_bound(&maps, None) && longest > powers_bound(&maps, None) - 1e-12);
 }

@@ -40,9 +40,13 @@ pub(super) fn identity(question: &AnyQuestion<'_>) -> Identity {
                 }
                 Term::Statistics => writer.word("statistics"),
                 Term::Faults => writer.word("faults"),
-                Term::Columns { coordinates } => {
+                Term::Columns { coordinates, most_rows } => {
                     writer.word("columns");
                     writer.coordinates(coordinates);
+                    if let Some(most) = most_rows {
+                        writer.word("rows");
+                        writer.value(&most);
+                    }
                 }
                 Term::Gram { coordinates, centres, spreads } => {
                     writer.word("gram");

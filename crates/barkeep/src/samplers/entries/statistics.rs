@@ -8,21 +8,25 @@ use crate::samplers::entry::{
     DEFAULT_FREE_DRAWS, Expected, Forecast, MakeForecast, Prepared, Price, SamplerEntry, Setting, StartRule,
 };
 use crate::samplers::example::{Example, GAUSSIAN};
-use crate::samplers::kernels::given::{Given, Question};
+use crate::samplers::kernels::given::{Given, Question, RowsQuestion};
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
 use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
-use barkeep_accounting::{Epsilon, Sampling, Steps, calibration};
-use barkeep_curator::{Clip, PrivacyModel, Temper, sigma_for, sum_cost, sum_sensitivity};
+use barkeep_accounting::{Epsilon, Ratio, Sampling, Steps, calibration};
+use barkeep_curator::{Clip, PrivacyModel, Temper, powers_bound, sigma_for, sum_cost, sum_sensitivity};
 use barkeep_data::Unit;
 use barkeep_model::Statistics;
+use barkeep_num::up;
 use std::sync::Arc;
 
 const KEYS: [Key; 1] = [key(
     "clip",
     "what the columns' bounds allow, so that nothing is clipped",
-    "bound on one record's statistics, in Euclidean norm; a smaller one lowers the noise and may bias",
+    "bound on the statistics of one record, or of one person's rows together, in Euclidean norm; a smaller one lowers the noise and may bias",
 )];
+
+/// The share of μ² that the number of rows takes, where persons have several.
+const ROWS: f64 = 0.1;
 
 /// The sampler.
 pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
@@ -38,11 +42,14 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
 fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Error> {
     let neighbours = needs_budget(section, setting)?;
     uses_records(section, setting, "divides by the number of records")?;
-    if setting.unit != Unit::Record {
-        let reason =
-            "needs the number of rows, which is secret where a person may have several; use \"langevin\"";
-        return Err(section.error("name", reason).into());
-    }
+    let most_rows = match setting.unit {
+        Unit::Record => 1,
+        Unit::Person { most_rows: Some(most) } => most,
+        Unit::Person { most_rows: None } => {
+            let reason = "needs data.most_rows: a person's statistics are as long as the rows are many";
+            return Err(section.error("name", reason).into());
+        }
+    };
     let Privacy::Budget { epsilon, delta, .. } = setting.privacy else {
         return Err(section.error("name", "needs a budget").into());
     };
@@ -53,18 +60,39 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     }
     let statistics =
         setting.model.statistics(setting.schema).map_err(|reason| section.error("name", reason))?;
-    let bound = section.positive("clip")?.unwrap_or(statistics.bound());
+    #[expect(clippy::cast_precision_loss, reason = "a scale")]
+    let most = most_rows as f64;
+    let largest = if most_rows == 1 { statistics.bound() } else { up(statistics.bound() * most) };
+    let bound = section.positive("clip")?.unwrap_or(largest);
     let clip = Clip::new(bound).map_err(|error| section.error("clip", error.to_string()))?;
     let privacy_model = PrivacyModel { neighbours };
     // Slightly less, so that the bill still fits when it is inverted for ε instead of δ.
     let budget = Epsilon::new(epsilon.get() * (1.0 - 1e-9))?;
-    let ratio = calibration::smallest_ratio(Sampling::Full, neighbours, Steps(1), budget, delta)?;
+    let whole = calibration::smallest_ratio(Sampling::Full, neighbours, Steps(1), budget, delta)?;
+    // Where persons have several rows, a share of μ² buys their number.
+    let part = |share: f64| Ratio::new(whole.get() / share.sqrt());
+    let (ratio, rows) = match most_rows {
+        1 => (whole, None),
+        most => {
+            let unit = Clip::new(powers_bound(&[], Some(most)))?;
+            let sigma = sigma_for(part(ROWS)?, sum_sensitivity(Temper::NONE, unit, neighbours)?);
+            (part(1.0 - ROWS)?, Some(RowsQuestion { most, clip: unit, sigma }))
+        }
+    };
     let sigma = sigma_for(ratio, sum_sensitivity(Temper::NONE, clip, neighbours)?);
-    let cost = sum_cost(Temper::NONE, clip, Sampling::Full, sigma, privacy_model)?;
+    let cost = |clip, sigma| sum_cost(Temper::NONE, clip, Sampling::Full, sigma, privacy_model);
+    let mut questions = vec![(cost(clip, sigma)?, Steps(1))];
+    if let Some(RowsQuestion { clip, sigma, .. }) = rows {
+        // The cheapest first: a question takes the first permit that covers it.
+        questions.insert(0, (cost(clip, sigma)?, Steps(1)));
+    }
 
-    let (kind, words) = match (statistics.neglects(), bound < statistics.bound()) {
+    let (kind, words) = match (statistics.neglects(), bound < largest) {
         (_, true) => ("approximate", "approximate: records beyond the clip are shortened".to_owned()),
         (Some(neglected), false) => ("approximate", format!("approximate: {neglected}")),
+        (None, false) if rows.is_some() => {
+            ("approximate", "approximate: the number of rows is noisy, and counted to first order".to_owned())
+        }
         (None, false) => ("exact", "exact given the noisy statistics".to_owned()),
     };
     let spread = sigma / setting.records.sqrt();
@@ -75,14 +103,14 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         Fact::decimal("noise_over_spread", "noise over the spread of the records", spread),
         Fact::word("posterior", "posterior", kind, words),
     ];
-    let forecast = forecast(&*statistics, bound, sigma, setting.records);
-    let question = Question { clip, sigma, records: setting.records, width: statistics.width() };
+    let forecast = if rows.is_some() { None } else { forecast(&*statistics, bound, sigma, setting.records) };
+    let question = Question { clip, sigma, records: setting.records, width: statistics.width(), rows };
     let (model, schema) = (Arc::clone(setting.model), Arc::new(setting.schema.clone()));
     let kernel = Box::new(move |_: &mut PublicRng| {
         let (model, schema) = (Arc::clone(&model), Arc::clone(&schema));
         Box::new(Given::new(model, schema, question)) as Box<dyn Kernel>
     });
-    let price = Price::Once { questions: vec![(cost, Steps(1))], draws: DEFAULT_FREE_DRAWS };
+    let price = Price::Once { questions, draws: DEFAULT_FREE_DRAWS };
     Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast, view: None })
 }
 

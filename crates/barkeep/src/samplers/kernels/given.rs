@@ -17,10 +17,23 @@ pub(crate) struct Question {
     pub(crate) clip: Clip,
     /// Noise of the sum.
     pub(crate) sigma: f64,
-    /// The number of records, public here.
+    /// The number of records, or of persons; public here.
     pub(crate) records: f64,
     /// Statistics of a record.
     pub(crate) width: usize,
+    /// Where persons have several rows, what is asked about their number.
+    pub(crate) rows: Option<RowsQuestion>,
+}
+
+/// How many rows persons have is asked first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowsQuestion {
+    /// The most rows of a person.
+    pub(crate) most: u64,
+    /// Bound on a person's answer.
+    pub(crate) clip: Clip,
+    /// Noise of the sum.
+    pub(crate) sigma: f64,
 }
 
 /// Asks at its first step, and draws from then on.
@@ -37,18 +50,47 @@ impl Given {
         Self { model, schema, question, found: None }
     }
 
+    /// The number of rows as it is answered, and its standard deviation: n(1 + (most − 1)(z̄ + 1)/2).
+    fn ask_rows(&self, ask: &mut dyn Ask) -> Result<(f64, f64), Refused> {
+        let Question { records, rows: Some(RowsQuestion { most, clip, sigma }), .. } = self.question else {
+            return Ok((self.question.records, 0.0));
+        };
+        let mut sums = [0.0; 2];
+        let term = Term::Columns { coordinates: &[], most_rows: Some(most) };
+        ask.sum(&Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma }, &mut sums)?;
+        #[expect(clippy::cast_precision_loss, reason = "a scale")]
+        let half = 0.5 * (most - 1) as f64;
+        // There is at least a row of each, and at most so many.
+        let rows = (records + half * (sums[0] + records)).clamp(records, records * (1.0 + 2.0 * half));
+        Ok((rows, half * sigma))
+    }
+
     /// Mean and factor of the covariance of the posterior.
+    ///
+    /// Of the rows of persons only a noisy number is known: let m(N) be the posterior's mean given N rows. To first order
+    /// the noise on N adds its variance times (dm/dN)(dm/dN)ᵀ to the covariance.
     fn ask(&self, ask: &mut dyn Ask) -> Result<(Vec<f64>, Cholesky), Refused> {
-        let Question { clip, sigma, records, width } = self.question;
+        let (records, doubt) = self.ask_rows(ask)?;
+        let Question { clip, sigma, width, .. } = self.question;
         let mut noisy = vec![0.0; width];
         let sum = Sum { term: Term::Statistics, temper: Temper::NONE, clip, batch: Sampling::Full, sigma };
         ask.sum(&sum, &mut noisy)?;
         let wrong = |requirement| Refused::Question { name: "model", requirement };
         let statistics = self.model.statistics(&self.schema).map_err(wrong)?;
-        statistics
-            .posterior(records, &noisy, sigma * sigma)
-            .and_then(|(mean, covariance)| Some((mean, Cholesky::new(&covariance, self.model.dimension())?)))
-            .ok_or(wrong("one whose posterior the noisy statistics determine; give proper priors"))
+        let given = |records: f64| statistics.posterior(records, &noisy, sigma * sigma);
+        let found = || {
+            let (mean, mut covariance) = given(records)?;
+            let d = mean.len();
+            if doubt > 0.0 {
+                let step = 1e-3 * records;
+                let ((more, _), (fewer, _)) = (given(records + step)?, given(records - step)?);
+                let slope: Vec<f64> =
+                    more.iter().zip(&fewer).map(|(a, b)| (a - b) * doubt / (2.0 * step)).collect();
+                (0..d * d).for_each(|k| covariance[k] += slope[k / d] * slope[k % d]);
+            }
+            Some((mean, Cholesky::new(&covariance, d)?))
+        };
+        found().ok_or(wrong("one whose posterior the noisy statistics determine; give proper priors"))
     }
 }
 

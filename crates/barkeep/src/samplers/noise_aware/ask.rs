@@ -6,6 +6,7 @@ use super::coordinates::Coordinates;
 use super::copula::{Belief, Products};
 use super::expectation::{Round, Set, information};
 use super::fit::{Answered, Fit, Scene};
+use super::persons::{MadeUp, RowLaw, make_up};
 use super::shares::{ROUNDS, Shares};
 use super::tail::{Bias, EDGES, Part};
 use crate::plan::start::prior_mode;
@@ -33,7 +34,10 @@ pub(crate) struct Setup {
     pub(super) model: Arc<dyn Model>,
     pub(super) coordinates: Coordinates,
     pub(super) shares: Shares,
+    /// Records, or persons.
     pub(super) records: f64,
+    /// The most rows of a person; 1 of a record.
+    pub(super) most_rows: u64,
     pub(super) law: Law,
 }
 
@@ -42,6 +46,8 @@ pub(crate) struct Learned {
     pub(super) set: Set,
     pub(super) others: Vec<Set>,
     pub(super) start: Vec<f64>,
+    /// How many rows persons have.
+    pub(super) rows: RowLaw,
     /// The least share of a level or of a true-or-false value, as it is believed to be.
     rarest: Option<f64>,
 }
@@ -54,6 +60,8 @@ pub(crate) struct Found {
     pub(super) fit: Fit,
     /// The mode after each round.
     pub(super) path: Vec<Vec<f64>>,
+    /// The rows of all persons, as they are believed to be; the number of records otherwise.
+    pub(super) total: f64,
     /// The least share of a level or of a true-or-false value, as it is believed to be.
     pub(super) rarest: Option<f64>,
 }
@@ -98,7 +106,7 @@ impl Setup {
     /// Asks about the columns.
     pub(super) fn learn(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Learned, Refused> {
         let regression = self.regression()?;
-        let (mut grids, response) = self.ask_columns(ask)?;
+        let (mut grids, response, rows) = self.ask_columns(ask)?;
         let products = self.ask_products(ask, &grids)?;
         if let Some(products) = &products {
             products.update(&mut grids, &self.coordinates.raws);
@@ -127,23 +135,23 @@ impl Setup {
         });
         let rarest = shares.reduce(f64::min);
         let start = self.start(regression, &response, &set);
-        Ok(Learned { set, others, start, rarest })
+        Ok(Learned { set, others, start, rows, rarest })
     }
 
     /// Asks for scores, round by round, and fits.
     pub(super) fn score(&self, ask: &mut dyn Ask, learned: Learned) -> Result<Found, Refused> {
         let regression = self.regression()?;
-        let Learned { set, others, start: mut theta, rarest } = learned;
-        let scene = self.scene(regression, &set, &others);
+        let Learned { set, others, start: mut theta, rows, rarest } = learned;
+        let scene = self.scene(regression, &set, &others, &rows);
         let (mut answered, mut path, mut fit): (Vec<Answered>, _, _) =
             (Vec::new(), vec![theta.clone()], None);
-        let mut bias = self.bias(regression);
+        let mut bias = self.bias(regression, scene.records);
         for k in 0..ROUNDS.len() {
             let mut round = self.round(&scene, &theta)?;
             if k == TAIL_ROUND {
-                self.ask_tail(ask, &round, &mut bias)?;
+                self.ask_tail(ask, &round, scene.records, &mut bias)?;
             }
-            self.choose_clips(&scene, &mut round, &bias)?;
+            self.choose_clips(&scene, &mut round, &bias, &rows)?;
             self.ask_scores(ask, k, &mut round)?;
             let round = Answered::new(&scene, round).ok_or(impossible("one with a law"))?;
             answered.push(round);
@@ -155,7 +163,8 @@ impl Setup {
             path.push(theta.clone());
         }
         let fit = fit.ok_or(impossible("one whose posterior the answers determine; give proper priors"))?;
-        Ok(Found { set, others, answered, fit, path, rarest })
+        let total = scene.records;
+        Ok(Found { set, others, answered, fit, path, total, rarest })
     }
 
     pub(super) fn scene<'a>(
@@ -163,17 +172,38 @@ impl Setup {
         regression: &'a Regression,
         set: &'a Set,
         others: &'a [Set],
+        rows: &RowLaw,
     ) -> Scene<'a> {
-        Scene { model: &*self.model, regression, records: self.records, top: self.top(), set, others }
+        let records = self.records * rows.mean();
+        Scene { model: &*self.model, regression, records, top: self.top(), set, others }
     }
 
-    /// Asks for the columns' moments; the response's come last.
-    fn ask_columns(&self, ask: &mut dyn Ask) -> Result<(Vec<Grid>, Known), Refused> {
+    /// The scene that a fit was made in.
+    pub(super) fn scene_of<'a>(&'a self, regression: &'a Regression, found: &'a Found) -> Scene<'a> {
+        let Found { set, others, total, .. } = found;
+        Scene { model: &*self.model, regression, records: *total, top: self.top(), set, others }
+    }
+
+    /// The most rows of a person, where the number of rows is asked for.
+    fn asked_rows(&self) -> Option<u64> {
+        (self.most_rows > 1).then_some(self.most_rows)
+    }
+
+    /// How many rows persons are taken to have before the first answer.
+    pub(super) fn rows_before(&self) -> RowLaw {
+        let known = Grid::new(false).known();
+        RowLaw::new(self.most_rows, known.mean, known.square)
+    }
+
+    /// Asks for the columns' moments; the response's come last, and those of the number of rows after them.
+    fn ask_columns(&self, ask: &mut dyn Ask) -> Result<(Vec<Grid>, Known, RowLaw), Refused> {
         let mut asked = self.coordinates.asked.clone();
         asked.push(self.coordinates.response);
-        let mut sums = vec![0.0; powers_width(&asked)];
-        let term = Term::Columns { coordinates: &asked };
-        let noise = sum(ask, term, powers_bound(&asked), self.shares.columns, &mut sums)? / self.records;
+        let most_rows = self.asked_rows();
+        let mut sums = vec![0.0; powers_width(&asked, most_rows)];
+        let term = Term::Columns { coordinates: &asked, most_rows };
+        let bound = powers_bound(&asked, most_rows);
+        let noise = sum(ask, term, bound, self.shares.columns, &mut sums)? / self.records;
         let mut means = sums.iter().map(|sum| sum / self.records);
         let mut grids: Vec<Grid> = asked
             .iter()
@@ -186,7 +216,13 @@ impl Setup {
             })
             .collect();
         let response = grids.pop().map(|grid| grid.known()).ok_or(impossible("one with a response"))?;
-        Ok((grids, response))
+        let rows = most_rows.map_or_else(RowLaw::one, |most| {
+            let mut grid = Grid::new(false);
+            grid.observe_moments(means.next().unwrap_or(0.0), means.next(), noise, self.records);
+            let known = grid.known();
+            RowLaw::new(most, known.mean, known.square)
+        });
+        Ok((grids, response, rows))
     }
 
     /// Asks for the products of standardised columns.
@@ -249,13 +285,12 @@ impl Setup {
     }
 
     /// What a clip's bias is believed to be before the tail is asked for.
-    pub(super) fn bias(&self, regression: &Regression) -> (Bias, Bias) {
+    pub(super) fn bias(&self, regression: &Regression, rows: f64) -> (Bias, Bias) {
         if self.shares.tail.is_none() {
             return (Bias::none(), Bias::none());
         }
-        let second =
-            if regression.parts().1 { Bias::expected(Part::Nuisance, self.records) } else { Bias::none() };
-        (Bias::expected(Part::Coefficients, self.records), second)
+        let second = if regression.parts().1 { Bias::expected(Part::Nuisance, rows) } else { Bias::none() };
+        (Bias::expected(Part::Coefficients, rows), second)
     }
 
     /// A round at θ: its whitening by the information there.
@@ -269,11 +304,11 @@ impl Setup {
         self.model.prior_precision(theta, &mut prior);
         for j in 0..d {
             for k in 0..d {
-                matrix[j * d + k] += prior[j * parameters + k] / self.records;
+                matrix[j * d + k] += prior[j * parameters + k] / scene.records;
             }
         }
         if has_nuisance {
-            other += prior[d * parameters + d] / self.records;
+            other += prior[d * parameters + d] / scene.records;
         }
         // Features in different units are made comparable before small eigenvalues are raised.
         let units: Vec<f64> = (0..d).map(|j| 1.0 / matrix[j * d + j].max(1e-300).sqrt()).collect();
@@ -295,12 +330,20 @@ impl Setup {
             narrowness: (1.0, 1.0),
             answer: vec![0.0; parameters],
             noise: vec![0.0; parameters],
+            gains: None,
         })
     }
 
-    fn choose_clips(&self, scene: &Scene<'_>, round: &mut Round, bias: &(Bias, Bias)) -> Result<(), Refused> {
+    /// Chooses how narrow rows are clipped and, where persons have several, their sums.
+    fn choose_clips(
+        &self,
+        scene: &Scene<'_>,
+        round: &mut Round,
+        bias: &(Bias, Bias),
+        rows: &RowLaw,
+    ) -> Result<(), Refused> {
         let pick = |block, ratio: Ratio, bias: &Bias| {
-            let noise = Noise { per_clip: 2.0 * ratio.get(), records: self.records };
+            let noise = Noise { per_clip: rows.noise_of(2.0 * ratio.get()), records: scene.records };
             choose(scene.regression, round, block, scene.set, scene.top, noise, bias)
                 .map(|(narrow, _)| narrow)
                 .ok_or(impossible("one whose scores inform about every parameter"))
@@ -311,13 +354,26 @@ impl Setup {
             None => 1.0,
         };
         round.narrowness = (coefficients, nuisance);
+        if !rows.is_one() {
+            let (first, second) = make_up(scene.regression, round, scene.set, rows, scene.top)
+                .ok_or(impossible("one with a law"))?;
+            let own = round.clips();
+            let gain =
+                |made: &MadeUp, own: f64, ratio: Ratio| made.choose(own, 2.0 * ratio.get(), self.records);
+            let coefficients = gain(&first, own.0, self.shares.together.0);
+            let nuisance = match (second, self.shares.together.1) {
+                (Some(made), Some(ratio)) => gain(&made, own.1, ratio),
+                _ => coefficients.clone(),
+            };
+            round.gains = Some((coefficients, nuisance));
+        }
         Ok(())
     }
 
     /// Asks for the scores of round k.
     fn ask_scores(&self, ask: &mut dyn Ask, k: usize, round: &mut Round) -> Result<(), Refused> {
         let (first, second) = self.shares.rounds[k];
-        let (coefficients, nuisance) = round.clips();
+        let (coefficients, nuisance) = round.outer_clips();
         let mut answer = round.answer.clone();
         let d = answer.len() - usize::from(second.is_some());
         let noise = sum(ask, Term::Centred(round.coefficients()), coefficients, first, &mut answer[..d])?;
@@ -330,13 +386,19 @@ impl Setup {
     }
 
     /// Asks how far out records lie, and renews what a clip's bias is believed to be.
-    fn ask_tail(&self, ask: &mut dyn Ask, round: &Round, bias: &mut (Bias, Bias)) -> Result<(), Refused> {
+    fn ask_tail(
+        &self,
+        ask: &mut dyn Ask,
+        round: &Round,
+        rows: f64,
+        bias: &mut (Bias, Bias),
+    ) -> Result<(), Refused> {
         let Some(ratio) = self.shares.tail else { return Ok(()) };
         let mut learn = |score: CentredScore<'_>, part| -> Result<Bias, Refused> {
             let mut bins = [0.0; EDGES.len()];
             let term = Term::Tail { score, edges: &EDGES };
             let noise = sum(ask, term, std::f64::consts::SQRT_2, ratio, &mut bins)?;
-            Ok(Bias::given(&bins.map(|bin| bin / self.records), noise / self.records, part, self.records))
+            Ok(Bias::given(&bins.map(|bin| bin / self.records), noise / self.records, part, rows))
         };
         bias.0 = learn(round.coefficients(), Part::Coefficients)?;
         if self.shares.together.1.is_some() {

@@ -29,12 +29,12 @@ impl Found {
         checks.extend(self.last_rounds(setup));
         checks.extend(self.conflict(setup));
         checks.extend(self.width(setup));
-        checks.extend(self.rarity(setup));
-        if setup.law == Law::Binomial && setup.records < 1000.0 {
+        checks.extend(self.rarity());
+        if setup.law == Law::Binomial && self.total < 1000.0 {
             checks.push(Check::found(
                 "few_binomial_records",
                 Grade::Wide,
-                setup.records,
+                self.total,
                 "fewer than 1000 records of a binomial response: intervals are too narrow at this size",
                 "use more records",
             ));
@@ -63,7 +63,7 @@ impl Found {
     /// is believed of the columns.
     fn last_rounds(&self, setup: &Setup) -> Option<Check> {
         let regression = setup.regression().ok()?;
-        let scene = setup.scene(regression, &self.set, &self.others);
+        let scene = setup.scene_of(regression, self);
         let seen = scene.expected(&self.answered, &self.fit.mode, self.set.len(), Wanted::Mean)?;
         let rest = scene.rest(&self.answered, &seen.mean);
         let (d, size) = (self.fit.mode.len(), rest.len());
@@ -158,7 +158,7 @@ impl Found {
         let mut prior = vec![0.0; parameters * parameters];
         setup.model.prior_precision(&self.fit.mode, &mut prior);
         let total: Vec<f64> =
-            (0..d * d).map(|k| setup.records * matrix[k] + prior[(k / d) * parameters + k % d]).collect();
+            (0..d * d).map(|k| self.total * matrix[k] + prior[(k / d) * parameters + k % d]).collect();
         let own = Cholesky::new(&total, d)?.inverse();
         let lower = self.fit.factor.lower();
         let mut ratios: Vec<f64> =
@@ -174,8 +174,8 @@ impl Found {
     }
 
     /// Levels with hardly a record.
-    fn rarity(&self, setup: &Setup) -> Option<Check> {
-        let records = self.rarest? * setup.records;
+    fn rarity(&self) -> Option<Check> {
+        let records = self.rarest? * self.total;
         Some(if records < RARE {
             Check::found(
                 "rare_level",

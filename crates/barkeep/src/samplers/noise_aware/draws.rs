@@ -51,7 +51,7 @@ impl NoiseAware {
     /// Judges a batch of proposals.
     fn propose(&self, found: &Found, rng: &mut PublicRng) -> Result<Vec<Point>, Refused> {
         let regression = self.setup.regression()?;
-        let scene = self.setup.scene(regression, &found.set, &found.others);
+        let scene = self.setup.scene_of(regression, found);
         let d = found.fit.mode.len();
         let mut points: Vec<Point> = (0..BATCH)
             .map(|_| {
@@ -82,7 +82,7 @@ impl NoiseAware {
         let Some(found) = self.found.take() else { return Ok(Outcome::Rejected) };
         if self.now.is_none() {
             let regression = self.setup.regression()?;
-            let scene = self.setup.scene(regression, &found.set, &found.others);
+            let scene = self.setup.scene_of(regression, &found);
             let height = scene.log_posterior(&found.answered, &found.fit, &found.fit.mode);
             self.now = Some(Point { theta: found.fit.mode.clone(), height, proposed: 0.0 });
         }

@@ -51,5 +51,6 @@ pub(super) fn round(theta: &[f64], narrowness: (f64, f64)) -> Round {
         narrowness,
         answer: vec![0.0; theta.len()],
         noise: vec![1.0; theta.len()],
+        gains: None,
     }
 }

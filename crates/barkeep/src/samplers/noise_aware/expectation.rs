@@ -1,5 +1,6 @@
 //! Computes what answers are expected at θ: sums over made-up records and the nodes of their responses.
 
+use super::persons::Gain;
 use barkeep_model::{CentredScore, NodeRoom, Regression, ScoreBlock, Scorer};
 use rayon::prelude::*;
 
@@ -65,6 +66,8 @@ pub(super) struct Round {
     pub(super) answer: Vec<f64>,
     /// The noise on it.
     pub(super) noise: Vec<f64>,
+    /// Where persons have several rows: what the clip of their sums makes of the coefficients and of the nuisance.
+    pub(super) gains: Option<(Gain, Gain)>,
 }
 
 impl Round {
@@ -72,6 +75,16 @@ impl Round {
     pub(super) fn clips(&self) -> (f64, f64) {
         let d = (self.whitening.len() as f64).sqrt();
         (self.narrowness.0 * d.sqrt(), self.narrowness.1)
+    }
+
+    /// Clips of a record's or person's term: of the coefficients and of the nuisance.
+    pub(super) fn outer_clips(&self) -> (f64, f64) {
+        self.gains.as_ref().map_or_else(|| self.clips(), |(first, second)| (first.clip, second.clip))
+    }
+
+    /// The gain of one parameter's block.
+    pub(super) fn gain(&self, is_nuisance: bool) -> Option<&Gain> {
+        self.gains.as_ref().map(|(first, second)| if is_nuisance { second } else { first })
     }
 
     /// The question about the coefficients.
@@ -163,6 +176,30 @@ pub(super) struct Expected {
 }
 
 impl Expected {
+    /// Turns what is expected of rows into what is expected of persons, over the number of rows.
+    pub(super) fn squeeze(&mut self, rounds: &[(&Round, &Held)], d: usize) {
+        let size = self.mean.len();
+        let parameters = size / rounds.len().max(1);
+        let width = self.slopes.len() / size.max(1);
+        for (k, (round, _)) in rounds.iter().enumerate() {
+            let Some((first, second)) = &round.gains else { continue };
+            let at = k * parameters;
+            for (gain, from, to) in [(first, at, at + d), (second, at + d, at + parameters)] {
+                if from == to {
+                    continue;
+                }
+                gain.squeeze(&mut self.mean[from..to], &mut self.slopes[from * width..to * width]);
+                if !self.covariance.is_empty() {
+                    let root = gain.share.sqrt();
+                    for i in from..to {
+                        (0..size).for_each(|j| self.covariance[i * size + j] *= root);
+                        (0..size).for_each(|j| self.covariance[j * size + i] *= root);
+                    }
+                }
+            }
+        }
+    }
+
     fn zero(size: usize, parameters: usize, wanted: Wanted) -> Self {
         let slopes = if wanted == Wanted::Mean { 0 } else { size * parameters };
         let covariance = if wanted == Wanted::Covariance { size * size } else { 0 };

@@ -25,7 +25,7 @@ const STEPS: usize = 30;
 pub(super) struct Scene<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) regression: &'a Regression,
-    /// n.
+    /// n, or the rows of all persons as they are believed to be.
     pub(super) records: f64,
     /// The largest response.
     pub(super) top: f64,
@@ -85,7 +85,20 @@ impl Scene<'_> {
         count: usize,
         wanted: Wanted,
     ) -> Option<Expected> {
-        expect(self.regression, &Self::rounds(answered), (self.set, count), theta, self.top, wanted)
+        self.expected_over(&Self::rounds(answered), (self.set, count), theta, wanted)
+    }
+
+    /// The same over records as they might be.
+    fn expected_over(
+        &self,
+        rounds: &[(&Round, &Held)],
+        set: (&Set, usize),
+        theta: &[f64],
+        wanted: Wanted,
+    ) -> Option<Expected> {
+        let mut expected = expect(self.regression, rounds, set, theta, self.top, wanted)?;
+        expected.squeeze(rounds, self.regression.parts().0);
+        Some(expected)
     }
 
     /// What the answers differ from their expectation by.
@@ -117,7 +130,10 @@ impl Scene<'_> {
         let pull = |k: usize, j: usize| {
             let (coefficients, nuisance) = answered[k].round.narrowness;
             let is_nuisance = j == self.regression.parts().0;
-            if is_nuisance { bias.1.at(nuisance) } else { bias.0.at(coefficients) }
+            let own = if is_nuisance { bias.1.at(nuisance) } else { bias.0.at(coefficients) };
+            let Some(gain) = answered[k].round.gain(is_nuisance) else { return own };
+            let width = if is_nuisance { 1.0 } else { self.regression.parts().0 as f64 };
+            (gain.small() * own).hypot((n / width).sqrt() * gain.bias)
         };
         for k in 0..answered.len() {
             for l in 0..answered.len() {
@@ -134,14 +150,7 @@ impl Scene<'_> {
             .map(|r| {
                 let rounds: Vec<(&Round, &Held)> =
                     answered.iter().map(|one| (&one.round, &one.others[r])).collect();
-                let seen = expect(
-                    self.regression,
-                    &rounds,
-                    (&self.others[r], shortest),
-                    theta,
-                    self.top,
-                    Wanted::Mean,
-                )?;
+                let seen = self.expected_over(&rounds, (&self.others[r], shortest), theta, Wanted::Mean)?;
                 Some(seen.mean.iter().zip(&base.mean).map(|(a, b)| n * (a - b)).collect())
             })
             .collect::<Option<_>>()?;

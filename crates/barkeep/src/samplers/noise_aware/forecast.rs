@@ -51,10 +51,11 @@ impl Setup {
         let belief = Belief::before(&self.coordinates, &grids);
         let set =
             Set::new(regression, &belief.rows(&self.coordinates, self.columns(), RECORDS), self.columns());
-        let scene = self.scene(regression, &set, &[]);
+        let rows = self.rows_before();
+        let scene = self.scene(regression, &set, &[], &rows);
         let round = self.round(&scene, &prior_mode(&*self.model)).ok()?;
         let cost = |block, ratio: Ratio, bias: &Bias| {
-            let noise = Noise { per_clip: 2.0 * ratio.get(), records: self.records };
+            let noise = Noise { per_clip: rows.noise_of(2.0 * ratio.get()), records: scene.records };
             choose(regression, &round, block, &set, scene.top, noise, bias).map(|(_, cost)| cost)
         };
         let (d, has_nuisance) = regression.parts();
@@ -66,17 +67,18 @@ impl Setup {
             }
             Some(((mean - 1.0).max(1e-4) / kept).sqrt())
         };
-        let (clean, strayed) = (error(&self.clean_bias())?, error(&self.bias(regression))?);
+        let (clean, strayed) =
+            (error(&self.clean_bias(scene.records))?, error(&self.bias(regression, scene.records))?);
         let error = (clean * strayed).sqrt();
         let width = (1.0 + error * error).sqrt();
         Some(Expected { error, range: (0.7 * clean, 1.5 * strayed), width })
     }
 
     /// What a clip's bias is believed to be after a tail that shows no excess.
-    fn clean_bias(&self) -> (Bias, Bias) {
+    fn clean_bias(&self, rows: f64) -> (Bias, Bias) {
         let Some(ratio) = self.shares.tail else { return (Bias::none(), Bias::none()) };
         let noise = ratio.get() * 2.0 * std::f64::consts::SQRT_2 / self.records;
-        let of = |part| Bias::given(&[0.0; EDGES.len()], noise, part, self.records);
+        let of = |part| Bias::given(&[0.0; EDGES.len()], noise, part, rows);
         (of(Part::Coefficients), of(Part::Nuisance))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `coordinates` finds the raw columns behind a formula; `columns` and `copula` learn from two answers how records look and
 //! make such records up; `expectation` computes what scores are expected at any θ over them; `clip` and `tail` choose how
-//! scores are clipped; `fit` finds the posterior given all answers; `ask` asks, `draws` draws; `shares` fixes every price in
+//! scores are clipped; `persons` adds rows up by person; `fit` finds the posterior given all answers; `ask` asks, `draws` draws; `shares` fixes every price in
 //! advance; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
 
 mod ask;
@@ -17,6 +17,7 @@ mod example;
 mod expectation;
 mod fit;
 mod forecast;
+mod persons;
 mod rule;
 mod shares;
 mod sobol;
@@ -30,7 +31,7 @@ use self::coordinates::Coordinates;
 use self::shares::{LEARNING, Shares};
 use crate::samplers::entry::{Questions, Setting};
 use barkeep_accounting::{Neighbours, Ratio};
-use barkeep_data::View;
+use barkeep_data::{Unit, View};
 use barkeep_model::Regression;
 use std::sync::Arc;
 
@@ -49,7 +50,14 @@ impl Setup {
         let shares =
             Shares::new(whole, LEARNING, has_columns, law.has_long_scores(), coefficients, has_nuisance)
                 .map_err(|_| "needs a larger budget")?;
-        Ok(Self { model: Arc::clone(setting.model), coordinates, shares, records: setting.records, law })
+        let most_rows = match setting.unit {
+            Unit::Record => 1,
+            Unit::Person { most_rows } => {
+                most_rows.ok_or("needs data.most_rows: how many rows persons have is part of its model")?
+            }
+        };
+        let model = Arc::clone(setting.model);
+        Ok(Self { model, coordinates, shares, records: setting.records, most_rows, law })
     }
 
     /// The same with another share of the budget for the columns.
@@ -66,7 +74,7 @@ impl Setup {
         &self.coordinates.view
     }
 
-    /// Diffusion time that the budget buys after the columns, for gradients of length 1.
+    /// Diffusion time that the budget buys after the columns, for gradients of length 1 of a record or person.
     pub(crate) fn time_at_unit_width(&self) -> f64 {
         self.shares.left * self.records / (self.shares.whole.get() * self.shares.whole.get())
     }

@@ -15,6 +15,7 @@ use super::columns::Grid;
 use super::copula::Belief;
 use super::draws::NoiseAware;
 use super::expectation::Set;
+use super::persons::RowLaw;
 use crate::plan::start::prior_mode;
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
@@ -71,6 +72,8 @@ impl Branch {
 pub(crate) struct Dynamics {
     /// S, row by row, with S·Sᵀ = (nF + prior precision)⁻¹.
     factor: Vec<f64>,
+    /// n, or the rows of all persons as they are believed to be.
+    records: f64,
     /// w.
     width: f64,
     /// What the clip is expected to move means by, in posterior standard deviations.
@@ -113,25 +116,30 @@ impl Rule {
         let rows =
             Belief::before(&setup.coordinates, &grids).rows(&setup.coordinates, setup.columns(), MADE_UP);
         let set = Set::new(regression, &rows, setup.columns());
-        self.branch(&set, &prior_mode(&*setup.model))
+        self.branch(&set, &prior_mode(&*setup.model), &setup.rows_before())
     }
 
     /// The branch for columns as a set has them, and the dynamics if they were taken.
-    fn branch(&self, set: &Set, start: &[f64]) -> (Branch, Option<Dynamics>) {
-        let dynamics = self.dynamics(set, start);
+    fn branch(&self, set: &Set, start: &[f64], rows: &RowLaw) -> (Branch, Option<Dynamics>) {
+        let dynamics = self.dynamics(set, start, rows);
         let better = dynamics.as_ref().is_some_and(|it| it.time >= ENOUGH && it.bias <= LARGEST_BIAS);
         let favoured = if better { Branch::Dynamics } else { Branch::Scores };
         (self.forced.unwrap_or(favoured), dynamics)
     }
 
     /// Dynamics whitened by the information at `start` over a set, for what of the budget is left.
-    fn dynamics(&self, set: &Set, start: &[f64]) -> Option<Dynamics> {
+    ///
+    /// A person's gradient is as long as the most rows of one make it, or clipped as that of a usual person would be; n is the
+    /// number of rows.
+    fn dynamics(&self, set: &Set, start: &[f64], rows: &RowLaw) -> Option<Dynamics> {
         let setup = &self.setup;
         let regression = setup.regression().ok()?;
-        let round = setup.round(&setup.scene(regression, set, &[]), start).ok()?;
+        let scene = setup.scene(regression, set, &[], rows);
+        let round = setup.round(&scene, start).ok()?;
         let (d, has_nuisance) = regression.parts();
         let size = d + usize::from(has_nuisance);
-        let root = setup.records.sqrt();
+        let (records, root) = (scene.records, scene.records.sqrt());
+        let most = setup.most_rows as f64;
         let (mut factor, mut transposed) = (vec![0.0; size * size], vec![0.0; size * size]);
         for j in 0..d {
             for k in 0..d {
@@ -144,21 +152,21 @@ impl Rule {
             factor[size * size - 1] = round.stretch / root;
             transposed[size * size - 1] = round.stretch / root;
         }
-        let bound = setup.model.lipschitz_through(&self.schema, &transposed).map(|bound| bound * root);
+        let bound = setup.model.lipschitz_through(&self.schema, &transposed).map(|bound| bound * root * most);
         let bound = bound.filter(|bound| bound.is_finite() && *bound > 0.0);
         let (width, bias) = match bound {
             Some(bound) => (bound * (1.0 + SLACK), 0.0),
-            None => (self.own.width, self.own.tail / (self.own.width * self.own.width)),
+            None => (self.own.width * rows.mean().sqrt(), self.own.tail / (self.own.width * self.own.width)),
         };
         let mu = (1.0 - SLACK) / setup.shares.whole.get();
-        let paid = setup.shares.left * mu * mu * setup.records;
+        let paid = setup.shares.left * mu * mu * records;
         // A gradient that is just not clipped curves a logarithm of a scale by its own length.
         let steep = if bound.is_some() { 1.0 } else { 1.0 + std::f64::consts::SQRT_2 * width };
         let longest = LONGEST_STEP.min(Integrator::Overdamped { step: 1.0 }.steady_step(steep));
         #[expect(clippy::cast_precision_loss, reason = "steps are far fewer than 2^53")]
         let steps = self.steps as f64;
         let step = (paid / (width * width * steps)).min(longest);
-        Some(Dynamics { factor, width, bias, step, time: step * steps })
+        Some(Dynamics { factor, records, width, bias, step, time: step * steps })
     }
 }
 
@@ -182,9 +190,9 @@ impl Dynamics {
 
     /// The kernel.
     fn flow(self, setup: &Setup) -> Result<Flow, Refused> {
-        let clip = Clip::new(self.width / setup.records.sqrt())?;
+        let clip = Clip::new(self.width / self.records.sqrt())?;
         let (temper, batch) = (Temper::NONE, Sampling::Full);
-        let asking = Asking { temper, clip, records: setup.records, batch, inflation: 1.0 };
+        let asking = Asking { temper, clip, records: self.records, batch, inflation: 1.0 };
         let burn_in = BurnIn { draws: self.burn_in(), third: false };
         let vigil = Vigil { friction: 2.0, bias: self.bias, burn_in };
         let integrator = Integrator::Overdamped { step: self.step };
@@ -213,7 +221,7 @@ impl Weighing {
     /// Takes a branch.
     fn weigh(&self, learned: Learned, state: &mut State) -> Result<Running, Refused> {
         let setup = &self.rule.setup;
-        let (branch, dynamics) = self.rule.branch(&learned.set, &learned.start);
+        let (branch, dynamics) = self.rule.branch(&learned.set, &learned.start, &learned.rows);
         match (branch, dynamics) {
             (Branch::Dynamics, Some(dynamics)) => {
                 if !self.rule.started {

@@ -23,8 +23,8 @@ const LITTLE: f64 = 0.05;
 
 /// Why noise-aware questions cannot be asked under a setting, if so.
 pub(crate) fn refusal(setting: &Setting<'_>) -> Option<&'static str> {
-    if setting.unit != Unit::Record {
-        return Some("needs a record for each person: how many rows persons have is not part of its model");
+    if setting.unit == (Unit::Person { most_rows: None }) {
+        return Some("needs data.most_rows: how many rows persons have is part of its model");
     }
     (setting.temper != Temper::NONE).then_some(
         "needs temper = 1: noisy scores have a likelihood of their own, and no power of it is meant",

@@ -1,9 +1,11 @@
-//! Asks gates on tables of persons: a person is a record whose term is the sum over the person's rows.
+//! Asks gates on tables of persons: a person is a record whose term is the sum over the person's rows, or their mean.
 
 use super::*;
+use crate::sums::gram::{gram_reach, gram_unit, is_square};
+use crate::sums::lattice::full_unit;
 use crate::sums::passes::Worker;
 use crate::test_support::echo::encode;
-use crate::{Choose, PersonsBuilder, Table};
+use crate::{Choose, Coordinate, Curve, PersonsBuilder, Table, Term, powers_bound};
 
 /// The rows of each person.
 type Rows = Vec<Vec<Vec<f64>>>;
@@ -140,6 +142,110 @@ proptest! {
                 let moved: i128 = vector.iter().zip(neighbour).map(|(a, b)| i128::from(a - b).pow(2)).sum();
                 prop_assert!(moved <= 1 << 62);
             }
+        }
+    }
+}
+
+/// The lattice sums of moments of columns with the number of rows, and of products.
+fn averaged(gate: &mut Gate, dimension: usize, radius: f64) -> [Vec<i64>; 2] {
+    let coordinates: Vec<Coordinate> = (0..dimension)
+        .map(|column| Coordinate {
+            column,
+            curve: Curve::Line,
+            scale: 1.0,
+            shift: 0.0,
+            squared: column % 2 == 0,
+        })
+        .collect();
+    let (centres, spreads) = (vec![0.1; dimension], vec![0.3; dimension]);
+    let terms = [
+        (
+            Term::Columns { coordinates: &coordinates, most_rows: Some(9) },
+            powers_bound(&coordinates, Some(9)),
+        ),
+        (Term::Gram { coordinates: &coordinates, centres: &centres, spreads: &spreads }, radius),
+    ];
+    let curator = Arc::clone(&gate.curator);
+    terms.map(|(term, clip)| {
+        let clip = Clip::new(clip).unwrap();
+        let question = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
+        let charged = curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap();
+        let terms = curator.terms(term).unwrap();
+        curator.vector(&charged, &terms, None, &mut gate.workers).open().to_vec()
+    })
+}
+
+/// What a person adds: the mean over rows of z, z² − 1 and of x·xᵀ, in floating point; the number of rows after the former.
+fn means(rows: &[Vec<f64>], radius: f64) -> [Vec<f64>; 2] {
+    let (count, dimension) = (rows.len() as f64, rows[0].len());
+    let (mut powers, mut firsts, mut products) = (Vec::new(), vec![0.0; dimension], Vec::new());
+    let mean = |each: &dyn Fn(&Vec<f64>) -> f64| rows.iter().map(each).sum::<f64>() / count;
+    for j in 0..dimension {
+        powers.push(mean(&|row| row[j]));
+        if j % 2 == 0 {
+            powers.push(mean(&|row| row[j] * row[j] - 1.0));
+        }
+    }
+    let z = (2.0 * (count - 1.0) / 8.0 - 1.0).clamp(-1.0, 1.0);
+    powers.extend([z, z * z - 1.0]);
+    let standard = |row: &Vec<f64>, j: usize| {
+        let length = row.iter().map(|x| ((x - 0.1) / 0.3).powi(2)).sum::<f64>().sqrt();
+        (row[j] - 0.1) / 0.3 * (radius / length).min(1.0)
+    };
+    for (j, first) in firsts.iter_mut().enumerate() {
+        *first = mean(&|row| standard(row, j));
+        products.extend((j..dimension).map(|k| mean(&|row| standard(row, j) * standard(row, k))));
+    }
+    [powers, [firsts, products].concat()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    /// Moments and products are means over each person's rows, whatever the order of the file and the number of threads.
+    #[test]
+    fn columns_are_averaged_by_person(seed in any::<u64>(), count in 1_usize..300, dimension in 1_usize..4) {
+        const RADIUS: f64 = 1.5;
+        let persons = persons(seed, count, dimension, 12);
+        let found = averaged(&mut open_table(table_of(&persons, seed, true, None), dimension), dimension, RADIUS);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let again = pool.install(|| {
+            averaged(&mut open_table(table_of(&persons, seed ^ 9, false, None), dimension), dimension, RADIUS)
+        });
+        prop_assert_eq!(&found[1], &again[1]);
+        let units = [
+            full_unit(Temper::NONE, Clip::new(((dimension + 1) as f64).sqrt()).unwrap()),
+            gram_unit(RADIUS).unwrap(),
+        ];
+        for (kind, sums) in found.iter().enumerate() {
+            for (k, sum) in sums.iter().enumerate() {
+                let expected: f64 = persons.iter().map(|rows| means(rows, RADIUS)[kind][k]).sum();
+                // Rounding takes up to a step of the lattice off each, and 1e-4 off products whose rows are integers.
+                let slack = count as f64 * (1e-8 + if kind == 1 { 4e-4 } else { 0.0 });
+                prop_assert!((*sum as f64 * units[kind] - expected).abs() < slack, "{} {}: {} {}", kind, k, sum, expected);
+            }
+        }
+    }
+
+    /// All rows of a person are replaced: moments move by what a record may move them, products too.
+    #[test]
+    fn replacing_a_whole_person_moves_means_no_further(seed in any::<u64>(), count in 1_usize..20, dimension in 1_usize..4) {
+        const RADIUS: f64 = 2.5;
+        let mut persons: Rows = persons(seed, count, dimension, 9);
+        let before = averaged(&mut open_table(table_of(&persons, 1, false, None), dimension), dimension, RADIUS);
+        let one = (seed % count as u64) as usize;
+        let axis = |j: usize| (0..dimension).map(|k| if j == k { 1e3 } else { 0.1 }).collect::<Vec<f64>>();
+        let blocks = EXTREMES.into_iter().flat_map(|extreme| [1, 700].map(|length| vec![vec![extreme; dimension]; length]));
+        let corners = [vec![axis(0)], vec![axis(dimension - 1); 40], (0..33).map(|i| axis(i % dimension)).collect()];
+        for block in blocks.chain(corners) {
+            persons[one] = block;
+            let after = averaged(&mut open_table(table_of(&persons, 2, false, None), dimension), dimension, RADIUS);
+            let moved: i128 = before[0].iter().zip(&after[0]).map(|(a, b)| i128::from(a - b).pow(2)).sum();
+            prop_assert!(moved <= 1 << 62);
+            let weight = |k: usize| if is_square(k, dimension) { 1 } else { 2 };
+            let pairs = before[1].iter().zip(&after[1]).enumerate();
+            let moved: i128 = pairs.map(|(k, (a, b))| i128::from(a - b).pow(2) * weight(k)).sum();
+            prop_assert!((moved as f64).sqrt() <= gram_reach(Neighbours::Substitute), "{}", moved);
         }
     }
 }

@@ -35,9 +35,11 @@ fn draws_follow_the_posterior() {
         coordinates: example::coordinates(&spec, Law::Logit),
         shares: Shares::new(whole, LEARNING, false, false, 1, false).unwrap(),
         records,
+        most_rows: 1,
         law: Law::Logit,
     };
-    let found = Found { set, others: Vec::new(), answered, fit, path: vec![vec![0.0]; 2], rarest: None };
+    let path = vec![vec![0.0]; 2];
+    let found = Found { set, others: Vec::new(), answered, fit, path, total: records, rarest: None };
     let mut kernel = NoiseAware::new(Arc::new(setup));
     kernel.found = Some(found);
     let mut rng = PublicRng::new(5, 0);
