@@ -15,7 +15,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     private: true,
     examples: &[
         Example::small_regression(400, "steps = 1"),
-        Example::small_regression(20_000, "steps = 900").named("on many records"),
+        Example::small_regression(5_000, "steps = 900").named("on many records"),
     ],
     prepare,
 };
