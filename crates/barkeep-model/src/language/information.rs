@@ -12,6 +12,7 @@ use std::ops::Range;
 use super::build::{Observed, Response};
 use super::graph::Graph;
 use super::laws::{Law, Support, Weighted};
+use super::observed::MOST_COUNTS;
 use super::program::Program;
 use crate::Scratch;
 
@@ -231,17 +232,19 @@ impl Nodes {
                 }
                 row[flag] = when;
                 for k in 0..TIMES {
-                    row[response.column] = middle(k, TIMES);
+                    let limit = middle(k, TIMES);
+                    row[response.column] = if response.law.is_count() { limit.floor() } else { limit };
                     self.push(&row, 1.0 / TIMES as f64);
                 }
             }
-            // Every count, or fixed points between the bounds, weighted by the density.
+            // Every count, or every few of many, or fixed points between the bounds, weighted by the density.
             Observed::Truncated if response.law.supports().contains(&Support::Whole) => {
+                let stride = ((high - low + 1.0) / MOST_COUNTS).ceil();
                 let mut value = low;
                 while value <= high {
                     row[response.column] = value;
-                    self.push(&row, 1.0);
-                    value += 1.0;
+                    self.push(&row, stride);
+                    value += stride;
                 }
             }
             Observed::Truncated => {

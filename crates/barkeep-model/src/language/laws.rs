@@ -4,6 +4,7 @@ mod categories;
 mod counts;
 mod positive;
 mod real;
+mod tails;
 
 use barkeep_data::{Column, Kind};
 
@@ -53,7 +54,7 @@ pub(crate) struct LawEntry {
     pub(crate) support: Support,
     /// ln p(y).
     pub(crate) density: fn(&mut Graph, Id, &[Id]) -> Id,
-    /// ln P(Y ≤ y) and ln P(Y > y), where they have a closed form.
+    /// ln P(Y ≤ y) and ln P(Y > y), where the graph can hold them.
     pub(crate) cumulative: Option<Tails>,
     /// A draw, from variates uniform on (0, 1).
     pub(crate) draw: fn(&[f64], &mut dyn FnMut() -> f64) -> f64,
@@ -185,6 +186,25 @@ impl Law {
         }
     }
 
+    /// ln P(Y ≤ y) and ln P(Y > y), where all its parts have them.
+    pub(crate) fn tails(&self, graph: &mut Graph, y: Id) -> Option<(Id, Id)> {
+        match self {
+            Self::One { entry, arguments } => Some((entry.cumulative?)(graph, y, arguments)),
+            Self::Mixture(parts) => {
+                let nothing = graph.constant(f64::NEG_INFINITY);
+                let mut sums = (nothing, nothing);
+                for (probability, part) in parts {
+                    let weight = graph.unary(super::op::Unary::Ln, *probability);
+                    let (below, above) = part.tails(graph, y)?;
+                    let (below, above) = (graph.add(weight, below), graph.add(weight, above));
+                    sums.0 = graph.binary(Binary::LogAddExp, sums.0, below);
+                    sums.1 = graph.binary(Binary::LogAddExp, sums.1, above);
+                }
+                Some(sums)
+            }
+        }
+    }
+
     /// The same law with its nodes replaced by their places in a list that grows by them.
     pub(crate) fn listed(&self, nodes: &mut Vec<Id>) -> Self {
         let mut place = |id: Id| {
@@ -209,6 +229,18 @@ impl Law {
             Self::One { entry, .. } => vec![entry.support],
             Self::Mixture(parts) => parts.iter().flat_map(|(_, part)| part.supports()).collect(),
         }
+    }
+
+    /// Whether it is one of whole numbers.
+    pub(crate) fn is_count(&self) -> bool {
+        self.supports().iter().all(|support| *support == Support::Whole)
+    }
+
+    /// The least and the largest value of all its parts.
+    pub(crate) fn support(&self) -> (f64, f64) {
+        self.supports().iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), support| {
+            (support.least().min(least), support.most().max(most))
+        })
     }
 
     /// A draw at the nodes' values.

@@ -2,34 +2,35 @@
 
 use super::build::Observed;
 use super::graph::{Graph, Id};
-use super::laws::{LAWS, Law, Support};
+use super::laws::{LAWS, Law};
 use super::op::{Binary, Unary};
 
-/// The distributions whose tails have a closed form.
+/// The distributions that have tails.
 pub(crate) fn with_tails() -> String {
     let names: Vec<&str> = LAWS.iter().filter(|law| law.cumulative.is_some()).map(|law| law.name).collect();
     names.join(", ")
 }
 
 /// The most values of a count whose probabilities are added up.
-const MOST_COUNTS: f64 = 256.0;
+pub(crate) const MOST_COUNTS: f64 = 256.0;
 
-/// ln P(low ≤ Y ≤ high): by the tails where they have a closed form, by adding up where there are few counts.
+/// ln P(low ≤ Y ≤ high): by adding up where there are few counts, else by the tails.
 pub(crate) fn log_mass(graph: &mut Graph, law: &Law, low: f64, high: f64) -> Option<Id> {
-    if law.supports().iter().all(|support| *support == Support::Whole) {
-        return log_count_mass(graph, law, low, high);
+    let whole = law.is_count();
+    if whole && high - low < MOST_COUNTS {
+        return Some(log_count_mass(graph, law, low, high));
     }
-    let Law::One { entry, arguments } = law else { return None };
-    let cumulative = entry.cumulative?;
-    let (below, above) = (low > entry.support.least(), high < entry.support.most());
-    let (low, high) = (graph.constant(low), graph.constant(high));
+    let (least, most) = law.support();
+    let (below, above) = (low > least, high < most);
+    // What lies below a count's least value ends one before it.
+    let (low, high) = (graph.constant(if whole { low - 1.0 } else { low }), graph.constant(high));
     Some(match (below, above) {
         (false, false) => graph.constant(0.0),
-        (true, false) => cumulative(graph, low, arguments).1,
-        (false, true) => cumulative(graph, high, arguments).0,
+        (true, false) => law.tails(graph, low)?.1,
+        (false, true) => law.tails(graph, high)?.0,
         (true, true) => {
             // F(h) − F(l) where both are small, S(l) − S(h) where both are large: neither cancels in its tail.
-            let (lower, upper) = (cumulative(graph, low, arguments), cumulative(graph, high, arguments));
+            let (lower, upper) = (law.tails(graph, low)?, law.tails(graph, high)?);
             let mut difference = |large: Id, small: Id| {
                 let apart = graph.sub(small, large);
                 let rest = graph.unary(Unary::Log1mExp, apart);
@@ -43,11 +44,8 @@ pub(crate) fn log_mass(graph: &mut Graph, law: &Law, low: f64, high: f64) -> Opt
     })
 }
 
-/// ln Σ p(y) over the whole numbers from `low` to `high`, if they are few.
-fn log_count_mass(graph: &mut Graph, law: &Law, low: f64, high: f64) -> Option<Id> {
-    if high - low >= MOST_COUNTS {
-        return None;
-    }
+/// ln Σ p(y) over the whole numbers from `low` to `high`.
+fn log_count_mass(graph: &mut Graph, law: &Law, low: f64, high: f64) -> Id {
     let (mut sum, mut value) = (graph.constant(f64::NEG_INFINITY), low);
     while value <= high {
         let y = graph.constant(value);
@@ -55,7 +53,7 @@ fn log_count_mass(graph: &mut Graph, law: &Law, low: f64, high: f64) -> Option<I
         sum = graph.binary(Binary::LogAddExp, sum, density);
         value += 1.0;
     }
-    Some(sum)
+    sum
 }
 
 /// ln p of a response as it was observed, given y and ln p(y), and ln P(Y > y) where censoring needs it.
@@ -66,26 +64,19 @@ pub(crate) fn observed_density(
     (y, plain): (Id, Id),
     (low, high): (f64, f64),
 ) -> Result<(Id, Option<Id>), String> {
-    let whole = law.supports().iter().all(|support| *support == Support::Whole);
     let refused = || match observed {
-        Observed::Truncated if whole => {
-            format!("a count can be truncated between bounds that hold at most {MOST_COUNTS} values")
-        }
-        Observed::Truncated => {
-            format!("only {} and counts can be truncated; write `log_density` for others", with_tails())
-        }
+        Observed::Truncated => format!(
+            "only {} can be truncated, and counts between bounds that hold at most {MOST_COUNTS} values; write `log_density` for others",
+            with_tails()
+        ),
         Observed::Exact | Observed::AtBounds | Observed::Where { .. } => {
             format!("only {} can be censored; write `log_density` for others", with_tails())
         }
     };
-    let tails = |graph: &mut Graph, at: Id| match law {
-        Law::One { entry, arguments } => entry.cumulative.map(|cumulative| cumulative(graph, at, arguments)),
-        Law::Mixture(_) => None,
-    };
     match observed {
         Observed::Exact => Ok((plain, None)),
         Observed::Where { flag, when } => {
-            let (_, survival) = tails(graph, y).ok_or_else(refused)?;
+            let (_, survival) = law.tails(graph, y).ok_or_else(refused)?;
             let flag = graph.column(flag);
             let density = if when == 1.0 {
                 graph.select(flag, survival, plain)
@@ -95,12 +86,13 @@ pub(crate) fn observed_density(
             Ok((density, Some(survival)))
         }
         Observed::AtBounds => {
-            let (least, most) =
-                law.supports().first().map_or((0.0, 0.0), |support| (support.least(), support.most()));
+            let (least, most) = law.support();
             let (low_node, high_node) = (graph.constant(low), graph.constant(high));
+            // A count at the upper bound is that or more.
+            let under = graph.constant(if law.is_count() { high - 1.0 } else { high });
             let (below, above) = (
-                tails(graph, low_node).ok_or_else(refused)?.0,
-                tails(graph, high_node).ok_or_else(refused)?.1,
+                law.tails(graph, low_node).ok_or_else(refused)?.0,
+                law.tails(graph, under).ok_or_else(refused)?.1,
             );
             let mut density = plain;
             if low > least {

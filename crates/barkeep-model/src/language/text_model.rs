@@ -329,6 +329,8 @@ impl Model for TextModel {
                 }
                 Observed::Where { flag, when } => {
                     let (time, limit) = (response.law.draw(&nodes, uniform), low + (high - low) * uniform());
+                    // A count is beyond a limit where it is beyond the whole number below.
+                    let limit = if response.law.is_count() { limit.floor() } else { limit };
                     let censored = time > limit;
                     row[flag] = if censored { when } else { 1.0 - when };
                     if censored { limit } else { time }

@@ -30,7 +30,7 @@ def categorical(y, a):
     return a[y] - special.logsumexp(a)
 
 
-TAILS = {
+CONTINUOUS = {
     "normal": lambda a: stats.norm(a[0], a[1]),
     "cauchy": lambda a: stats.cauchy(a[0], a[1]),
     "logistic": lambda a: stats.logistic(a[0], a[1]),
@@ -38,9 +38,6 @@ TAILS = {
     "lognormal": lambda a: stats.lognorm(s=a[1], scale=np.exp(a[0])),
     "exponential": lambda a: stats.expon(scale=1 / a[0]),
     "weibull": lambda a: stats.weibull_min(a[0], scale=a[1]),
-}
-CONTINUOUS = {
-    **TAILS,
     "student_t": lambda a: stats.t(a[0], a[1], a[2]),
     "uniform": lambda a: stats.uniform(a[0], a[1] - a[0]),
     "gamma": lambda a: stats.gamma(a[0], scale=1 / a[1]),
@@ -48,8 +45,6 @@ CONTINUOUS = {
     "half_cauchy": lambda a: stats.halfcauchy(scale=a[0]),
     "beta": lambda a: stats.beta(a[0], a[1]),
 }
-# Laws whose tails have a closed form.
-TAILED = {*TAILS, "half_normal", "half_cauchy"}
 DISCRETE = {
     "bernoulli": lambda a: stats.bernoulli(a[0]),
     "bernoulli_logit": lambda a: stats.bernoulli(special.expit(a[0])),
@@ -85,23 +80,29 @@ def arguments(name):
     }.get(name, [location, scale])
 
 
+# Laws of counts that have no tails in barkeep.
+UNTAILED = {"bernoulli", "bernoulli_logit", "beta_binomial"}
+
+
+def tails(fixed, y):
+    """scipy's own logarithms of tails, from the smaller side where it is precise."""
+    return [repr(float(fixed.logcdf(y))), repr(float(fixed.logsf(y)))]
+
+
 rows = []
 for name, law in CONTINUOUS.items():
     for _ in range(40):
         a = arguments(name)
         fixed = law(a)
         y = float(fixed.ppf(real(0.001, 0.999)))
-        tails = ["", ""]
-        if name in TAILED:
-            # scipy's own logarithms of tails, from the smaller side where it is precise.
-            tails = [repr(float(fixed.logcdf(y))), repr(float(fixed.logsf(y)))]
-        rows.append((name, y, a, float(fixed.logpdf(y)), *tails))
+        rows.append((name, y, a, float(fixed.logpdf(y)), *tails(fixed, y)))
 for name, law in DISCRETE.items():
     for _ in range(40):
         a = arguments(name)
         fixed = law(a)
         y = float(fixed.ppf(real(0.001, 0.999)))
-        rows.append((name, y, a, float(fixed.logpmf(int(y))), "", ""))
+        ends = ["", ""] if name in UNTAILED else tails(fixed, y)
+        rows.append((name, y, a, float(fixed.logpmf(int(y))), *ends))
 for _ in range(40):
     cuts = sorted(real(-4, 4) for _ in range(source.randint(1, 5)))
     a, y = [real(-3, 3), *cuts], source.randint(0, len(cuts))

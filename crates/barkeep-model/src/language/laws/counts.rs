@@ -4,6 +4,7 @@ use barkeep_num::vector::scalar::sigmoid;
 
 use super::positive::ln_beta;
 use super::real::plus;
+use super::tails::{beta_tails, gamma_tails};
 use super::{Domain, LawEntry, Support, Weighted, count_nodes};
 use crate::gamma::ln_gamma;
 use crate::language::graph::{Graph, Id, Node};
@@ -90,6 +91,23 @@ fn scalar_ln_choose(n: f64, y: f64) -> f64 {
     ln_gamma(n + 1.0) - ln_gamma(y + 1.0) - ln_gamma(n - y + 1.0)
 }
 
+/// ln P(Y ≤ y) and ln P(Y > y) of a binomial law: those of a beta law of shapes n − y and y + 1 at 1 − p.
+fn binomial_tails(graph: &mut Graph, y: Id, trials: Id, logit: Id) -> (Id, Id) {
+    /// Stands for a shape of 0, at y = n, where a beta law is a point at 0.
+    const NOTHING: f64 = 1e-100;
+    let (left, nothing) = (graph.sub(trials, y), graph.constant(NOTHING));
+    let left = graph.binary(Binary::Max, left, nothing);
+    let (above, minus) = (plus(graph, y, 1.0), graph.negate(logit));
+    beta_tails(graph, (left, above), minus)
+}
+
+/// ln P(Y ≤ y) and ln P(Y > y) of a Poisson law, whose (y+1)-th event comes after a gamma time.
+fn poisson_tails(graph: &mut Graph, y: Id, mean: (Id, Id)) -> (Id, Id) {
+    let above = plus(graph, y, 1.0);
+    let (soon, late) = gamma_tails(graph, above, mean);
+    (late, soon)
+}
+
 fn binomial_draw(n: f64, p: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
     /// More trials than this are a mistake; a simulation counts no further.
     const MOST: f64 = 1e6;
@@ -127,7 +145,17 @@ pub(super) const BINOMIAL: LawEntry = LawEntry {
         };
         graph.add(choose, kernel)
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        let logit = match logit_of(graph, a[1]) {
+            Some(logit) => logit,
+            None => {
+                let minus = graph.negate(a[1]);
+                let (log, log_rest) = (graph.unary(Unary::Ln, a[1]), graph.unary(Unary::Ln1p, minus));
+                graph.sub(log, log_rest)
+            }
+        };
+        binomial_tails(graph, y, a[0], logit)
+    }),
     draw: |a, uniform| binomial_draw(a[0], a[1], uniform),
     nodes: |a, out| binomial_nodes(a[0], a[1], out),
 };
@@ -142,7 +170,7 @@ pub(super) const BINOMIAL_LOGIT: LawEntry = LawEntry {
         let kernel = binomial_logit_kernel(graph, y, Some(a[0]), a[1]);
         graph.add(choose, kernel)
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| binomial_tails(graph, y, a[0], a[1])),
     draw: |a, uniform| binomial_draw(a[0], sigmoid(a[1]), uniform),
     nodes: |a, out| binomial_nodes(a[0], sigmoid(a[1]), out),
 };
@@ -205,7 +233,10 @@ pub(super) const POISSON: LawEntry = LawEntry {
         let log = graph.unary(Unary::Ln, a[0]);
         poisson(graph, y, log, a[0])
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        let log = graph.unary(Unary::Ln, a[0]);
+        poisson_tails(graph, y, (a[0], log))
+    }),
     draw: |a, uniform| variates::poisson(a[0], uniform),
     nodes: |a, out| poisson_nodes(a[0], out),
 };
@@ -216,7 +247,10 @@ pub(super) const POISSON_LOG: LawEntry = LawEntry {
     rest: None,
     support: Support::Whole,
     density: |graph, y, a| poisson_log(graph, y, a[0]),
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        let mean = graph.unary(Unary::Exp, a[0]);
+        poisson_tails(graph, y, (mean, a[0]))
+    }),
     draw: |a, uniform| variates::poisson(libm::exp(a[0]), uniform),
     nodes: |a, out| poisson_nodes(libm::exp(a[0]), out),
 };
@@ -240,7 +274,12 @@ pub(super) const NEG_BINOMIAL: LawEntry = LawEntry {
         let sum = graph.add(sum, second);
         graph.sub(sum, third)
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        // P(Y ≤ y) is that of a beta law of shapes φ and y + 1 at φ/(μ + φ).
+        let (mean, size) = (graph.unary(Unary::Ln, a[0]), graph.unary(Unary::Ln, a[1]));
+        let (logit, above) = (graph.sub(size, mean), plus(graph, y, 1.0));
+        beta_tails(graph, (a[1], above), logit)
+    }),
     draw: |a, uniform| {
         let mean = a[0] / a[1] * variates::gamma(a[1], uniform);
         variates::poisson(mean, uniform)
@@ -265,7 +304,11 @@ pub(super) const POINT: LawEntry = LawEntry {
         let (zero, nothing) = (graph.constant(0.0), graph.constant(f64::NEG_INFINITY));
         graph.select(here, zero, nothing)
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        let reached = graph.binary(Binary::LessEqual, a[0], y);
+        let (all, nothing) = (graph.constant(0.0), graph.constant(f64::NEG_INFINITY));
+        (graph.select(reached, all, nothing), graph.select(reached, nothing, all))
+    }),
     draw: |a, _| a[0],
     nodes: |a, out| out.push(Weighted { value: a[0], weight: 1.0 }),
 };

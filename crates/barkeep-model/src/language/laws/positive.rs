@@ -4,6 +4,7 @@ use barkeep_num::vector::scalar::{log_sigmoid, sigmoid};
 use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
 use super::real::{less_log, normal_density, normal_tails, plus, standardised};
+use super::tails::{beta_tails, gamma_tails};
 use super::{Domain, LawEntry, Support, grid};
 use crate::gamma::{digamma, trigamma};
 use crate::language::graph::{Graph, Id};
@@ -104,7 +105,11 @@ pub(super) const GAMMA: LawEntry = LawEntry {
         let density = graph.sub(density, decay);
         graph.sub(density, log)
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        let (log, rate) = (graph.unary(Unary::Ln, y), graph.unary(Unary::Ln, a[1]));
+        let at = (graph.mul(a[1], y), graph.add(log, rate));
+        gamma_tails(graph, a[0], at)
+    }),
     draw: |a, uniform| variates::gamma(a[0], uniform) / a[1],
     nodes: |a, out| {
         // ln Y has mean ψ(k) and variance ψ'(k), and density exp(k·t − eᵗ − k·ln k + k) up to a constant.
@@ -184,7 +189,12 @@ pub(super) const BETA: LawEntry = LawEntry {
         let constant = ln_beta(graph, a[0], a[1]);
         graph.sub(sum, constant)
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        let minus = graph.negate(y);
+        let (log, log_rest) = (graph.unary(Unary::Ln, y), graph.unary(Unary::Ln1p, minus));
+        let logit = graph.sub(log, log_rest);
+        beta_tails(graph, (a[0], a[1]), logit)
+    }),
     draw: |a, uniform| {
         let (x, y) = (variates::gamma(a[0], uniform), variates::gamma(a[1], uniform));
         x / (x + y)

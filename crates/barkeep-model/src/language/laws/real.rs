@@ -3,6 +3,7 @@
 use barkeep_num::vector::scalar::log_sigmoid;
 use std::f64::consts::{FRAC_PI_2, PI};
 
+use super::tails::beta_tails;
 use super::{Domain, LawEntry, Support, grid};
 use crate::language::graph::{Graph, Id};
 use crate::language::op::{Binary, Unary};
@@ -85,10 +86,33 @@ pub(super) const STUDENT_T: LawEntry = LawEntry {
         let density = graph.sub(constant, weighted);
         less_log(graph, density, a[2])
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        // z/√ν = sinh v, and 2v is the logit of a beta law of both shapes ν/2.
+        let z = standardised(graph, y, a[1], a[2]);
+        let root = graph.unary(Unary::Sqrt, a[0]);
+        let wide = graph.div(z, root);
+        let logit = twice_arsinh(graph, wide);
+        let half = graph.times(0.5, a[0]);
+        beta_tails(graph, (half, half), logit)
+    }),
     draw: |a, uniform| a[1] + a[2] * variates::student_t(a[0], uniform),
     nodes: |a, out| tangent_nodes(a[0], (a[1], a[2]), out),
 };
+
+/// 2·arsinh x: the sign of x times 2·ln(|x| + √(1 + x²)).
+fn twice_arsinh(graph: &mut Graph, x: Id) -> Id {
+    let (sign, size) = (graph.unary(Unary::Sign, x), graph.unary(Unary::Abs, x));
+    let square = graph.unary(Unary::Square, x);
+    let under = plus(graph, square, 1.0);
+    let root = graph.unary(Unary::Sqrt, under);
+    // √(1 + x²) − 1 = x²/(1 + √(1 + x²)), which does not cancel.
+    let below = plus(graph, root, 1.0);
+    let more = graph.div(square, below);
+    let beyond = graph.add(size, more);
+    let log = graph.unary(Unary::Ln1p, beyond);
+    let signed = graph.mul(sign, log);
+    graph.times(2.0, signed)
+}
 
 /// Nodes of Student's t: z = √ν·tan φ has density cos^(ν−1) φ in φ.
 fn tangent_nodes(degrees: f64, (location, scale): (f64, f64), out: &mut Vec<super::Weighted>) {
@@ -197,7 +221,15 @@ pub(super) const UNIFORM: LawEntry = LawEntry {
         let nothing = graph.constant(f64::NEG_INFINITY);
         graph.select(both, inside, nothing)
     },
-    cumulative: None,
+    cumulative: Some(|graph, y, a| {
+        let (above, width) = (graph.sub(y, a[0]), graph.sub(a[1], a[0]));
+        let share = graph.div(above, width);
+        let (zero, one) = (graph.constant(0.0), graph.constant(1.0));
+        let share = graph.binary(Binary::Max, zero, share);
+        let share = graph.binary(Binary::Min, one, share);
+        let rest = graph.negate(share);
+        (graph.unary(Unary::Ln, share), graph.unary(Unary::Ln1p, rest))
+    }),
     draw: |a, uniform| a[0] + (a[1] - a[0]) * uniform(),
     nodes: |a, out| grid(out, (a[0], a[1]), 33, |t| (t, 0.0)),
 };

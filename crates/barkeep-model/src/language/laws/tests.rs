@@ -118,7 +118,9 @@ fn gradients_are_those_of_the_densities() {
             let slopes = graph.gradient(root, count);
             let slopes: Vec<f64> =
                 slopes.iter().map(|id| graph.values(&row.arguments, &[row.y])[*id as usize]).collect();
-            for (j, slope) in slopes.iter().enumerate() {
+            // Trials are no parameter: tails have a corner where all of them succeed.
+            let first = usize::from(root != density && row.entry.name.starts_with("binomial"));
+            for (j, slope) in slopes.iter().enumerate().skip(first) {
                 let step = 1e-5 * row.arguments[j].abs().max(0.1);
                 let at = |by: f64| {
                     let mut moved = row.arguments.clone();

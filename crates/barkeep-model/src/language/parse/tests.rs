@@ -12,6 +12,7 @@ fn schema() -> Schema {
         Column::boolean("event", false).unwrap(),
         Column::category("arm", vec!["control".into(), "drug".into()], "control").unwrap(),
         Column::integer("k", 0.0, 9.0, 0.0).unwrap(),
+        Column::integer("many", 0.0, 1000.0, 0.0).unwrap(),
     ])
     .unwrap()
 }
@@ -47,8 +48,11 @@ fn every_fault_says_what_to_do() {
         (with("z ~ normal(s, a)"), "`sd` of `normal` must be above 0: declare `a > 0`"),
         (with("z ~ weibull(s, exp(a))"), "column `z` must have min above 0 to follow this distribution"),
         (with("z ~ poisson(s)"), "column `z` must be an integer column"),
-        (with("k | censored ~ poisson(s)"), "weibull, half_normal, half_cauchy can be censored"),
-        (with("y | truncated ~ gamma(s, 1)"), "and counts can be truncated"),
+        (with("k | censored ~ beta_binomial(9, s, 1)"), "poisson_log, neg_binomial, point can be censored"),
+        (
+            with("m | truncated ~ beta_binomial(9, s, 1)"),
+            "and counts between bounds that hold at most 256 values",
+        ),
         (with("y | censord ~ weibull(s, exp(a))"), "did you mean `censored`?"),
         (with("y | censored(y > 3) ~ weibull(s, exp(a))"), "takes a bool column or `not` of one"),
         (with("z ~ normal(a + arm, s)"), "`arm == \"level\"`"),

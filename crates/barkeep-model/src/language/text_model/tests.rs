@@ -207,6 +207,21 @@ fn every_kind_of_observation_and_constraint_has_the_scores_of_its_records() {
             vec![real("w", -20.0, 20.0), real("y", -50.0, 50.0)],
             vec![0.3, 0.7],
         ),
+        (
+            "parameters\n k > 0 ~ gamma(2, 1)\n m ~ normal(0, 1)\nrecord\n t | censored(not seen) ~ gamma(k, exp(m))\n y | truncated ~ student_t(5, m, 0.8)",
+            vec![real("t", 0.01, 6.0), Column::boolean("seen", false).unwrap(), real("y", -1.0, 2.0)],
+            vec![0.6, 0.3],
+        ),
+        (
+            "parameters\n m ~ normal(0, 1)\n s > 0 ~ half_normal(3)\nrecord\n k | censored ~ mixture(0.2, point(0), poisson_log(m))\n j | truncated ~ neg_binomial(exp(m) * 20, s)",
+            vec![count("k", 4.0), Column::integer("j", 3.0, 600.0, 3.0).unwrap()],
+            vec![1.0, 0.7],
+        ),
+        (
+            "parameters\n a > 0 ~ gamma(2, 1)\n c > 0 ~ gamma(2, 1)\n e ~ normal(0, 1)\nrecord\n y | censored ~ beta(a, c)\n k | censored(stopped) ~ binomial_logit(30, e)",
+            vec![real("y", 0.2, 0.9), count("k", 30.0), Column::boolean("stopped", false).unwrap()],
+            vec![0.7, 0.4, -0.5],
+        ),
     ] {
         let model = TextModel::new(text, &schema(columns)).unwrap_or_else(|error| panic!("{error}"));
         slopes(&model, &theta);
