@@ -11,9 +11,9 @@ use flate2::read::MultiGzDecoder;
 
 use crate::header::{locate, locate_person, looks_like_a_value};
 use crate::lines::Lines;
-use crate::read::Naming;
+use crate::read::{Naming, Reading};
 use crate::schema::Cells;
-use crate::{Admission, BLOCK, Count, Error, Sink, View};
+use crate::{BLOCK, Count, Error, View};
 
 /// How a CSV file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +35,11 @@ impl Default for CsvOptions {
 pub(crate) fn read_csv(
     path: &Path,
     view: &View,
-    count: Count,
     mut naming: Option<&mut Naming<'_>>,
     options: CsvOptions,
-    sink: &mut dyn Sink,
-    progress: &mut dyn FnMut(usize),
+    reading: Reading<'_>,
 ) -> Result<(), Error> {
-    let mut admission = Admission::new(view.clone(), count)?;
+    let Reading { admission, count, last, sink, progress } = reading;
     let (mut reader, left) = open(path, options)?;
     let header = header(path, &mut reader)?;
     left.set(LONGEST_ROW);
@@ -70,10 +68,10 @@ pub(crate) fn read_csv(
     // Lines are ended by line breaks, or separated by them: a missing last cell then leaves nothing at all. Where one
     // record is missing, the second is taken to be so, whatever the others say. Where any number will do, nothing is
     // added: neighbouring files are still read as records that differ in one at most.
-    if reader.get_ref().may_hide_a_record() && count == Count::Exactly(admission.pushed() + 1) {
+    if last && reader.get_ref().may_hide_a_record() && count == Count::Exactly(admission.pushed() + 1) {
         admission.push_with(sink, |index| cells[index].parse(b"")).map_err(wrong)?;
     }
-    admission.finish(sink).map_err(wrong)
+    Ok(())
 }
 
 /// The column names of a CSV file; see [`read_header`](crate::read_header).

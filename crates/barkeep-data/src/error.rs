@@ -62,6 +62,9 @@ pub enum Error {
         /// The file as the spec names it.
         path: PathBuf,
     },
+    /// A frame in memory cannot be read to its end.
+    #[error("the frame cannot be read: the library that holds it did not hand over its rows")]
+    Frame,
     /// The file holds not even a header.
     #[error("data.path: {} is empty; a header row with the column names is required", path.display())]
     Empty {

@@ -3,7 +3,8 @@
 //! Five nouns: a [`Schema`] is a person's public description of the columns (bounds, levels, and the value
 //! standing for a bad cell); a [`View`] says which functions of them a model sees; an [`Admission`] turns cells into
 //! what the model sees; a [`Sink`] takes it, in barkeep the curator's table; a [`Block`] is a view of up to [`BLOCK`]
-//! records that a model computes on. [`read`] leads a CSV or Parquet file through all of them.
+//! records that a model computes on. [`read`] leads a CSV or Parquet file through all of them,
+//! [`read_frame`] a [`Frame`] in memory.
 //!
 //! **Privacy.** What is refused depends on a file's structure and, where it is public, its number of records or persons, never on
 //! what a cell says: a cell that is missing, unparsable or undeclared becomes its column's `invalid` value, and a number outside the
@@ -13,6 +14,7 @@ mod admission;
 mod block;
 mod csv;
 mod error;
+mod frame;
 mod header;
 mod lines;
 mod parquet;
@@ -26,7 +28,8 @@ pub use admission::{Admission, Sink};
 pub use block::{BLOCK, Block};
 pub use csv::CsvOptions;
 pub use error::Error;
-pub use read::{read, read_header, read_persons};
+pub use frame::{Cell, Frame, Unavailable, read_frame, read_frame_persons};
+pub use read::{read, read_files, read_files_persons, read_header, read_persons};
 pub use records::{Count, Records};
 pub use roster::{Roster, Unit};
 pub use schema::{Column, Fault, Kind, Scale, Schema};

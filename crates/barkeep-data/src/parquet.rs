@@ -12,25 +12,23 @@ use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 
 use crate::header::{locate, locate_person};
-use crate::read::Naming;
+use crate::read::{Naming, Reading};
 use crate::schema::Cells;
-use crate::{Admission, Count, Error, Kind, Roster, Sink, View};
+use crate::{Error, Kind, Roster, View};
 
 /// Reads a Parquet file; see [`read`](crate::read).
 pub(crate) fn read_parquet(
     path: &Path,
     view: &View,
-    count: Count,
     mut naming: Option<&mut Naming<'_>>,
-    sink: &mut dyn Sink,
-    progress: &mut dyn FnMut(usize),
+    reading: Reading<'_>,
 ) -> Result<(), Error> {
+    let Reading { admission, count, last, sink, progress } = reading;
     contained(path, || {
         let file = open(path)?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let header = names(&file);
         let positions = locate(path, view.source(), &header)?;
-        let mut admission = Admission::new(view.clone(), count)?;
         let mut decoders = Vec::with_capacity(positions.len());
         for (&position, column) in positions.iter().zip(view.source().columns()) {
             let descriptor = columns.get(position).ok_or_else(|| unreadable(path))?;
@@ -48,7 +46,8 @@ pub(crate) fn read_parquet(
         let wrong = || Error::Count { path: path.to_path_buf(), declared: count.declared() };
         let held = file.metadata().row_groups().iter().map(|group| usize::try_from(group.num_rows()));
         let held = held.sum::<Result<usize, _>>().map_err(|_| unreadable(path))?;
-        if !count.admits(held) {
+        let held = admission.pushed().saturating_add(held);
+        if !(count.admits(held) || !last && count.left(held) > 0) {
             return Err(wrong());
         }
         for group in 0..file.num_row_groups() {
@@ -75,7 +74,7 @@ pub(crate) fn read_parquet(
                 count.shown(admission.pushed()).into_iter().for_each(&mut *progress);
             }
         }
-        admission.finish(sink).map_err(|_| wrong())
+        Ok(())
     })
 }
 
@@ -332,7 +331,7 @@ impl Decoder<'_> {
 
 /// A number, or a category's level by what the number looks like when written.
 #[inline]
-fn named(cells: &Cells<'_>, number: f64, written: &impl std::fmt::Display) -> f64 {
+pub(crate) fn named(cells: &Cells<'_>, number: f64, written: &impl std::fmt::Display) -> f64 {
     if !matches!(cells.column().kind(), Kind::Category { .. }) {
         return number;
     }
@@ -340,7 +339,10 @@ fn named(cells: &Cells<'_>, number: f64, written: &impl std::fmt::Display) -> f6
 }
 
 /// Shows what a number looks like when written.
-fn with_digits<T>(written: &(impl std::fmt::Display + ?Sized), look: impl FnOnce(&[u8]) -> T) -> T {
+pub(crate) fn with_digits<T>(
+    written: &(impl std::fmt::Display + ?Sized),
+    look: impl FnOnce(&[u8]) -> T,
+) -> T {
     // The longest f64 in plain digits has 327 characters; a longer one is no level anyone declared.
     let mut digits = [0_u8; 336];
     let mut rest = &mut digits[..];

@@ -1,10 +1,10 @@
-//! Reads a file of records, CSV or Parquet, into a sink: the one place that knows which is which.
+//! Reads files of records, CSV or Parquet, into a sink: the one place that knows which is which.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::csv::{csv_header, read_csv};
 use crate::parquet::{parquet_header, read_parquet};
-use crate::{Count, CsvOptions, Error, Roster, Sink, View};
+use crate::{Admission, Count, CsvOptions, Error, Roster, Sink, View};
 
 /// Reads what `view` needs, found by name in the header, from a file of as many records as `count` says.
 ///
@@ -35,7 +35,24 @@ pub fn read(
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
-    read_rows(path.as_ref(), view, count, None, options, sink, progress)
+    read_rows(&[path.as_ref()], view, count, None, options, sink, progress)
+}
+
+/// Reads several files of the same columns one after the other, as [`read`] reads one: the records of all of them together are as
+/// many as `count` says.
+///
+/// # Errors
+/// Those of [`read`]; [`Error::Data`] without a file.
+pub fn read_files(
+    paths: &[impl AsRef<Path>],
+    view: &View,
+    count: Count,
+    options: CsvOptions,
+    sink: &mut dyn Sink,
+    progress: &mut dyn FnMut(usize),
+) -> Result<(), Error> {
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    read_rows(&paths, view, count, None, options, sink, progress)
 }
 
 /// Reads a file of rows that belong to as many persons as `count` says, as [`read`] does: `person` is the column that says
@@ -55,11 +72,26 @@ pub fn read_persons(
     options: CsvOptions,
     sink: &mut dyn Sink,
 ) -> Result<Roster, Error> {
-    let path = path.as_ref();
+    read_files_persons(&[path], view, person, count, options, sink)
+}
+
+/// Reads several files of rows that belong to persons, as [`read_persons`] reads one: rows of a person may stand in any of them.
+///
+/// # Errors
+/// Those of [`read_persons`]; [`Error::Data`] without a file.
+pub fn read_files_persons(
+    paths: &[impl AsRef<Path>],
+    view: &View,
+    person: &str,
+    count: Count,
+    options: CsvOptions,
+    sink: &mut dyn Sink,
+) -> Result<Roster, Error> {
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
     let mut naming = Naming { column: person, roster: Roster::new(count) };
     let rows = Count::About(count.declared());
-    read_rows(path, view, rows, Some(&mut naming), options, sink, &mut |_| {})?;
-    if naming.roster.is_complete() { Ok(naming.roster) } else { Err(naming.wrong_count(path)) }
+    read_rows(&paths, view, rows, Some(&mut naming), options, sink, &mut |_| {})?;
+    if naming.roster.is_complete() { Ok(naming.roster) } else { Err(naming.wrong_count(&together(&paths))) }
 }
 
 /// Whose rows are read.
@@ -78,19 +110,47 @@ impl Naming<'_> {
     }
 }
 
+/// Rows on their way from one of several files.
+pub(crate) struct Reading<'a> {
+    pub(crate) admission: &'a mut Admission,
+    pub(crate) count: Count,
+    /// Whether this file is the last.
+    pub(crate) last: bool,
+    pub(crate) sink: &'a mut dyn Sink,
+    pub(crate) progress: &'a mut dyn FnMut(usize),
+}
+
 fn read_rows(
-    path: &Path,
+    paths: &[&Path],
     view: &View,
     count: Count,
-    naming: Option<&mut Naming<'_>>,
+    mut naming: Option<&mut Naming<'_>>,
     options: CsvOptions,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
-    if is_parquet(path) {
-        read_parquet(path, view, count, naming, sink, progress)
-    } else {
-        read_csv(path, view, count, naming, options, sink, progress)
+    if paths.is_empty() {
+        return Err(Error::Data { key: "path", requirement: "must name a file" });
+    }
+    let mut admission = Admission::new(view.clone(), count)?;
+    for (place, path) in paths.iter().enumerate() {
+        let last = place + 1 == paths.len();
+        let reading = Reading { admission: &mut admission, count, last, sink, progress };
+        if is_parquet(path) {
+            read_parquet(path, view, naming.as_deref_mut(), reading)?;
+        } else {
+            read_csv(path, view, naming.as_deref_mut(), options, reading)?;
+        }
+    }
+    admission.finish(sink).map_err(|_| Error::Count { path: together(paths), declared: count.declared() })
+}
+
+/// What messages call several files.
+fn together(paths: &[&Path]) -> PathBuf {
+    match paths {
+        [] => PathBuf::new(),
+        [one] => one.to_path_buf(),
+        [first, rest @ ..] => PathBuf::from(format!("{} with {} more", first.display(), rest.len())),
     }
 }
 

@@ -1,7 +1,10 @@
-//! Fills a table with admitted records, row by row or from a file.
+//! Fills a table with admitted records, row by row, from a file or from a frame in memory.
 
 use crate::records::table::{Filling, Table};
-use barkeep_data::{Admission, Count, CsvOptions, Error, Roster, Schema, View, read, read_persons};
+use barkeep_data::{
+    Admission, Count, CsvOptions, Error, Frame, Roster, Schema, View, read, read_files, read_files_persons,
+    read_frame, read_frame_persons, read_persons,
+};
 use std::path::Path;
 
 /// Builds a [`Table`] row by row, in memory reserved once.
@@ -78,6 +81,40 @@ impl Table {
         read(path, view, count, options, &mut filling, progress)?;
         filling.finish()
     }
+
+    /// Reads several files of records one after the other, as [`barkeep_data::read_files`] does.
+    ///
+    /// # Errors
+    /// Those of [`barkeep_data::read_files`], and as [`TableBuilder::new`].
+    pub fn read_files(
+        paths: &[impl AsRef<Path>],
+        view: &View,
+        count: Count,
+        options: CsvOptions,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Self, Error> {
+        let mut filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
+        read_files(paths, view, count, options, &mut filling, progress)?;
+        filling.finish()
+    }
+
+    /// Reads several files whose rows belong to persons, as [`Table::read_persons`] reads one.
+    ///
+    /// # Errors
+    /// Those of [`barkeep_data::read_files_persons`]; if the rows do not fit into memory.
+    pub fn read_files_persons(
+        paths: &[impl AsRef<Path>],
+        view: &View,
+        person: &str,
+        count: Count,
+        most_rows: Option<u64>,
+        options: CsvOptions,
+    ) -> Result<Self, Error> {
+        Self::filled_by_person(view, count, most_rows, |filling| {
+            read_files_persons(paths, view, person, count, options, filling)
+        })
+    }
+
     /// Reads a file whose rows belong to as many persons as `count` says, as [`barkeep_data::read_persons`] does: `person`
     /// names the column that says whose row it is. The first `most_rows` rows of each count, or all.
     ///
@@ -94,9 +131,52 @@ impl Table {
         most_rows: Option<u64>,
         options: CsvOptions,
     ) -> Result<Self, Error> {
+        Self::filled_by_person(view, count, most_rows, |filling| {
+            read_persons(path, view, person, count, options, filling)
+        })
+    }
+
+    /// Reads a frame of records, as [`barkeep_data::read_frame`] does.
+    ///
+    /// # Errors
+    /// Those of [`barkeep_data::read_frame`], and as [`TableBuilder::new`].
+    pub fn read_frame(
+        frame: &mut dyn Frame,
+        view: &View,
+        count: Count,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Self, Error> {
+        let mut filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
+        read_frame(frame, view, count, &mut filling, progress)?;
+        filling.finish()
+    }
+
+    /// Reads a frame whose rows belong to persons, as [`Table::read_persons`] reads a file.
+    ///
+    /// # Errors
+    /// Those of [`barkeep_data::read_frame_persons`]; if the rows do not fit into memory.
+    pub fn read_frame_persons(
+        frame: &mut dyn Frame,
+        view: &View,
+        person: &str,
+        count: Count,
+        most_rows: Option<u64>,
+    ) -> Result<Self, Error> {
+        Self::filled_by_person(view, count, most_rows, |filling| {
+            read_frame_persons(frame, view, person, count, filling)
+        })
+    }
+
+    /// Takes any number of rows, and sorts them by person once `read` says whose they are.
+    fn filled_by_person(
+        view: &View,
+        count: Count,
+        most_rows: Option<u64>,
+        read: impl FnOnce(&mut Filling) -> Result<Roster, Error>,
+    ) -> Result<Self, Error> {
         let rows = Count::About(count.declared());
         let mut filling = Filling::reserve(view.schema(), rows)?.noting(view.source().width());
-        let roster = read_persons(path, view, person, count, options, &mut filling)?;
+        let roster = read(&mut filling)?;
         let noted = filling.take_noted();
         filling.finish()?.by_person(&roster, most_rows, noted.as_deref().map(|noted| (noted, count)))
     }

@@ -27,7 +27,8 @@ use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::{Contract, Delta, Epsilon, Neighbours, Query, Risk, Steps};
 use barkeep_curator::{Level, PrivacyModel, Table, Temper};
-use barkeep_data::{CsvOptions, Records, Unit, View};
+use barkeep_data::{CsvOptions, Frame, Records, Unit, View};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Steps the budget would buy at one level of accounting.
@@ -378,6 +379,41 @@ impl Plan {
         Ok(Table::read(data.path(), &self.view, self.spec.count(), options, &mut |read| {
             progress(Records(read as u64))
         })?)
+    }
+
+    /// Reads the records from several files of the same columns, one after the other, as [`Plan::read_records`] reads the one that
+    /// the spec names.
+    ///
+    /// # Errors
+    /// As [`Plan::read_records`].
+    pub fn read_files(
+        &self,
+        paths: &[impl AsRef<Path>],
+        progress: &mut dyn FnMut(Records),
+    ) -> Result<Table, Error> {
+        let (data, count) = (self.spec.data(), self.spec.count());
+        let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
+        if let (Some(person), Unit::Person { most_rows }) = (data.person(), data.unit()) {
+            return Ok(Table::read_files_persons(paths, &self.view, person, count, most_rows, options)?);
+        }
+        let progress = &mut |read| progress(Records(read as u64));
+        Ok(Table::read_files(paths, &self.view, count, options, progress)?)
+    }
+
+    /// Reads the records from a frame in memory, as [`Plan::read_records`] reads a file.
+    ///
+    /// # Errors
+    /// [`Error::Data`] if the frame is not what the spec declares.
+    pub fn read_frame(
+        &self,
+        frame: &mut dyn Frame,
+        progress: &mut dyn FnMut(Records),
+    ) -> Result<Table, Error> {
+        let (data, count) = (self.spec.data(), self.spec.count());
+        if let (Some(person), Unit::Person { most_rows }) = (data.person(), data.unit()) {
+            return Ok(Table::read_frame_persons(frame, &self.view, person, count, most_rows)?);
+        }
+        Ok(Table::read_frame(frame, &self.view, count, &mut |read| progress(Records(read as u64)))?)
     }
 
     /// ε after a tenth, two tenths, … of the steps of all chains, computed as it is asked for: what a progress bar may show.

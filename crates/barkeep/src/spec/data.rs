@@ -372,6 +372,14 @@ pub(super) fn not_toml(text: &str, error: &toml::de::Error) -> String {
     format!("line {} is not TOML: {}", before.matches('\n').count() + 1, error.message())
 }
 
+/// Checks the entries of `[data.columns]` by themselves.
+///
+/// # Errors
+/// The first fault, by key, as [`Spec::parse`](super::Spec::parse) would name it.
+pub fn check_columns(columns: &toml::Table) -> Result<(), SpecError> {
+    schema(columns).map(drop)
+}
+
 fn schema(columns: &toml::Table) -> Result<Schema, SpecError> {
     let columns = columns
         .iter()

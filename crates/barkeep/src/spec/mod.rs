@@ -12,7 +12,7 @@ pub(crate) mod section;
 
 pub(crate) use builder::OWN;
 pub use builder::{BuiltIn, Sampler};
-pub use data::{COLUMN_KEYS, DATA_KEYS, Data, draft_schema};
+pub use data::{COLUMN_KEYS, DATA_KEYS, Data, check_columns, draft_schema};
 pub(crate) use files::Files;
 pub use privacy::{ChargedTo, PRIVACY_KEYS, Privacy};
 pub use section::{Key, SpecError};
