@@ -1,12 +1,12 @@
 //! One file per command.
 
-mod account;
+pub(crate) mod account;
 mod audit;
 mod catalogue;
 mod demo;
 mod key;
-mod ledger;
-mod plan;
+pub(crate) mod ledger;
+pub(crate) mod plan;
 mod predict;
 mod resume;
 mod sample;

@@ -82,6 +82,23 @@ enum Subject {
 impl Account {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
+        let answers = self.answers()?;
+        if self.json {
+            return print(&as_json(&answers).to_string());
+        }
+        match &answers[..] {
+            [answer] => self.say(answer),
+            many => table(many),
+        }
+    }
+
+    /// What `--json` prints.
+    pub(crate) fn to_json(&self) -> Result<serde_json::Value, Exit> {
+        Ok(as_json(&self.answers()?))
+    }
+
+    /// Every answer; writes curves where they are asked for.
+    fn answers(&self) -> Result<Vec<Shown>, Exit> {
         let subject = match &self.mechanism {
             Question::Compose { files, adaptive } => Subject::Bills(Composed::read(files, *adaptive)?),
             question => Subject::Mechanism(Box::new(question.clone())),
@@ -97,16 +114,7 @@ impl Account {
             self.curve.iter().try_for_each(|path| figures::write_curve(path, &curve))?;
             self.trade_off.iter().try_for_each(|path| figures::write_trade_off(path, &curve))?;
         }
-        if self.json {
-            return print(&match &answers[..] {
-                [answer] => json!(answer).to_string(),
-                many => json!(many).to_string(),
-            });
-        }
-        match &answers[..] {
-            [answer] => self.say(answer),
-            many => table(many),
-        }
+        Ok(answers)
     }
 
     /// Every combination of what was given.
@@ -347,6 +355,14 @@ fn solved(
         meaning: None,
         found: Found::Cost,
     })
+}
+
+/// One object, or a list of them for a table.
+fn as_json(answers: &[Shown]) -> serde_json::Value {
+    match answers {
+        [answer] => json!(answer),
+        many => json!(many),
+    }
 }
 
 /// Several answers, for a person.

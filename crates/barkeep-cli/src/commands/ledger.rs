@@ -7,7 +7,8 @@ use crate::exit::{Exit, print, say};
 use barkeep::accounting::{Delta, Epsilon, Neighbours};
 use barkeep::ledger::{Error, Ledger, Unit, Whom};
 use clap::{Args, Subcommand, ValueEnum};
-pub(super) use date::now;
+pub(crate) use date::now;
+pub(crate) use show::accounts;
 pub(super) use show::{account_words, quoted};
 use std::path::{Path, PathBuf};
 

@@ -88,14 +88,20 @@ pub(super) fn describe_account(plan: &Plan) -> Result<(), Exit> {
 
 /// Describes the plan to a person.
 pub(super) fn describe(plan: &Plan) {
-    let row = |name: &str, value: &str| say(&format!("  {name:<28} {value}"));
+    say(&words(plan));
+}
+
+/// The plan as a person reads it, line by line.
+pub(crate) fn words(plan: &Plan) -> String {
+    let mut lines = Vec::new();
+    let mut row = |name: &str, value: &str| lines.push(format!("  {name:<28} {value}"));
     let units = plan.spec().data().unit().plural();
     let records = match plan.spec().count() {
         Count::Exactly(records) => format!("{records} {units}"),
         Count::About(records) => format!("{units}, {records} declared, any number accepted,"),
     };
     let (model, sampler) = (plan.spec().model_name(), plan.sampler().name);
-    say(&format!("Plan: {model} on {records} with sampler {sampler}"));
+    let title = format!("Plan: {model} on {records} with sampler {sampler}");
     match plan.epsilon() {
         Some(epsilon) => {
             row("epsilon of the plan", &format!("at most {:.6}", epsilon.get()));
@@ -114,7 +120,7 @@ pub(super) fn describe(plan: &Plan) {
         row(fact.label, &fact.words);
     }
     row("left out of the summary", &format!("the first {} draws of each chain", plan.burn_in().0));
-    for warning in plan.warnings() {
-        say(&format!("  warning: {warning}"));
-    }
+    lines.extend(plan.warnings().iter().map(|warning| format!("  warning: {warning}")));
+    lines.insert(0, title);
+    lines.join("\n")
 }

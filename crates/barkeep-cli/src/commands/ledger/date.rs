@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Now, as in `2026-11-17T08:30:00Z`; no decision depends on it.
-pub(in super::super) fn now() -> String {
+pub(crate) fn now() -> String {
     #[expect(clippy::disallowed_methods, reason = "a ledger's entries are dated; results are not")]
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     utc(since.as_secs())

@@ -14,18 +14,10 @@ pub(super) fn run(
     spec: Option<&Path>,
     as_json: bool,
 ) -> Result<(), Exit> {
-    let ledger = Ledger::open(path)?;
-    let books = ledger.books()?;
+    let books = Ledger::open(path)?.books()?;
     let planned = spec.map(|spec| planned(spec, path, account)).transpose()?;
     let only = account.or(planned.as_ref().map(|(name, _)| name.as_str()));
-    if let Some(name) = only
-        && books.account(name).is_none()
-    {
-        return Err(Exit::Input(format!("there is no account \"{name}\" in {}", path.display())));
-    }
-    let shown = books.accounts().filter(|(name, _)| only.is_none_or(|only| only == *name));
-    let accounts =
-        shown.map(|(name, account)| described(name, account, &books)).collect::<Result<Vec<_>, _>>()?;
+    let accounts = accounts(path, &books, only)?;
     let next = planned.as_ref().map(|(_, quote)| quoted(quote));
     if as_json {
         return print(&json!({ "accounts": accounts, "next": next }).to_string());
@@ -40,6 +32,20 @@ pub(super) fn run(
         print(&account_words(name, quote))?;
     }
     Ok(())
+}
+
+/// One account or all, as JSON.
+///
+/// # Errors
+/// [`Exit::Input`] for an account that is not there.
+pub(crate) fn accounts(path: &Path, books: &Books, only: Option<&str>) -> Result<Vec<Value>, Exit> {
+    if let Some(name) = only
+        && books.account(name).is_none()
+    {
+        return Err(Exit::Input(format!("there is no account \"{name}\" in {}", path.display())));
+    }
+    let shown = books.accounts().filter(|(name, _)| only.is_none_or(|only| only == *name));
+    shown.map(|(name, account)| described(name, account, books)).collect()
 }
 
 /// Plans a spec, and asks this ledger what its run would cost.
