@@ -1,0 +1,72 @@
+"""The private records, as far as anyone may see them: by their public description."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from . import _frames
+from ._schema import Schema
+
+
+class Records:
+    """Private records with their public description. Nothing is read before a fit, and nothing of it can be seen here.
+
+    ``data`` is a pandas, polars, pyarrow or duckdb frame, a dict of arrays, the path of a CSV or Parquet file, or a list of
+    paths. ``count`` is the number of records, which is public; with ``person``, the column that says whose row it is, it is the
+    number of persons, and the number of rows stays secret. Of each person the first ``most_rows`` rows count.
+
+    ``report`` spends this share of the budget on noisy counts of bad cells. ``id`` is what the custodian calls the data set.
+
+    >>> schema = Schema(height=Real(1, 2.5, invalid=1.7))
+    >>> Records({"height": [1.82, 1.7, None]}, schema, count=3)
+    Records(dict, count=3, schema=Schema(
+        height=Real(min=1, max=2.5, invalid=1.7),
+    ))
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        schema: Schema,
+        count: int,
+        *,
+        person: str | None = None,
+        most_rows: int | None = None,
+        id: str | None = None,
+        delimiter: str | None = None,
+        report: float | None = None,
+    ) -> None:
+        self._data = data
+        self.schema = schema
+        self.count = count
+        self.person = person
+        self.most_rows = most_rows
+        self.id = id
+        self.delimiter = delimiter
+        self.report = report
+
+    @property
+    def path(self) -> str | None:
+        """The file, if the records are in one."""
+        if isinstance(self._data, (str, os.PathLike)):
+            return os.path.abspath(os.fspath(self._data))
+        return None
+
+    def _source(self, wanted: Sequence[str]) -> Any:
+        """What the extension reads; `None` for the spec's own file."""
+        if self.path is not None:
+            return None
+        if isinstance(self._data, (list, tuple)):
+            return [os.fspath(path) for path in self._data]
+        return _frames.source(self._data, wanted)
+
+    def __repr__(self) -> str:
+        path = self.path
+        kind = type(self._data).__name__ if path is None else repr(path)
+        person = "" if self.person is None else f", person={self.person!r}"
+        return f"Records({kind}, count={self.count}{person}, schema={self.schema!r})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("private records are not copied or written; make them anew where they are")
