@@ -35,6 +35,7 @@ from ._fit import Certificate, Fit, Summary, Verdict, resume
 from ._ledger import Ledger
 from ._model import Model
 from ._plan import Plan
+from ._predict import Predictions
 from ._privacy import Privacy, Sampler
 from ._records import Records
 from ._schema import Bool, Category, Column, Integer, Real, Schema
@@ -61,6 +62,7 @@ __all__ = [
     "Model",
     "NotToBeTrusted",
     "Plan",
+    "Predictions",
     "Privacy",
     "Real",
     "Records",

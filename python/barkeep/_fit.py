@@ -22,6 +22,8 @@ from ._records import Records
 if TYPE_CHECKING:
     import numpy as np
 
+    from ._predict import Predictions
+
 
 class Certificate(Mapping[str, Any]):
     """What a run guarantees and under which premises, as in ``certificate.json``."""
@@ -114,6 +116,12 @@ class Summary(Mapping[str, dict[str, Any]]):
     def to_dict(self) -> dict[str, Any]:
         """Everything, as in ``summary.json``."""
         return dict(self._json)
+
+    @property
+    def original_units(self) -> dict[str, dict[str, Any]]:
+        """The same in the columns' own units, where the model sees others; by name."""
+        rows = self._json.get("original_units") or []
+        return {row["name"]: {key: row[key] for key in row if key != "name"} for row in rows}
 
     def to_pandas(self) -> Any:
         """A DataFrame with one row for each parameter and quantity."""
@@ -236,6 +244,19 @@ class Fit:
         from ._arviz import to_arviz
 
         return to_arviz(self)
+
+    def predict(
+        self, profiles: Any, *, against: str | None = None, along: Any = (), points: int = 11
+    ) -> Predictions:
+        """Expectations, predictive intervals, contrasts and effects at public profiles. It costs nothing: draws are public.
+
+        ``profiles`` are rows of the columns that the model predicts from: a list of dicts, a dict of dicts or of lists, a DataFrame,
+        or a CSV file; ``profile`` names one. Never somebody's record. The others are compared with ``against``, or with the first.
+        ``along`` names columns to follow over their bounds or levels.
+        """
+        from ._predict import predict
+
+        return predict(self.folder, profiles, against, [along] if isinstance(along, str) else along, points)
 
     def save(self, path: Any) -> str:
         """Keeps the run: as Zarr for ``az.from_zarr`` where the name ends in ``.zarr``, else as a copy of its folder, which

@@ -4,7 +4,8 @@ use crate::failure::{Failure, contained};
 use crate::plan::Plan;
 use crate::spec;
 use barkeep::ledger::Ledger;
-use barkeep::{Certificate, PublicKey, Simulation};
+use barkeep::predict::{Predictor, Profiles};
+use barkeep::{Certificate, Finished, PublicKey, Simulation};
 use barkeep_audit::{ALPHA, Options, Progress, Row};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -146,6 +147,35 @@ pub(crate) fn verify(
                 "meaning": verified.meaning.iter().flat_map(|risk| risk.words()).collect::<Vec<_>>(),
             })
             .to_string())
+        })
+    })?)
+}
+
+/// Profiles by name, each with cells by column.
+type Rows = Vec<(String, Vec<(String, String)>)>;
+
+/// Predicts at public profiles from the draws in a run's folder: in JSON, and in words.
+#[pyfunction]
+pub(crate) fn predict(
+    py: Python<'_>,
+    folder: PathBuf,
+    profiles: Rows,
+    against: Option<String>,
+    along: Vec<String>,
+    points: usize,
+) -> PyResult<(String, String)> {
+    Ok(py.detach(|| {
+        contained(|| {
+            let finished = Finished::read(&folder)?;
+            let mut predictor = Predictor::new(&finished)?;
+            if let Some(against) = against {
+                predictor = predictor.against(against);
+            }
+            for column in along {
+                predictor = predictor.along(column, points);
+            }
+            let found = predictor.predict(&Profiles::new(profiles, finished.spec())?)?;
+            Ok((json!(found).to_string(), barkeep_cli::prediction_words(&found)))
         })
     })?)
 }

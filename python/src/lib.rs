@@ -18,7 +18,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _barkeep {
     #[pymodule_export]
-    use super::answers::{account, audit, audit_all, mechanisms, program, samplers, simulate, verify};
+    use super::answers::{
+        account, audit, audit_all, mechanisms, predict, program, samplers, simulate, verify,
+    };
     #[pymodule_export]
     use super::books::Books;
     #[pymodule_export]

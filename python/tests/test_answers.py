@@ -156,3 +156,25 @@ def test_plans_say_what_the_program_says(schema, model, privacy, tmp_path):
     epsilon = model.epsilon_for(schema, 100_000, delta=1e-6, expected_error=0.5)
     reached = model.plan(schema, 100_000, bk.Privacy(epsilon, 1e-6))
     assert reached.expected_error is not None and reached.expected_error <= 0.5
+
+
+def test_predictions_are_those_of_the_program(trips, schema, model, privacy, tmp_path):
+    fit = model.fit(bk.Records(trips, schema, count=TRIPS), privacy, progress=False, folder=tmp_path / "run")
+    profiles = [
+        {"profile": "morning", "hour": 6, "origin": "EWR", "distance": 500.0},
+        {"profile": "night", "hour": 22, "origin": "JFK", "distance": 500.0},
+    ]
+    found = fit.predict(profiles, along="hour", points=3)
+    lines = ["profile,hour,origin,distance", "morning,6,EWR,500.0", "night,22,JFK,500.0"]
+    (tmp_path / "at.csv").write_text("\n".join(lines) + "\n")
+    arguments = ["--at", str(tmp_path / "at.csv"), "--along", "hour", "--points", "3"]
+    assert found.to_dict() == json.loads(program("predict", str(tmp_path / "run"), *arguments, "--json"))
+    assert repr(found) == program("predict", str(tmp_path / "run"), *arguments).rstrip("\n")
+    assert 0 < found["night"]["expectation"]["mean"] < 1 and len(found.curves[0]["points"]) == 3
+    pd = pytest.importorskip("pandas")
+    columns = {name: [profile[name] for profile in profiles] for name in profiles[0]}
+    named = {profile["profile"]: {key: profile[key] for key in profile if key != "profile"} for profile in profiles}
+    for same in (pd.DataFrame(profiles), columns, tmp_path / "at.csv", named):
+        assert fit.predict(same, along=["hour"], points=3).to_dict() == found.to_dict()
+    with pytest.raises(bk.Error, match="outside|bounds|from"):
+        fit.predict([{"hour": 99, "origin": "EWR", "distance": 1}])

@@ -7,7 +7,7 @@ mod demo;
 mod key;
 pub(crate) mod ledger;
 pub(crate) mod plan;
-mod predict;
+pub(crate) mod predict;
 mod resume;
 mod sample;
 mod schema;

@@ -110,6 +110,12 @@ pub fn plan_words(plan: &barkeep::Plan) -> String {
     commands::plan::words(plan)
 }
 
+/// What `barkeep predict` prints of predictions.
+#[must_use]
+pub fn prediction_words(found: &barkeep::predict::Predictions) -> String {
+    commands::predict::show(found)
+}
+
 /// The accounts of a ledger, or one of them, as `barkeep ledger show --json` prints them.
 ///
 /// # Errors

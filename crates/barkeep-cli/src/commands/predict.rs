@@ -56,7 +56,7 @@ impl Predict {
 }
 
 /// Tables for people.
-fn show(found: &Predictions) -> String {
+pub(crate) fn show(found: &Predictions) -> String {
     let mut out = format!("{} at each profile, from {} draws\n", found.what, found.draws);
     let mut rows = vec![row(["profile", "mean", "89% interval", "89% of responses"])];
     for prediction in &found.predictions {
