@@ -304,13 +304,19 @@ def run(
     sign: Any,
 ) -> Fit:
     """Runs a plan over records: one call into the extension."""
-    source = records._source(plan._plan.reads())
     temporary = folder is None
     place = os.path.join(tempfile.mkdtemp(prefix="barkeep-"), "run") if temporary else os.fspath(folder)
     bar = Progress(plan, progress)
     try:
+        # Not by a name of its own: tools that show a traceback's variables must find no record.
         saved = _barkeep.new_run(
-            plan._plan, source, place, bar, journal=journal, insecure_seed=insecure_seed, sign=sign
+            plan._plan,
+            records._source(plan._plan.reads()),
+            place,
+            bar,
+            journal=journal,
+            insecure_seed=insecure_seed,
+            sign=sign,
         )
     except BaseException:
         if temporary:
@@ -341,11 +347,10 @@ def resume(
     if in_memory and (records is None or path is not None):
         raise FileError(f"{place}: its records were a frame or several files; give them again, as resume(folder, records)")
     reads = list(spec["columns"]) + ([spec["person"]] if "person" in spec else [])
-    source = records._source(reads) if records is not None else None
     bar = _Unknown(progress)
     try:
         plan, saved = _barkeep.resume_run(
-            source, place, bar, path=path, sign=sign
+            None if records is None else records._source(reads), place, bar, path=path, sign=sign
         )
     finally:
         bar.end()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _frames
+from ._errors import DataError
 from ._schema import Schema
 
 
@@ -60,7 +61,15 @@ class Records:
             return None
         if isinstance(self._data, (list, tuple)):
             return [os.fspath(path) for path in self._data]
-        return _frames.source(self._data, wanted)
+        try:
+            return _frames.source(self._data, wanted)
+        except DataError as error:
+            refused = str(error)
+        except Exception:
+            # Whatever a frame's library says may quote a cell.
+            refused = "the frame cannot be read: the library that holds it did not hand over its rows"
+        # Raised anew: some tools print what the functions of a traceback hold, and those above hold records.
+        raise DataError(refused)
 
     def __repr__(self) -> str:
         path = self.path

@@ -45,6 +45,18 @@ def said(error: BaseException) -> str:
     return "\n".join(parts)
 
 
+def held(error: BaseException) -> str:
+    """What the package's own functions hold when an exception leaves them, as tools show that print variables."""
+    package = os.path.dirname(bk.__file__)
+    shown, trace = [], error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.startswith(package):
+            shown += [f"{name} = {value!r}" for name, value in trace.tb_frame.f_locals.items()]
+        trace = trace.tb_next
+    assert shown
+    return "\n".join(shown)
+
+
 class Speaks:
     """An object that tells what it is whenever it is asked."""
 
@@ -55,6 +67,16 @@ class Speaks:
         raise ValueError(CANARY)
 
     def __index__(self) -> int:
+        raise ValueError(CANARY)
+
+
+class Fails:
+    """A column that tells of a cell when it cannot be read."""
+
+    def __len__(self) -> int:
+        raise ValueError(CANARY)
+
+    def __iter__(self):
         raise ValueError(CANARY)
 
 
@@ -94,6 +116,7 @@ def frames():
     yield "complex", {**good, "hour": np.full(COUNT, NUMBER + 1j)}
     yield "scalars of numpy", {**good, "hour": [np.float32(NUMBER), np.int64(7), np.bool_(True), np.str_(CANARY)] * (COUNT // 4)}
     yield "not a frame", object()
+    yield "a frame that fails", {**good, "hour": Fails()}
 
 
 REFUSED = {
@@ -111,6 +134,7 @@ REFUSED = {
     "two dimensions": "lists or records",
     "complex": "complex numbers",
     "not a frame": "records are a pandas",
+    "a frame that fails": "did not hand over its rows",
     "polars objects": "",
 }
 
@@ -129,7 +153,7 @@ def test_the_canary_is_nowhere(spec, tmp_path, capfd):
                 warnings.simplefilter("always")
                 fit = model.fit(records, privacy, FEW, folder=folder)
         except Exception as error:
-            told(said(error))
+            told(said(error) + held(error))
             assert isinstance(error, bk.DataError) and name in REFUSED and REFUSED[name] in str(error), (name, error)
             assert not folder.exists(), "nothing was answered, so nothing is left"
             continue
