@@ -39,6 +39,7 @@ from ._predict import Predictions
 from ._privacy import Privacy, Sampler
 from ._records import Records
 from ._schema import Bool, Category, Column, Integer, Real, Schema
+from ._simulate import simulate
 from ._trace import model
 
 __version__: str = _barkeep.__version__
@@ -78,6 +79,7 @@ __all__ = [
     "model",
     "resume",
     "samplers",
+    "simulate",
     "verify",
 ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -139,17 +138,6 @@ class Model:
             insecure_seed=insecure_seed,
             sign=sign,
         )
-
-    def simulate(
-        self, schema: Schema, count: int, theta: Any, path: Any, *, seed: int = 0, person: str | None = None
-    ) -> None:
-        """Writes records of the model at the parameters ``theta`` to a CSV file. They are public: nobody's.
-
-        Columns beside the responses are spread over what is ``typical`` of them, their bounds or their levels.
-        """
-        records = Records({}, schema, count, person=person)
-        sections = self._sections(records, Privacy.not_private(), None)
-        _barkeep.simulate(_json(sections), [float(value) for value in theta], count, seed, os.fspath(path))
 
     def _sections(self, records: Records, privacy: Privacy, sampler: Sampler | None) -> dict[str, Any]:
         """The spec of a fit, section by section."""

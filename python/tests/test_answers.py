@@ -138,13 +138,21 @@ def test_a_traced_function_never_sees_data():
     assert "log_density = ((exp((-x)) + (2 * 3.0)) - (1 / x))" in numbers.text or "exp((-x))" in numbers.text
 
 
-def test_simulated_records_are_read_by_the_schema_that_made_them(schema, model, privacy, tmp_path):
+def test_simulated_records_are_read_by_the_schema_that_made_them(schema, model, tmp_path):
     path = tmp_path / "made.csv"
-    model.simulate(schema, 500, [0, 1, 0, 0, 0], path, seed=3)
-    fit = model.fit(bk.Records(path, schema, count=500), bk.Privacy(10, 1e-3), progress=False)
-    assert list(fit.summary()) == ["intercept", "hour", "origin[JFK]", "origin[LGA]", "distance"]
+    with pytest.warns(UserWarning, match="fill their bounds"):
+        assert bk.simulate(model, schema, 500, [0, 1, 0, 0, 0], path, seed=3) is None
+    made = bk.simulate(model, schema, 500, [0, 1, 0, 0, 0], seed=3)
+    assert [column.dtype.kind for column in made.values()] == ["b", "i", "U", "f"]
+    few = bk.Sampler("langevin", steps=10)
+    fits = [
+        model.fit(bk.Records(data, schema, count=500), bk.Privacy(10, 1e-3), few, insecure_seed=1, progress=False)
+        for data in (path, made)
+    ]
+    assert list(fits[0].summary()) == ["intercept", "hour", "origin[JFK]", "origin[LGA]", "distance"]
+    assert all(np.array_equal(fits[0].draws[name], draws) for name, draws in fits[1].draws.items())
     with pytest.raises(bk.Error, match="theta must hold 5 numbers: intercept"):
-        model.simulate(schema, 500, [0], path)
+        bk.simulate(model, schema, 500, [0], path)
 
 
 def test_plans_say_what_the_program_says(schema, model, privacy, tmp_path):
