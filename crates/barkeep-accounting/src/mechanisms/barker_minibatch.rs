@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Entry, Leaves, NOT_GAUSSIAN, PriceOf, SAMPLED, Suits};
 use crate::rule::Rounding;
-use crate::theorems::barker::{BarkerBound, corollary_2, curve};
+use crate::theorems::barker::{BarkerBound, Divergences, corollary_2, curve};
 use crate::{CoinError, Error, Mu, Neighbours, Ratio, Rho, Sampling, pld, renyi};
 
 /// The corrected Barker test on a batch: Theorem 2 of Heikkilä et al. 2019.
@@ -59,7 +59,12 @@ impl Entry for BarkerMinibatch {
     }
 
     fn divergences(&self, _: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {
-        Ok(Box::new(corollary_2(self.batch, self.records, self.bound)?))
+        Ok(match self.bound {
+            BarkerBound::Pld => Box::new(Divergences::new(self.batch, self.records)?),
+            BarkerBound::Paper | BarkerBound::Fixed | BarkerBound::Tight => {
+                Box::new(corollary_2(self.batch, self.records, self.bound)?)
+            }
+        })
     }
 
     fn suits(&self, _: Sampling) -> Suits<'_> {

@@ -32,7 +32,7 @@ use crate::renyi::{Amplified, Curve, LARGEST_WHOLE_ORDER, Orders};
 use crate::theorems::thesis::batch_rate;
 use crate::{Error, Order};
 
-pub(crate) use curve::curve;
+pub(crate) use curve::{Divergences, curve};
 
 /// Which bound on the minibatch Barker test is used; all are proved, each tighter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,8 +23,9 @@
 
 use barkeep_num::{ln_normal_cdf, up_by};
 
-use super::batch_rate;
-use crate::{Error, pld};
+use super::{BarkerBound, BarkerTest, batch_rate};
+use crate::renyi::{self, Amplified, Curve as _, Orders};
+use crate::{Error, Order, pld};
 
 /// Cells of |m| and of w on which the reachable pairs are looked for.
 const CELLS: u32 = 64;
@@ -50,6 +51,9 @@ const ROOM: f64 = 1e-14;
 /// Relative error charged to normal tails and their differences.
 const TAIL_ERROR: f64 = 1e-11;
 
+/// Relative error charged to a sum over all dots.
+const INTEGRAL_ERROR: f64 = 1e-11;
+
 /// Pairs of normals: one of variance 1, the other of 1 + e for an e of a range, at most this far apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Stair {
@@ -63,23 +67,103 @@ struct Stair {
 /// [`Error::Argument`] unless 1 ≤ b ≤ n.
 pub(crate) fn curve(batch: u64, records: u64) -> Result<pld::Curve, Error> {
     let rate = batch_rate(batch, records)?.get();
-    let test = Test::new(batch as f64);
-    let end = test.end();
-    let mut right = Vec::with_capacity(DOTS as usize + 1);
-    for step in 0..=DOTS {
-        let share = f64::from(step) / f64::from(DOTS);
-        // Closer together at small losses, where most of them are.
-        let loss = end * share * (share + LINEAR) / (1.0 + LINEAR);
-        // Rounded up: the curve falls.
-        let epsilon = if step == 0 { 0.0 } else { up_by(libm::log1p(rate * libm::expm1(loss)), 8) };
-        right.push((epsilon, (rate * test.delta(loss) * (1.0 + ROOM)).min(1.0)));
-    }
+    let right: Vec<(f64, f64)> =
+        Test::new(batch as f64).followed().iter().map(|dot| dot.sampled(rate)).collect();
     let mirrored = right.iter().rev().filter(|(epsilon, _)| *epsilon > 0.0).map(|(epsilon, delta)| {
         let left = (libm::exp(-epsilon) * delta - libm::expm1(-epsilon)) * (1.0 + ROOM);
         (-epsilon, left.min(1.0))
     });
     let dots: Vec<(f64, f64)> = mirrored.chain(right.iter().copied()).collect();
     pld::Curve::from_dots(&dots)
+}
+
+/// A point of one batch's curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Dot {
+    loss: f64,
+    delta: f64,
+}
+
+impl Dot {
+    /// (ε, δ) of the drawn batch; ε is rounded up, for the curve falls.
+    fn sampled(&self, rate: f64) -> (f64, f64) {
+        let epsilon =
+            if self.loss == 0.0 { 0.0 } else { up_by(libm::log1p(rate * libm::expm1(self.loss)), 8) };
+        (epsilon, (rate * self.delta * (1.0 + ROOM)).min(1.0))
+    }
+}
+
+/// Rényi divergences of one step, from its privacy curve. A filter across runs needs them: curves do not add.
+///
+/// t^α = 1 + α(t−1) + α(α−1)·(∫_1^∞ a^(α−2)(t−a)₊ da + ∫_0^1 a^(α−2)(a−t)₊ da), and with t = P/Q the means under Q are δ(a) of one order of the
+/// pair and a·δ(1/a) of the other. With a = e^ε, for both orders at once,
+///
+/// > e^((α−1)D_α) ≤ 1 + α(α−1)·∫_0^∞ (e^((α−1)ε) + e^(−αε))·δ(ε) dε.
+///
+/// Between two dots δ is at most its value at the first, and the rest is integrated exactly. Beyond the last dot, at loss l of one batch,
+/// δ ≤ q·e^((β−1)(D_β−l)) for any order β, D_β of one batch by the `fixed` bound; ε ≤ l and dε ≤ dl, so that part is at most
+/// 2q·e^((β−1)D_β − (β−α)l)/(β−α).
+pub(crate) struct Divergences {
+    /// (ε, δ) of the drawn batch.
+    dots: Vec<(f64, f64)>,
+    /// The loss of one batch at the last dot.
+    end: f64,
+    rate: f64,
+    single: BarkerTest,
+    /// What holds too, and is finite where the integral's tail is not.
+    published: Amplified<BarkerTest>,
+}
+
+impl Divergences {
+    /// # Errors
+    /// [`Error::Argument`] unless 1 ≤ b ≤ n.
+    pub(crate) fn new(batch: u64, records: u64) -> Result<Self, Error> {
+        let rate = batch_rate(batch, records)?;
+        let followed = Test::new(batch as f64).followed();
+        let single = BarkerTest::new(batch, BarkerBound::Fixed);
+        Ok(Self {
+            dots: followed.iter().map(|dot| dot.sampled(rate.get())).collect(),
+            end: followed.last().map_or(0.0, |dot| dot.loss),
+            rate: rate.get(),
+            published: Amplified::new(rate, single.clone()),
+            single,
+        })
+    }
+
+    /// The integral, tail included.
+    fn integral(&self, alpha: f64) -> f64 {
+        let Orders::Whole { largest } = self.single.orders() else { return f64::INFINITY };
+        let tail = |order: u32| {
+            let beyond = Order::new(f64::from(order)).map_or(f64::INFINITY, |order| self.single.at(order));
+            let room = f64::from(order) - alpha;
+            2.0 * self.rate * libm::exp((f64::from(order) - 1.0) * beyond - room * self.end) / room
+        };
+        // Any order above α will do; the best is within a factor of two of one of these.
+        let orders =
+            (0..12).map(|halvings| largest >> halvings).filter(|order| f64::from(*order) >= alpha + 1.0);
+        let tail = orders.map(tail).fold(f64::INFINITY, f64::min);
+        // ∫ e^(cε) dε from one dot to the next.
+        let weight = |c: f64, from: f64, to: f64| libm::exp(c * from) * libm::expm1(c * (to - from)) / c;
+        let cells = self.dots.windows(2).map(|pair| {
+            let ((from, delta), (to, _)) = (pair[0], pair[1]);
+            delta * (weight(alpha - 1.0, from, to) + weight(-alpha, from, to))
+        });
+        (cells.sum::<f64>() + tail) * (1.0 + INTEGRAL_ERROR)
+    }
+}
+
+impl renyi::Curve for Divergences {
+    fn orders(&self) -> Orders {
+        self.published.orders()
+    }
+
+    fn at(&self, order: Order) -> f64 {
+        let alpha = order.get();
+        let own = libm::log1p(alpha * (alpha - 1.0) * self.integral(alpha)) / (alpha - 1.0);
+        let published = self.published.at(order);
+        // NaN, from an overflow, falls to the published one.
+        if own < published { up_by(own, 16) } else { published }
+    }
 }
 
 /// The test on one batch.
@@ -105,6 +189,18 @@ impl Test {
     /// D at a = e^`loss` ≥ 1, from above.
     pub(super) fn delta(&self, loss: f64) -> f64 {
         self.stairs.iter().map(|stair| stair.delta(loss)).fold(0.0, f64::max)
+    }
+
+    /// Dots of the curve, from loss 0 to where it is not followed any more.
+    fn followed(&self) -> Vec<Dot> {
+        let end = self.end();
+        let dot = |step: u32| {
+            let share = f64::from(step) / f64::from(DOTS);
+            // Closer together at small losses, where most of them are.
+            let loss = end * share * (share + LINEAR) / (1.0 + LINEAR);
+            Dot { loss, delta: self.delta(loss) }
+        };
+        (0..=DOTS).map(dot).collect()
     }
 
     /// A loss beyond which the curve is not followed: what is left there is mass at infinity.

@@ -6,7 +6,7 @@
 
 use super::contour::{Contour, Nodes, Pair, gauss_legendre};
 use crate::mechanisms::BarkerMinibatch;
-use crate::{BarkerBound, Contract, Cost, Delta, Epsilon, Neighbours, Rate, Ratio, Sampling, Steps};
+use crate::{BarkerBound, Contract, Cost, Delta, Epsilon, Neighbours, Order, Rate, Ratio, Sampling, Steps};
 
 const BATCH: u64 = 1000;
 const RECORDS: u64 = 1_000_000;
@@ -119,4 +119,35 @@ fn no_data_set_found_attains_more_than_is_certified() {
     }
     // The search is worth something: it comes within a factor of two.
     assert!(attained > 0.5 * certified, "{attained} of {certified}");
+}
+
+/// What a filter across runs is charged: above what any data set found attains at that order, far below the published bound.
+#[test]
+fn divergences_are_between_what_is_attained_and_what_was_published() {
+    let sampling = Sampling::WithoutReplacement { batch: BATCH, records: RECORDS };
+    let cost = |bound: BarkerBound| {
+        let mechanism = BarkerMinibatch { batch: BATCH, records: RECORDS, bound };
+        Cost::new(mechanism, sampling, Neighbours::Substitute).unwrap().divergences().unwrap()
+    };
+    let (priced, tight) = (cost(BarkerBound::Pld), cost(BarkerBound::Tight));
+    let nodes: Vec<Nodes> = [
+        (Others::All(0.0), 1.0, -1.0),
+        (Others::All(0.9), -1.0, 1.0),
+        (Others::All(1.0), -1.0, 1.0),
+        (Others::Share(0.5), 1.0, -1.0),
+    ]
+    .map(|(others, first, second)| losses(others, first, second))
+    .into();
+    for order in [2.0, 4.0, 8.0, 16.0, 32.0, 64.0] {
+        let alpha = Order::new(order).unwrap();
+        let divergence = |nodes: &Nodes| {
+            // e^((α−1)ℓ) − 1 keeps the digits.
+            let moment = |(loss, log): &(f64, f64)| log.exp() * ((order - 1.0) * loss).exp_m1();
+            nodes.iter().map(moment).sum::<f64>().ln_1p() / (order - 1.0)
+        };
+        let attained = nodes.iter().map(divergence).fold(0.0, f64::max);
+        let found = priced.at(alpha);
+        assert!(found > attained && found < 3.0 * attained, "{order}: {found} for {attained}");
+        assert!(found < 0.5 * tight.at(alpha), "{order}: {found} of {}", tight.at(alpha));
+    }
 }
