@@ -26,6 +26,8 @@ pub(super) struct Saddle {
     pub(super) epsilon: f64,
     pub(super) log_delta: f64,
     pub(super) deviation: f64,
+    /// ln δ as the tilt alone would have it.
+    first_order: f64,
 }
 
 impl Saddle {
@@ -40,7 +42,14 @@ impl Saddle {
             - libm::log(tilt)
             - libm::log1p(tilt)
             - 0.5 * libm::log(2.0 * std::f64::consts::PI * curvature);
-        Self { tilt, epsilon, log_delta: log_delta.min(0.0), deviation: variance.sqrt() }
+        let log_delta = log_delta.min(0.0);
+        Self { tilt, epsilon, log_delta, deviation: variance.sqrt(), first_order: log_delta }
+    }
+
+    /// How much less than the tilt says δ is, as a factor. Where δ comes from single rare large losses, most of the tilted mass is that of
+    /// sums that never reach ε.
+    pub(super) fn reaching(&self) -> f64 {
+        libm::exp((self.log_delta - self.first_order).min(0.0))
     }
 }
 
@@ -313,7 +322,7 @@ impl Plan {
     /// harm; so only P(S > high) itself must be small, and what lies beyond ε plus the window's length. Sums below it
     /// come back at its upper end, where little weight is given to them.
     pub(super) fn window(&self, tolerance: f64, noise: f64) -> Window {
-        let Saddle { tilt: steepest, epsilon, log_delta, deviation } = self.saddle;
+        let Saddle { tilt: steepest, epsilon, log_delta, deviation, .. } = self.saddle;
         let log_tolerance = libm::log(tolerance);
         let powers = |from: i32, to: i32, base: f64| {
             (from..=to).map(move |step| base * libm::exp2(0.5 * f64::from(step)))

@@ -1,5 +1,7 @@
 //! Solves for ε, δ or the number of repetitions in one direction of a composition, refining the lattice until it is enough.
 
+use std::cell::OnceCell;
+
 use barkeep_num::convolution::Planner;
 use barkeep_num::{largest_real, smallest_real};
 
@@ -7,7 +9,7 @@ use super::atoms::Losses;
 use super::composer::{Bounds, Composer, Fineness, Step};
 use super::composition::Accuracy;
 use super::engine::Side;
-use super::plan::{Model, Saddle, Target};
+use super::plan::{Model, Plan, Saddle, Target};
 use super::sketch::Sketch;
 use super::work::Work;
 use crate::{Bracket, Error};
@@ -47,6 +49,8 @@ pub(super) struct Query<'a> {
     steps: &'a [Step],
     model: Model,
     work: &'a Work,
+    /// What was asked first, planned.
+    first: OnceCell<(Target, Plan)>,
 }
 
 impl<'a> Query<'a> {
@@ -61,7 +65,8 @@ impl<'a> Query<'a> {
         }
         let depth = 60.0 - log_delta + libm::log(total);
         let sketch = |step: &Step| Sketch::new(&step.losses.outline(depth), step.steps as f64);
-        Ok(Self { steps, model: Model { sketches: steps.iter().map(sketch).collect() }, work })
+        let model = Model { sketches: steps.iter().map(sketch).collect() };
+        Ok(Self { steps, model, work, first: OnceCell::new() })
     }
 
     /// The losses, if they are those of a single use.
@@ -182,7 +187,7 @@ impl<'a> Query<'a> {
         concentrated: bool,
         planner: &mut Planner,
     ) -> Result<Bracket, Error> {
-        let mut plan = self.model.plan(Target::LogDelta(log_delta));
+        let mut plan = self.plan(Target::LogDelta(log_delta));
         let mut factor = FIRST;
         let mut best: Option<Bracket> = None;
         for _ in 0..ATTEMPTS {
@@ -266,7 +271,7 @@ impl<'a> Query<'a> {
         concentrated: bool,
         planner: &mut Planner,
     ) -> Result<Bracket, Error> {
-        let mut plan = self.model.plan(Target::Epsilon(epsilon));
+        let mut plan = self.plan(Target::Epsilon(epsilon));
         // What ε itself would be known to; the best bracket that is at least as narrow.
         let enough = accuracy.get() * (plan.saddle.tilt * epsilon).max(1.0);
         let mut known: Option<(f64, f64, bool)> = None;
@@ -331,9 +336,15 @@ impl<'a> Query<'a> {
             .is_ok_and(|composer| composer.side(Side::Upper, times).log_delta(epsilon) <= below(log_delta))
     }
 
+    /// The plan for a target; that of the first one is kept.
+    fn plan(&self, target: Target) -> Plan {
+        let (of, plan) = self.first.get_or_init(|| (target, self.model.plan(target)));
+        if *of == target { plan.clone() } else { self.model.plan(target) }
+    }
+
     /// About what the answer is: ε, or ln δ.
     pub(super) fn estimate(&self, target: Target) -> f64 {
-        let saddle = self.model.saddle(target);
+        let saddle = self.plan(target).saddle;
         match target {
             Target::LogDelta(_) => saddle.epsilon,
             Target::Epsilon(_) => saddle.log_delta,

@@ -195,7 +195,8 @@ impl Sketch {
     /// Lattice indices from `low` to `high`, close together where the tilted mass is and wider in the tails.
     ///
     /// A cell of width w with mass m adds about m·w² to the error, so a cell may be 2ˡ steps wide where its tail is 4ˡ
-    /// times lighter than the bulk; never so wide that e^((1+s)w) is far from 1. None if there would be too many.
+    /// times lighter than what of the tilted mass reaches ε; never so wide that e^((1+s)w) is far from 1. None if there would be too
+    /// many.
     pub(super) fn nodes(&self, spread: &Spread) -> Option<Vec<i64>> {
         let Spread { saddle, offset, step, low, high, concentrated } = *spread;
         let index = |loss: f64| (loss - offset) / step;
@@ -206,7 +207,7 @@ impl Sketch {
         let (first, last) = (first as i64, last as i64);
         let tails = self.tails(saddle.tilt, saddle.epsilon);
         let off_node = if concentrated { self.off_node(saddle.tilt, step) } else { 1.0 };
-        let widen_below = WIDEN_BELOW * off_node;
+        let widen_below = WIDEN_BELOW * off_node * saddle.reaching();
         // Loss offset is a node: mechanisms have an atom there.
         let start = 0_i64.clamp(first, last);
         let widest = (0.5 / ((1.0 + saddle.tilt) * step)).clamp(1.0, (1_i64 << 40) as f64);
