@@ -185,9 +185,7 @@ impl CoinError {
         }
         let mut upper: f64 = 1.0;
         for excess in [self.near, self.far] {
-            // ε may not even cover the coins.
-            let Ok(left) = Epsilon::new(down(epsilon.get() - self.shift(&excess))) else { break };
-            let found = ideal(left)?.upper;
+            let found = below_zero_too(down(epsilon.get() - self.shift(&excess)), &mut ideal)?;
             upper = upper.min(excess.raised(found));
             if excess.absolute <= NEAR_SHARE * found {
                 break;
@@ -210,6 +208,21 @@ impl CoinError {
         let epsilon = Epsilon::new(down(epsilon.get() - self.shift(&excess))).ok()?;
         Some((epsilon, excess.lowered(delta)?))
     }
+}
+
+/// δ with ideal coins at an ε that the coins may have brought below 0.
+///
+/// For an event S, its complement T and η > 0, P(S) − e^(−η)·Q(S) = 1 − e^(−η) + e^(−η)·(Q(T) − e^η·P(T)), and the last bracket is at most
+/// δ(η): what is private is so in both orders of two neighbours.
+fn below_zero_too(
+    epsilon: f64,
+    mut ideal: impl FnMut(Epsilon) -> Result<Bracket, Error>,
+) -> Result<f64, Error> {
+    if epsilon >= 0.0 {
+        return Ok(ideal(Epsilon::new(epsilon)?)?.upper);
+    }
+    let mirrored = ideal(Epsilon::new(-epsilon)?)?.upper;
+    Ok(up_by(libm::exp(epsilon) * mirrored - libm::expm1(epsilon), 8).min(1.0))
 }
 
 impl From<Rounding> for CoinError {
