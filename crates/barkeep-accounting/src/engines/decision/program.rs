@@ -13,6 +13,9 @@ use crate::{Delta, Error, GaussianRun, Mu};
 /// loss variance, and as much is allowed to the envelope: 0.5 % of the variance at n = 8, 0.01 % at n = 64.
 const FINENESS: [(f64, f64); 5] = [(256.0, 1e7), (64.0, 1e8), (32.0, 1.2e8), (16.0, 1.5e8), (8.0, 6e8)];
 
+/// Steps up to which the tails are enclosed as closely as the middle.
+const FEW: u64 = 64;
+
 /// Evaluations after which a run that was planned too optimistically is given up.
 const MOST_WORK: u64 = 4_000_000_000;
 
@@ -96,8 +99,11 @@ impl Program {
     ) -> Result<Option<Self>, Error> {
         let steps = stretch.last as f64;
         let floor = (CUT * smallest / (1.0 + steps / LEVELLING)).max(1e-284);
-        // Measured: cells of this size cost as much as a grid of 64 nodes per deviation, or less.
-        let decay = (0.1 * (1.0 + steps / 50.0 + (steps / 150.0).powi(2))).min(8.0);
+        // A cell over which the rare outcome decays by e^c adds about c²/8 of the loss. Few steps live in the tails, where cells are this large,
+        // and are cheap: there it is brought below what the grid adds. Otherwise cells cost as much as a grid of 64 nodes per
+        // deviation, or less, as measured.
+        let finest = if stretch.last <= FEW { 0.02 } else { 0.1 };
+        let decay = (finest * (1.0 + steps / 50.0 + (steps / 150.0).powi(2))).min(8.0);
         let mut failure = None;
         for (fineness, most_work) in FINENESS {
             let excess = 1.0 / (3.0 * fineness * fineness);
