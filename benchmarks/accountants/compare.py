@@ -5,8 +5,9 @@
     python3 benchmarks/accountants/compare.py [QUERIES] [--ask target/release/examples/ask]
 
 Random compositions of subsampled Gaussian mechanisms (Poisson batches, a record added or removed). Every accountant stays in its
-process: barkeep's answers over a pipe and times itself without it. Times are processor
-times, ours the mean of several runs: other programs on the machine do not disturb them. Peers run with the settings their documentation shows.
+process: barkeep's answers over a pipe and times itself without it. Times are processor times, ours the mean of several runs. Every
+question is put to barkeep and at once to the peer: what else the machine does slows both. Peers run with the settings their
+documentation shows, and the slowest of their answers beside ours are listed by name.
 Prints the ratio of times (peer over barkeep) and of answers (peer over barkeep's upper end): median and worst. A ratio of answers
 below 1 is a peer's answer within the bracket, or below its proved lower end. riskcal answers with the advantage, delta at epsilon 0.
 """
@@ -30,19 +31,17 @@ def questions(count):
         }
 
 
-def barkeep(program, asked, epsilon=None):
-    """Epsilon at each delta, or delta at this epsilon: at 0 it is the advantage."""
-    for one in asked:
-        cost = {
-            "mechanism": {"gaussian": {"ratio": one["ratio"]}},
-            "sampling": {"poisson": {"rate": one["rate"]}},
-            "neighbours": "add-remove",
-        }
-        given = {"delta": one["delta"]} if epsilon is None else {"epsilon": epsilon}
-        line = json.dumps({"step": [[cost, 1]], "steps": one["steps"], **given})
-        program.stdin.write(line + "\n")
-        program.stdin.flush()
-        yield json.loads(program.stdout.readline())
+def barkeep(program, one, epsilon=None):
+    """Epsilon at delta, or delta at this epsilon: at 0 it is the advantage."""
+    cost = {
+        "mechanism": {"gaussian": {"ratio": one["ratio"]}},
+        "sampling": {"poisson": {"rate": one["rate"]}},
+        "neighbours": "add-remove",
+    }
+    given = {"delta": one["delta"]} if epsilon is None else {"epsilon": epsilon}
+    program.stdin.write(json.dumps({"step": [[cost, 1]], "steps": one["steps"], **given}) + "\n")
+    program.stdin.flush()
+    return json.loads(program.stdout.readline())
 
 
 def dp_accounting():
@@ -86,11 +85,15 @@ def riskcal():
 
 
 def report(name, rows):
-    times = [peer / ours for (_, ours), (_, peer) in rows]
-    ratios = [peer / ours for (ours, _), (peer, _) in rows if ours > 0]
+    """Rows of question, our answer and seconds, the peer's answer and seconds."""
+    times = [peer / ours for _, _, ours, _, peer in rows]
+    ratios = [peer / ours for _, ours, _, peer, _ in rows if ours > 0]
     print(f"{name} on {len(rows)} queries")
     print(f"  time, peer over barkeep:    median {statistics.median(times):.1f}, worst {min(times):.2f}")
     print(f"  answer, peer over barkeep:  median {statistics.median(ratios):.6f}, least {min(ratios):.6f}, most {max(ratios):.6f}")
+    for time_ratio, row in sorted(zip(times, rows), key=lambda pair: pair[0]):
+        if time_ratio < 1:
+            print(f"  slower: {row[0]}, {1e3 * row[2]:.1f} ms against {1e3 * row[4]:.1f} ms")
 
 
 def main():
@@ -99,32 +102,34 @@ def main():
     numbers = [word for word in words if word.isdigit()]
     asked = list(questions(int(numbers[0]) if numbers else 100))
     program = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    ours = list(barkeep(program, asked))
-    program.stdin.close()
+    ours = [barkeep(program, one) for one in asked]
     widths = [(one["upper"] - one["lower"]) / one["upper"] for one in ours if one["upper"] > 0]
     seconds = [one["seconds"] for one in ours]
     print(f"barkeep: median {1e3 * statistics.median(seconds):.2f} ms, worst {1e3 * max(seconds):.1f} ms;"
-          f" brackets: median {statistics.median(widths):.1e} wide, worst {max(widths):.1e}")
-    advantages = list(barkeep(subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True), asked, 0.0))
+          f" brackets: median {statistics.median(widths):.1e} wide, worst {max(widths):.1e}", flush=True)
     for make in (dp_accounting, prv_accountant, riskcal):
         try:
             ask = make()
-        except (ImportError, AttributeError) as error:
+            ask(asked[0])
+        except Exception as error:  # noqa: BLE001 - not installed, or not with this version of its parts
             print(f"{make.__name__}: skipped, {error}")
             continue
         rows, failed = [], 0
-        for one, answer in zip(asked, advantages if make is riskcal else ours):
+        for one in asked:
+            answer = barkeep(program, one, 0.0 if make is riskcal else None)
             start = time.process_time()
             try:
-                epsilon = float(ask(one))
+                peer = float(ask(one))
             except Exception:  # noqa: BLE001 - a peer may refuse in any way
                 failed += 1
                 continue
-            rows.append(((answer["upper"], answer["seconds"]), (epsilon, time.process_time() - start)))
+            rows.append((one, answer["upper"], answer["seconds"], peer, time.process_time() - start))
         if rows:
             report(make.__name__, rows)
         if failed:
             print(f"  {failed} queries not answered")
+        sys.stdout.flush()
+    program.stdin.close()
 
 
 if __name__ == "__main__":
