@@ -1,7 +1,8 @@
 //! `sgnht`: stochastic-gradient Nosé–Hoover thermostat (Wang, Fienberg, Smola 2015, after Ding et al. 2014; Li et al. 2019).
 //!
 //! p' = p − ηξp + η(∇ln p(θ) + (n/b)·T·Σ_{batch} clip_L(∇ℓᵢ)) + N(0, v), v at least 2Aη; θ' = θ + ηp'; ξ' = ξ + η(‖p'‖²/d − 1).
-//! The thermostat ξ takes up what noise there is beyond 2Aη, a batch's or the budget's, so draws stay at temperature 1.
+//! The thermostat ξ takes up what noise there is beyond 2Aη, a batch's or the budget's, so draws stay at temperature 1. It starts at the
+//! friction that balances the budget's noise, which is known: v/(2η).
 //! p and ξ are functions of answers and count as published.
 
 use crate::samplers::entry::{SamplerEntry, StartRule};

@@ -115,6 +115,14 @@ impl Integrator {
         }
     }
 
+    /// Begins where noise this many times the dynamics' own leads: a thermostat would reach the friction A·m² that balances it, but only after
+    /// as many steps as its momentum has to be heated and cooled again. How much noise a budget adds is public.
+    pub(crate) fn expect(&mut self, inflation: f64) {
+        if let Self::Thermostat { diffusion, friction, .. } = self {
+            *friction = *diffusion * inflation * inflation;
+        }
+    }
+
     /// How many numbers an answer has.
     fn width(&self, dimension: usize) -> usize {
         if matches!(self, Self::Scoring { .. }) { score_width(dimension) } else { dimension }

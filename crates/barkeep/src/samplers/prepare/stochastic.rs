@@ -156,7 +156,9 @@ pub(crate) fn prepare(
     let model = Arc::clone(setting.model);
     let kernel: MakeKernel = Box::new(move |_| {
         let (model, whitening) = (Arc::clone(&model), whitening.clone());
-        Box::new(Flow::new(model, whitening, integrator(step), asking, midpoints).with_stages(&stages))
+        let mut integrator = integrator(step);
+        integrator.expect(stages.first().map_or(1.0, |stage| stage.inflation));
+        Box::new(Flow::new(model, whitening, integrator, asking, midpoints).with_stages(&stages))
     });
     Ok(Prepared { kernel, price, alternative: None, facts, burn_in: None, forecast: None, view: None })
 }
