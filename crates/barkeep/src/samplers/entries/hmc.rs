@@ -3,27 +3,22 @@
 use crate::samplers::entry::{Prepared, Price, SamplerEntry, StartRule};
 use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::leapfrog::Path;
-use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
-use crate::samplers::prepare::path_keys::{PATH_KEYS, clip, kernels, path, path_facts};
+use crate::samplers::kernels::metropolis::{Acceptance, Judgement};
+use crate::samplers::prepare::path_keys::{
+    BASELINE_CLIP_KEYS, PATH_KEYS, baseline_clip, clip, kernels, path, path_facts,
+};
+use crate::spec::Privacy;
 use crate::spec::section::{Key, key};
-use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::Level;
 
-const KEYS: [Key; 2] = [
-    key(
-        "clip",
-        "1000",
-        "bound on one record's log-ratio; it also sets how finely log-ratios are rounded, clip·2^-30",
-    ),
-    key("clip_gradient", "1000", "bound on one record's gradient, in Euclidean norm"),
-];
+const KEYS: [Key; 1] = [key("clip_gradient", "1000", "bound on one record's gradient, in Euclidean norm")];
 
 /// The baseline.
 pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "hmc",
     summary: "Hamiltonian Monte Carlo; NOT PRIVATE, a baseline",
-    keys: &[&PATH_KEYS, &KEYS],
+    keys: &[&PATH_KEYS, &BASELINE_CLIP_KEYS, &KEYS],
     start: StartRule::Required,
     private: false,
     examples: &[
@@ -36,19 +31,19 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             return Err(section.error("name", reason).into());
         }
         let (mass, step, leapfrog) = path(section, setting.model.dimension())?;
-        let bound = |key| Ok::<f64, SpecError>(section.positive(key)?.unwrap_or(1000.0));
+        let bound = section.positive("clip_gradient")?.unwrap_or(1000.0);
         let path = Path {
             mass,
             step,
             leapfrog,
             temper: setting.temper,
-            clip: clip(section, "clip_gradient", bound("clip_gradient")?)?,
+            clip: clip(section, "clip_gradient", bound)?,
             sigma: 0.0,
             // Exact gradients are worth keeping: the same sum would be asked for again.
             reuse: true,
         };
         let judgement = Judgement {
-            clip: ClipBound::Constant(clip(section, "clip", bound("clip")?)?.get()),
+            clip: baseline_clip(section)?,
             acceptance: Acceptance::Fixed(Rule::Metropolis),
             temper: setting.temper,
             batch: Sampling::Full,

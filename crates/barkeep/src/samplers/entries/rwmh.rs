@@ -2,26 +2,20 @@
 
 use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry, StartRule};
 use crate::samplers::example::{CIRCLE, Example};
-use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
+use crate::samplers::kernels::metropolis::{Acceptance, Judgement, Metropolis};
 use crate::samplers::parts::proposal::Walk;
+use crate::samplers::prepare::path_keys::{BASELINE_CLIP_KEYS, baseline_clip};
 use crate::samplers::prepare::walk_keys::{WALK_KEYS, WalkShape};
 use crate::spec::Privacy;
-use crate::spec::section::{Key, key};
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::Level;
 use std::sync::Arc;
-
-const KEYS: [Key; 1] = [key(
-    "clip",
-    "1000",
-    "bound on one record's log-ratio; it also sets how finely log-ratios are rounded, clip·2^-30",
-)];
 
 /// The baseline.
 pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     name: "rwmh",
     summary: "random-walk Metropolis-Hastings; NOT PRIVATE, a baseline",
-    keys: &[&WALK_KEYS, &KEYS],
+    keys: &[&WALK_KEYS, &BASELINE_CLIP_KEYS],
     start: StartRule::Required,
     private: false,
     examples: &[
@@ -39,7 +33,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
         }
         let shape = WalkShape::parse(section, setting.model.dimension(), false)?;
         let judgement = Judgement {
-            clip: ClipBound::Constant(section.positive("clip")?.unwrap_or(1000.0)),
+            clip: baseline_clip(section)?,
             acceptance: Acceptance::Fixed(Rule::Metropolis),
             temper: setting.temper,
             batch: Sampling::Full,

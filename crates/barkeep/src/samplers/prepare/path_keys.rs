@@ -3,7 +3,7 @@
 use crate::plan::facts::{Fact, Facts};
 use crate::samplers::entry::{MakeKernel, Setting};
 use crate::samplers::kernels::leapfrog::{Hamiltonian, Mass, Path};
-use crate::samplers::kernels::metropolis::Judgement;
+use crate::samplers::kernels::metropolis::{ClipBound, Judgement};
 use crate::spec::SpecError;
 use crate::spec::section::{Key, Section, key};
 use barkeep_curator::Clip;
@@ -38,6 +38,30 @@ const MOST_LEAPFROG: u64 = 100_000;
 /// The clip bound a key gives.
 pub(crate) fn clip(section: &Section<'_>, key: &str, bound: f64) -> Result<Clip, SpecError> {
     Clip::new(bound).map_err(|error| section.error(key, error.to_string()))
+}
+
+/// The keys of what a baseline clips.
+pub(crate) const BASELINE_CLIP_KEYS: [Key; 2] = [
+    key(
+        "clip",
+        "1000",
+        "bound on one record's log-ratio; it also sets how finely log-ratios are rounded, clip·2^-30",
+    ),
+    key(
+        "clip_scale",
+        "\"constant\"",
+        "\"constant\": the bound is clip; \"distance\": it is clip times the length of the move",
+    ),
+];
+
+/// What a baseline clips.
+pub(crate) fn baseline_clip(section: &Section<'_>) -> Result<ClipBound, SpecError> {
+    let written = section.positive("clip")?.unwrap_or(1000.0);
+    let scaled = section.choice("clip_scale", &[("distance", true), ("constant", false)])?;
+    Ok(match scaled.unwrap_or(false) {
+        true => ClipBound::PerDistance(written),
+        false => ClipBound::Constant(clip(section, "clip", written)?.get()),
+    })
 }
 
 /// Makes the kernels of a path.
