@@ -29,17 +29,17 @@ pub(crate) fn simulate(
     Ok((SharedTable::from(builder.finish().map_err(|error| error.to_string())?), columns))
 }
 
-/// The means of the records [`simulate`] makes.
-pub(crate) fn simulated_means(model: &dyn Model, theta: &[f64], records: usize, seed: u64) -> Vec<f64> {
-    let mut rng = PublicRng::new(seed, 0);
-    let mut row = vec![0.0; model.columns()];
-    let mut sums = vec![0.0; model.columns()];
-    for _ in 0..records {
-        model.simulate(theta, &mut || rng.open_uniform(), &mut row);
-        sums.iter_mut().zip(&row).for_each(|(sum, x)| *sum += x);
+/// Records that are known by their columns.
+pub(crate) fn table(names: &[String], columns: &[Vec<f64>]) -> Result<SharedTable, String> {
+    let records = columns.first().map_or(0, Vec::len);
+    let schema = Schema::unbounded(names.to_vec()).map_err(|error| error.to_string())?;
+    let mut builder = TableBuilder::new(schema, records).map_err(|error| error.to_string())?;
+    let mut row = vec![0.0; columns.len()];
+    for record in 0..records {
+        row.iter_mut().zip(columns).for_each(|(cell, column)| *cell = column[record]);
+        builder.push_row(&row).map_err(|error| error.to_string())?;
     }
-    sums.iter_mut().for_each(|sum| *sum /= records as f64);
-    sums
+    Ok(SharedTable::from(builder.finish().map_err(|error| error.to_string())?))
 }
 
 /// Plans a spec with another ε.

@@ -1,4 +1,4 @@
-//! Holds the thesis' eight models: simulated records, starting points by its rule, exact posterior draws, published results.
+//! Holds the thesis' eight models: its records, starts and exact draws by its own keys, others by its rule, published results.
 
 pub(crate) mod chains;
 pub(crate) mod clipping;
@@ -7,15 +7,15 @@ pub(crate) mod distances;
 pub(crate) mod gradients;
 pub(crate) mod iterations;
 pub(crate) mod pictures;
+mod threefry;
 
-use crate::published::Published;
-use crate::replicate::{simulate, simulated_means};
+use crate::replicate::{simulate, table};
 use barkeep::PublicRng;
 use barkeep::curator::insecure::SharedTable;
 use barkeep::model::{Banana, Bend, Circle, GaussianMean, Model};
 use barkeep::num::linear::Cholesky;
-use rayon::prelude::*;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
+use threefry::Key;
 
 /// A model of the thesis with its hyperparameters.
 pub(crate) struct Setting {
@@ -25,11 +25,7 @@ pub(crate) struct Setting {
     pub(crate) records: usize,
     /// `[model]`, as a spec spells it.
     model: String,
-    /// The spread of the published starts.
-    pub(crate) published_spread: f64,
     family: Family,
-    /// The seed of records whose posterior is spread most like the thesis'.
-    closest: OnceLock<Result<u64, String>>,
 }
 
 enum Family {
@@ -90,8 +86,18 @@ pub(crate) struct Statistics {
 
 const REFERENCE: usize = 1000;
 
-/// Seeds tried in search of records that resemble the thesis'.
-const CANDIDATES: u64 = 40;
+/// The seeds in the thesis' code: of records by family, of exact draws by family, of the first start, and of exact draws for figure 6.2.
+const BANANA_RECORDS: u64 = 43_247;
+const GAUSSIAN_RECORDS: u64 = 46_283_648;
+const CIRCLE_RECORDS: u64 = 742_983;
+const BANANA_DRAWS: u64 = 56_437;
+const GAUSSIAN_DRAWS: u64 = 434_927;
+const STARTS: u64 = 4_236_482;
+const CLIPPING_DRAWS: u64 = 46_237;
+
+/// Of the bananas' likelihood in each coordinate, and of their prior.
+const VARIANCES: [f64; 3] = [20.0, 2.5, 1.0];
+const PRIOR_VARIANCE: f64 = 1000.0;
 
 impl Setting {
     fn read(from: &toml::Value) -> Self {
@@ -116,11 +122,8 @@ impl Setting {
             // 20 as in barkeep's banana.
             _ => Family::Banana { a: number("a").unwrap_or(20.0), n0: number("n0") },
         };
-        let starts = Published::new(include_str!("../published/thesis-starts.csv"));
-        let published_spread =
-            starts.rows().find(|row| row.text("model") == name).map_or(f64::NAN, |row| row.number("spread"));
         let (dimension, records) = (count("dimension"), count("records"));
-        Self { name, dimension, records, model, published_spread, family, closest: OnceLock::new() }
+        Self { name, dimension, records, model, family }
     }
 
     /// Whether it is judged by the distance of its mean.
@@ -153,52 +156,121 @@ impl Setting {
     }
 
     /// Where starts are drawn around: the parameters records are simulated from, for the circle (0, 1).
-    fn centre(&self) -> Vec<f64> {
+    pub(crate) fn centre(&self) -> Vec<f64> {
         let second = if matches!(self.family, Family::Circle) { 1.0 } else { 3.0 };
         (0..self.dimension).map(|j| if j == 1 { second } else { 0.0 }).collect()
     }
 
+    /// The thesis' own records, exact draws and first starts. `records` is the model's number in all figures but 6.2: whoever draws
+    /// another number draws other ones.
+    pub(crate) fn published(&self, records: usize, chains: usize) -> Result<Case, String> {
+        let columns = self.published_columns(records);
+        let means: Vec<f64> =
+            columns.iter().map(|column| column.iter().sum::<f64>() / records as f64).collect();
+        let reference = self.published_draws(records, &means)?;
+        let spread = self.spread(&reference);
+        let start = |chain: u64| {
+            let normals = Key::new(STARTS + chain).normals(self.dimension);
+            self.centre().iter().zip(normals).map(|(x, normal)| x + spread * normal).collect()
+        };
+        let squares = columns.iter().flatten().map(|x| x * x).sum::<f64>() / records as f64;
+        let names = match self.family {
+            Family::Circle => vec!["r".to_owned()],
+            _ => (1..=self.dimension).map(|j| format!("x{j}")).collect(),
+        };
+        Ok(Case {
+            table: table(&names, &columns)?,
+            reference,
+            starts: (0..).take(chains).map(start).collect(),
+            squares,
+            means,
+        })
+    }
+
+    fn published_columns(&self, records: usize) -> Vec<Vec<f64>> {
+        let scaled = |normals: Vec<f64>, sd: f64, mean: f64| -> Vec<f64> {
+            normals.into_iter().map(|normal| normal * sd + mean).collect()
+        };
+        match self.family {
+            Family::Banana { .. } => {
+                let [first, second, rest] = Key::new(BANANA_RECORDS).split();
+                let others = self.dimension - 2;
+                let rest = rest.normals(records * others);
+                let column = |j: usize| rest.iter().skip(j).step_by(others).copied().collect();
+                [(first, 0.0), (second, 3.0)]
+                    .into_iter()
+                    .zip(VARIANCES)
+                    .map(|((key, mean), variance)| scaled(key.normals(records), variance.sqrt(), mean))
+                    .chain((0..others).map(column))
+                    .collect()
+            }
+            Family::Gaussian { correlation, .. } => {
+                let normals = Key::new(GAUSSIAN_RECORDS).normals(2 * records);
+                let rest = (1.0 - correlation * correlation).sqrt();
+                let first = |pair: &[f64]| pair[0];
+                let second = |pair: &[f64]| 3.0 + correlation * pair[0] + rest * pair[1];
+                vec![
+                    normals.chunks_exact(2).map(first).collect(),
+                    normals.chunks_exact(2).map(second).collect(),
+                ]
+            }
+            Family::Circle => {
+                let [_, radii] = Key::new(CIRCLE_RECORDS).split();
+                vec![scaled(radii.normals(records), 1.0, 3.0)]
+            }
+        }
+    }
+
+    fn published_draws(&self, records: usize, means: &[f64]) -> Result<Vec<f64>, String> {
+        let seed = if matches!(self.family, Family::Banana { .. }) { BANANA_DRAWS } else { GAUSSIAN_DRAWS };
+        self.exact_draws(Key::new(seed), records, means)
+    }
+
+    /// Nine more samples of the posterior, by the keys with which the thesis draws the lines of figure 6.2.
+    pub(crate) fn more_draws(&self, records: usize, means: &[f64]) -> Result<Vec<Vec<f64>>, String> {
+        let keys: [Key; 10] = Key::new(CLIPPING_DRAWS).split();
+        keys[1..].iter().map(|key| self.exact_draws(*key, records, means)).collect()
+    }
+
+    fn exact_draws(&self, key: Key, records: usize, means: &[f64]) -> Result<Vec<f64>, String> {
+        let n = records as f64;
+        let mut draws = vec![0.0; REFERENCE * self.dimension];
+        match self.family {
+            Family::Banana { a, n0 } => {
+                let keys: [Key; 3] = key.split();
+                let others = self.dimension - 2;
+                let rest = keys[2].normals(REFERENCE * others);
+                let (first, second) = (keys[0].normals(REFERENCE), keys[1].normals(REFERENCE));
+                for (row, draw) in draws.chunks_exact_mut(self.dimension).enumerate() {
+                    let normals = [first[row], second[row]].into_iter();
+                    let normals = normals.chain(rest.iter().skip(row * others).take(others).copied());
+                    for (j, (x, normal)) in draw.iter_mut().zip(normals).enumerate() {
+                        let weight = n0.unwrap_or(n) / VARIANCES[j.min(2)];
+                        let precision = weight + 1.0 / PRIOR_VARIANCE;
+                        *x = weight * means[j] / precision + normal / precision.sqrt();
+                    }
+                    draw[1] -= a * draw[0] * draw[0];
+                }
+            }
+            Family::Gaussian { correlation, prior_variance } => {
+                let (centre, root) = gaussian_posterior(correlation, prior_variance, n, means)?;
+                let normals = key.normals(2 * REFERENCE);
+                for (draw, pair) in draws.chunks_exact_mut(2).zip(normals.chunks_exact(2)) {
+                    root.correlate(pair, draw);
+                    draw.iter_mut().zip(&centre).for_each(|(draw, centre)| *draw += centre);
+                }
+            }
+            Family::Circle => draws.clear(),
+        }
+        Ok(draws)
+    }
+
     /// Records, exact draws and starts from one seed; starts by the thesis' rule, around its centre and spread as the exact draws are.
     pub(crate) fn drawn(&self, chains: usize, seed: u64) -> Result<Case, String> {
-        self.case(seed, (chains, seed), None)
-    }
-
-    /// The same of records whose posterior is spread as the thesis' is, starts with the published spread.
-    pub(crate) fn matched(&self, chains: usize) -> Result<Case, String> {
-        let seed = match self.family {
-            Family::Banana { a, n0 } if a != 0.0 => {
-                self.closest.get_or_init(|| self.find_closest(a, n0)).clone()?
-            }
-            // The spread is the same for all records.
-            _ => 1,
-        };
-        self.case(seed, (chains, 1), Some(self.published_spread))
-    }
-
-    fn find_closest(&self, a: f64, n0: Option<f64>) -> Result<u64, String> {
-        let (model, theta, n) = (self.banana(a)?, self.theta(), self.records as f64);
-        let distance = |seed: u64| {
-            let means = simulated_means(&model, &theta, self.records, seed);
-            let (_, covariance) = model.posterior(n, n0.unwrap_or(n) / n, &means).moments();
-            let sds = covariance.iter().step_by(self.dimension + 1).map(|variance| variance.sqrt());
-            let spread = sds.sum::<f64>() / self.dimension as f64;
-            ((spread - self.published_spread).abs(), seed)
-        };
-        let closest = (1..=CANDIDATES).into_par_iter().map(distance).min_by(|a, b| a.0.total_cmp(&b.0));
-        closest.map(|(_, seed)| seed).ok_or_else(|| "no seed".to_owned())
-    }
-
-    /// Records, starts and exact draws; the starts' spread is given or that of the exact draws.
-    fn case(
-        &self,
-        seed: u64,
-        (chains, start_seed): (usize, u64),
-        spread: Option<f64>,
-    ) -> Result<Case, String> {
         let fail = |error: barkeep::model::Error| error.to_string();
         let n = self.records as f64;
         let theta = self.theta();
-        let mut rng = PublicRng::new(start_seed, 1);
+        let mut rng = PublicRng::new(seed, 1);
         let mut reference = vec![0.0; REFERENCE * self.dimension];
         let mean = |columns: &[Vec<f64>]| -> Vec<f64> {
             columns.iter().map(|column| column.iter().sum::<f64>() / n).collect()
@@ -214,11 +286,8 @@ impl Setting {
                 (table, columns)
             }
             Family::Gaussian { correlation: r, prior_variance: v } => {
-                let model =
-                    GaussianMean::new(&[1.0, r, r, 1.0], &[0.0; 2], &[v, 0.0, 0.0, v]).map_err(fail)?;
-                let (table, columns) = simulate(&model, &theta, self.records, seed)?;
-                let (centre, covariance) = model.posterior(n, 1.0, &mean(&columns)).ok_or("no posterior")?;
-                let root = Cholesky::new(&covariance, 2).ok_or("no posterior")?;
+                let (table, columns) = simulate(&gaussian(r, v)?, &theta, self.records, seed)?;
+                let (centre, root) = gaussian_posterior(r, v, n, &mean(&columns))?;
                 for draw in reference.chunks_exact_mut(2) {
                     root.correlate(&[rng.normal(), rng.normal()], draw);
                     draw.iter_mut().zip(&centre).for_each(|(draw, centre)| *draw += centre);
@@ -231,7 +300,7 @@ impl Setting {
                 simulate(&model as &dyn Model, &theta, self.records, seed)?
             }
         };
-        let spread = spread.unwrap_or_else(|| self.spread(&reference));
+        let spread = self.spread(&reference);
         let centre = self.centre();
         let start = |rng: &mut PublicRng| centre.iter().map(|x| x + spread * rng.normal()).collect();
         let starts = (0..chains).map(|_| start(&mut rng)).collect();
@@ -245,9 +314,8 @@ impl Setting {
     }
 
     fn banana(&self, a: f64) -> Result<Banana, String> {
-        let variances: Vec<f64> =
-            [20.0, 2.5].into_iter().chain(std::iter::repeat(1.0)).take(self.dimension).collect();
-        Banana::new(Bend { a, b: 0.0, m: 0.0 }, &variances, 1000.0).map_err(|error| error.to_string())
+        let variances: Vec<f64> = (0..self.dimension).map(|j| VARIANCES[j.min(2)]).collect();
+        Banana::new(Bend { a, b: 0.0, m: 0.0 }, &variances, PRIOR_VARIANCE).map_err(|error| error.to_string())
     }
 
     /// ln of the exact posterior up to a constant; two parameters.
@@ -277,7 +345,7 @@ impl Setting {
     }
 
     /// The thesis' spread of starts: the mean over coordinates of the standard deviation of the exact draws.
-    fn spread(&self, reference: &[f64]) -> f64 {
+    pub(crate) fn spread(&self, reference: &[f64]) -> f64 {
         if reference.is_empty() {
             return 1.0;
         }
@@ -288,6 +356,23 @@ impl Setting {
         };
         (0..self.dimension).map(sd).sum::<f64>() / self.dimension as f64
     }
+}
+
+fn gaussian(correlation: f64, prior_variance: f64) -> Result<GaussianMean, String> {
+    let (r, v) = (correlation, prior_variance);
+    GaussianMean::new(&[1.0, r, r, 1.0], &[0.0; 2], &[v, 0.0, 0.0, v]).map_err(|error| error.to_string())
+}
+
+/// The mean of the posterior, and a root of its covariance.
+fn gaussian_posterior(
+    correlation: f64,
+    prior_variance: f64,
+    records: f64,
+    means: &[f64],
+) -> Result<(Vec<f64>, Cholesky), String> {
+    let model = gaussian(correlation, prior_variance)?;
+    let (centre, covariance) = model.posterior(records, 1.0, means).ok_or("no posterior")?;
+    Ok((centre, Cholesky::new(&covariance, 2).ok_or("no posterior")?))
 }
 
 #[cfg(test)]

@@ -177,9 +177,10 @@ fn comparison(cells: &Cells) -> Comparison {
 fn errors(cells: &Cells) -> Figure {
     let mut panel = Panel::new("", Axis::new("noise variance C"), Axis::log("sup |S'(y) − S(y)|"));
     let published = Published::new(include_str!("../../published/supplement-1.csv"));
-    for (colour, column, label) in
-        [(0, "ridge", "ridge regression, published"), (1, "mixture", "mixture, published")]
-    {
+    for (colour, column, label) in [
+        (0, "ridge", "ridge regression, refitted as published"),
+        (1, "mixture", "mixture, refitted as published"),
+    ] {
         let points = published.rows().map(|row| (row.number("variance"), row.number(column))).collect();
         panel.marks.push(Mark::Line { points, style: Style::published(label, colour) });
     }

@@ -1,8 +1,7 @@
 //! Runs the chains behind the thesis' figures 6.3 to 6.8: every model, sampler and budget, as published and with our samplers.
 //!
-//! Records and starts of the thesis are not published, and short chains depend on both. Where that costs little they are drawn anew by
-//! its rule, several times; else once, from records whose posterior is spread as the thesis' is, which is known. The first half of a
-//! published sampler's chain is dropped, of ours what its own rule says.
+//! Published samplers, and ours beside them, run on the thesis' own records and from its own starts, which its code's keys fix; diffusions on
+//! records drawn anew by its rule. The first half of a published sampler's chain is dropped, of ours what its own rule says.
 
 use super::iterations::published_steps;
 use super::{Case, Setting, named};
@@ -51,8 +50,8 @@ pub(crate) const DEFAULT: &str = "langevin";
 enum Source {
     /// A seed, by the thesis' rule.
     Drawn(u64),
-    /// Records of forty seeds that resemble the thesis' most.
-    Matched,
+    /// The thesis' own.
+    Thesis,
 }
 
 /// What diffusions are judged on.
@@ -69,17 +68,9 @@ pub(crate) fn budgets(setting: &Setting) -> &'static [f64] {
     if setting.is_circle() { &CIRCLE_BUDGETS } else { &BUDGETS }
 }
 
-/// The sources of a model's records and starts: as many chains as the thesis has, more where they are judged by its quartiles and cost
-/// little.
-fn sources(setting: &Setting, sampler: &str) -> Vec<Source> {
-    let drawn = |seeds: u64| (1..=seeds).map(Source::Drawn).collect();
-    match setting.name.as_str() {
-        _ if is_diffusion(sampler) => vec![FRESH],
-        "easy-2d" if !OURS.contains(&sampler) => drawn(10),
-        "tempered-2d" if !OURS.contains(&sampler) => drawn(4),
-        "easy-2d" | "tempered-2d" | "circle" => drawn(1),
-        _ => vec![Source::Matched],
-    }
+/// Where a sampler's records and starts come from.
+fn source(sampler: &str) -> Source {
+    if is_diffusion(sampler) { FRESH } else { Source::Thesis }
 }
 
 /// Whether this names a diffusion, by its rule or with a constant off.
@@ -105,26 +96,15 @@ pub(crate) fn samplers(setting: &Setting) -> Result<Vec<(String, String)>, Strin
 fn key(model: &str, sampler: &str, budget: f64, source: Source) -> String {
     let source = match source {
         Source::Drawn(seed) => format!("seed={seed}"),
-        Source::Matched => "matched".to_owned(),
+        Source::Thesis => "thesis".to_owned(),
     };
     format!("{model} {sampler} ε={budget} {source}")
 }
 
-/// All numbers of one kind for a model, sampler and budget, whichever sources are known.
+/// All numbers of one kind for a model, sampler and budget.
 pub(crate) fn pooled(cells: &Cells, setting: &Setting, sampler: &str, budget: f64, kind: &str) -> Vec<f64> {
-    by_source(cells, setting, sampler, budget, kind).concat()
-}
-
-/// The same, source by source.
-pub(crate) fn by_source<'a>(
-    cells: &'a Cells,
-    setting: &Setting,
-    sampler: &str,
-    budget: f64,
-    kind: &str,
-) -> Vec<&'a [f64]> {
-    let sources = sources(setting, sampler).into_iter();
-    sources.filter_map(|source| cells.numbers(&key(&setting.name, sampler, budget, source), kind)).collect()
+    let key = key(&setting.name, sampler, budget, source(sampler));
+    cells.numbers(&key, kind).unwrap_or_default().to_vec()
 }
 
 /// Records, starts and exact draws, made when the first cell needs them.
@@ -145,13 +125,13 @@ impl Cases {
     }
 }
 
-/// The cells of these models: the small ones first, of each size the first source first.
+/// The cells of these models: the small ones first.
 pub(crate) fn tasks(
     models: &[&'static Setting],
     size: Size,
     only: Option<&str>,
 ) -> Result<Vec<Task>, String> {
-    let mut tasks: Vec<((usize, usize), Task)> = Vec::new();
+    let mut tasks: Vec<(usize, Task)> = Vec::new();
     for &setting in models {
         if size == Size::Quick && setting.dimension > 2 {
             continue;
@@ -161,15 +141,11 @@ pub(crate) fn tasks(
             if only.is_some_and(|only| only != sampler) {
                 continue;
             }
-            let mut sources = sources(setting, &sampler);
-            sources.truncate(size.pick(1, sources.len()));
-            for (round, source) in sources.into_iter().enumerate() {
-                for &budget in size.pick(&budgets(setting)[..1], budgets(setting)) {
-                    let (sampler, section) = (sampler.clone(), section.clone());
-                    let chains = size.pick(2, CHAINS);
-                    let cell = Chains { setting, sampler, section, clip: 1.0, budget, source, chains };
-                    tasks.push(((setting.dimension, round), cell.task(&mut cases)));
-                }
+            for &budget in size.pick(&budgets(setting)[..1], budgets(setting)) {
+                let (sampler, section, source) = (sampler.clone(), section.clone(), source(&sampler));
+                let chains = size.pick(2, CHAINS);
+                let cell = Chains { setting, sampler, section, clip: 1.0, budget, source, chains };
+                tasks.push((setting.dimension, cell.task(&mut cases)));
             }
         }
     }
@@ -214,7 +190,7 @@ impl Chains {
         Task::new(key(&setting.name, &self.sampler, self.budget, self.source), settings, move || {
             let made = shared.get_or_init(|| match self.source {
                 Source::Drawn(seed) => setting.drawn(CHAINS, seed),
-                Source::Matched => setting.matched(CHAINS),
+                Source::Thesis => setting.published(setting.records, CHAINS),
             });
             self.run(made.as_ref().map_err(Clone::clone)?)
         })
@@ -257,7 +233,7 @@ impl Chains {
         let (source, first) = match self.source {
             Source::Drawn(seed) if diffusion => (seed, seed),
             Source::Drawn(seed) => (seed, 1000 * seed),
-            Source::Matched => (1, 1000),
+            Source::Thesis => (1, 1000),
         };
         let mut rng = PublicRng::new(source, 2);
         for (seed, start) in (first..).zip(&case.starts).take(self.chains) {

@@ -1,7 +1,8 @@
 //! Figure 6.2: what clipping alone does to the posterior, by random-walk Metropolis–Hastings and HMC without noise.
 //!
-//! The thesis' settings of this figure are not published beyond the numbers of draws (3000 and 500); steps here are chosen from the
-//! model's own information so that unclipped chains converge. The clip is constant per unit of distance, as in the private samplers.
+//! Records, settings and exact draws are those of the thesis' code. Its starts here come from another generator, so they are drawn anew by the
+//! same rule. Its code takes for the length of a step the absolute sum of its coordinates; the clip here is in proportion to the length itself,
+//! as its text says.
 
 use super::named;
 use crate::clip_counter::{ClipCounter, Clips};
@@ -23,6 +24,12 @@ const SAMPLERS: &str = include_str!("../../specs/thesis/clipping.toml");
 
 const MODELS: [&str; 2] = ["easy-2d", "easy-10d"];
 
+/// Records of both models; in the other figures the larger one has twice as many.
+const RECORDS: usize = 100_000;
+
+/// Standard deviation of the starts around the parameters that records were drawn from.
+const START_SD: f64 = 0.05;
+
 #[derive(Debug, Clone, PartialEq)]
 struct Cell {
     setting: &'static str,
@@ -36,49 +43,77 @@ fn key(model: &str, sampler: &str, clip: f64) -> String {
     format!("{model} {sampler} clip={clip}")
 }
 
-/// Model, sampler, section and clips.
-type Group = (&'static str, String, String, Vec<f64>);
+fn exact_key(model: &str) -> String {
+    format!("{model} exact")
+}
 
-/// Every model's samplers and the clips they are run with.
+/// Model, sampler and section.
+type Group = (&'static str, String, String);
+
+fn written() -> Result<toml::Table, String> {
+    SAMPLERS.parse().map_err(|_| "clipping.toml is not TOML".to_owned())
+}
+
+fn clips() -> Result<Vec<f64>, String> {
+    let all = written()?;
+    let list = all.get("clips").and_then(toml::Value::as_array).ok_or("clipping.toml has no clips")?;
+    let number = |value: &toml::Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
+    Ok(list.iter().filter_map(number).collect())
+}
+
+/// Every model's samplers.
 fn groups() -> Result<Vec<Group>, String> {
-    let all: toml::Table = SAMPLERS.parse().map_err(|_| "clipping.toml is not TOML".to_owned())?;
+    let all = written()?;
     let mut found = Vec::new();
     for model in MODELS {
         for sampler in ["rwmh", "hmc"] {
             let section = all.get(model).and_then(|model| model.get(sampler)).and_then(toml::Value::as_table);
-            let mut section =
-                section.cloned().ok_or_else(|| format!("clipping.toml has no {model}.{sampler}"))?;
-            let clips =
-                section.remove("clips").and_then(|clips| clips.as_array().cloned()).unwrap_or_default();
-            let clips = clips.iter().filter_map(toml::Value::as_float).collect();
-            found.push((model, sampler.to_owned(), section.to_string(), clips));
+            let section = section.ok_or_else(|| format!("clipping.toml has no {model}.{sampler}"))?;
+            found.push((model, sampler.to_owned(), section.to_string()));
         }
     }
     Ok(found)
 }
 
+/// Distances of exact draws.
+fn exact(model: &'static str) -> Result<Values, String> {
+    let setting = named(model).ok_or_else(|| format!("no model {model}"))?;
+    let case = setting.published(RECORDS, 0)?;
+    let reference = Points::new(&case.reference, setting.dimension).ok_or("no exact draws")?;
+    let mut rng = PublicRng::new(1, 3);
+    let more = setting.more_draws(RECORDS, &case.means)?;
+    let distance = |draws: &Vec<f64>| mmd(&Points::new(draws, setting.dimension)?, &reference, &mut rng);
+    Ok(values([("mmd", more.iter().filter_map(distance).collect())]))
+}
+
 impl Cell {
     fn compute(&self) -> Result<Values, String> {
         let setting = named(self.setting).ok_or_else(|| format!("no model {}", self.setting))?;
-        let case = setting.matched(self.chains)?;
+        let case = setting.published(RECORDS, 0)?;
         let mut section: toml::Table =
             self.section.parse().map_err(|_| "a sampler that is not TOML".to_owned())?;
         section.insert("clip".to_owned(), self.clip.into());
+        section.insert("clip_scale".to_owned(), "distance".into());
         let mut spec: toml::Table =
             setting.spec(&section.to_string()).parse().map_err(|_| "a spec that is not TOML".to_owned())?;
         let not_private: toml::Table = [("private".to_owned(), false.into())].into_iter().collect();
         spec.insert("privacy".to_owned(), not_private.into());
+        if let Some(toml::Value::Table(data)) = spec.get_mut("data") {
+            data.insert("records".to_owned(), i64::try_from(RECORDS).unwrap_or(0).into());
+        }
         let spec = Spec::parse(&spec.to_string(), Path::new("")).map_err(|error| error.to_string())?;
         let plan = Plan::new(spec).map_err(|error| error.to_string())?;
         let half = usize::try_from((plan.steps().0 - 1) / 2).unwrap_or(usize::MAX);
         let reference = Points::new(&case.reference, setting.dimension).ok_or("no exact draws")?;
         let likelihood = Arc::clone(plan.spec().likelihood());
-        let clips = Clips { log_ratio: Some(self.clip), by_distance: false, gradient: None };
+        let clips = Clips { log_ratio: Some(self.clip), by_distance: true, gradient: None };
         let (mut distances, mut clipped, mut rng) = (Vec::new(), Vec::new(), PublicRng::new(1, 2));
-        for (seed, start) in (1..).zip(&case.starts) {
+        let mut starts = PublicRng::new(1, 1);
+        for seed in (1..).take(self.chains) {
+            let start: Vec<f64> = setting.centre().iter().map(|x| x + START_SD * starts.normal()).collect();
             let counter = Arc::new(ClipCounter::new(Arc::clone(&likelihood), clips));
             let observer = Some(Arc::<ClipCounter>::clone(&counter) as Arc<dyn Likelihood>);
-            for draws in runs(&plan, &case.table, std::slice::from_ref(start), seed, observer)? {
+            for draws in runs(&plan, &case.table, std::slice::from_ref(&start), seed, observer)? {
                 let kept = draws.pooled(half);
                 let kept = Points::new(&kept, setting.dimension).ok_or("a chain without draws")?;
                 distances.extend(mmd(&kept, &reference, &mut rng));
@@ -100,12 +135,16 @@ impl Experiment for ClipEffect {
 
     fn tasks(&self, size: Size) -> Result<Vec<Task>, String> {
         let mut tasks = Vec::new();
-        for (model, sampler, section, clips) in groups()? {
+        for model in MODELS {
+            if size == Size::Full || model == MODELS[0] {
+                tasks.push(Task::new(exact_key(model), "thesis", move || exact(model)));
+            }
+        }
+        for (model, sampler, section) in groups()? {
             if size == Size::Quick && model != MODELS[0] {
                 continue;
             }
-            let clips: Vec<f64> = size.pick(clips.iter().copied().step_by(3).collect(), clips.clone());
-            for clip in clips {
+            for clip in clips()?.into_iter().step_by(size.pick(4, 1)) {
                 let cell = Cell {
                     setting: model,
                     sampler: sampler.clone(),
@@ -113,7 +152,7 @@ impl Experiment for ClipEffect {
                     clip,
                     chains: size.pick(1, 20),
                 };
-                let settings = format!("{cell:?}");
+                let settings = format!("{cell:?} thesis");
                 tasks.push(Task::new(key(model, &sampler, clip), settings, move || cell.compute()));
             }
         }
@@ -127,15 +166,31 @@ impl Experiment for ClipEffect {
         for name in MODELS {
             let mut by_clip = Panel::new(
                 name,
-                Axis::log("clip bound on one record's |log-ratio|"),
+                Axis::log("clip bound on one record's |log-ratio|, per unit of distance"),
                 Axis::log("MMD").from(0.008, 1.0),
             );
             let mut by_share = Panel::new(name, Axis::new("clipped (%)"), Axis::log("MMD").from(0.008, 1.0));
-            for (colour, (_, sampler, _, clips)) in
-                groups()?.into_iter().filter(|group| group.0 == name).enumerate()
+            if let Some(exact) = cells.numbers(&exact_key(name), "mmd") {
+                let ends = [f64::min, f64::max].map(|end| exact.iter().copied().reduce(end).unwrap_or(0.0));
+                let shown = format!("{:.3} to {:.3}", ends[0], ends[1]);
+                comparison.rows.push(Row::new(
+                    format!("{name}, nine exact samples"),
+                    None,
+                    Some(shown),
+                    None,
+                ));
+                for (panel, from, to) in [(&mut by_clip, 0.4, 1200.0), (&mut by_share, 0.0, 100.0)] {
+                    for level in ends {
+                        let style =
+                            Style { width: 1.0, ..Style::line("nine exact samples: least, largest", 9) };
+                        panel.marks.push(Mark::Line { points: vec![(from, level), (to, level)], style });
+                    }
+                }
+            }
+            for (colour, (_, sampler, _)) in groups()?.into_iter().filter(|group| group.0 == name).enumerate()
             {
                 let (mut against_clip, mut against_share) = (Vec::new(), Vec::new());
-                for clip in clips {
+                for clip in clips()? {
                     let key = key(name, &sampler, clip);
                     let (Some(mmd), Some(share)) =
                         (cells.numbers(&key, "mmd"), cells.numbers(&key, "clipped"))
