@@ -7,7 +7,10 @@ mod collected;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use barkeep_data::{BLOCK, Column, Count, CsvOptions, Error, Schema, View, read_header, read_persons};
+use barkeep_data::{
+    BLOCK, Column, Count, CsvOptions, Error, Schema, View, read_files, read_files_persons, read_header,
+    read_persons,
+};
 use collected::{Collected, read};
 use proptest::prelude::*;
 
@@ -66,6 +69,33 @@ fn rows_are_read_with_whose_they_are() {
     }
     let error = persons(&path, "Who_", Count::Exactly(3)).unwrap_err().to_string();
     assert!(error.contains("data.person") && error.contains("did you mean who?"), "{error}");
+}
+
+#[test]
+fn several_files_are_one_set_of_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |name: &str, rows: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("who,city,age,income\n{rows}")).unwrap();
+        path
+    };
+    let paths =
+        [part("a.csv", "bo,Oslo,2,1\nada,Rome,2,2\n"), part("b.csv", ""), part("c.csv", "bo,Oslo,2,3\n")];
+    let (view, options) = (View::all(schema()), CsvOptions::default());
+    let read = |paths: &[PathBuf], count| {
+        let mut sink = Collected::of(&schema());
+        read_files(paths, &view, count, options, &mut sink, &mut |_| {}).map(|()| sink.column(0).to_vec())
+    };
+    assert_eq!(read(&paths, Count::Exactly(3)).unwrap(), [1.0, 2.0, 3.0]);
+    for wrong in [1, 2, 4] {
+        let error = read(&paths, Count::Exactly(wrong)).unwrap_err();
+        assert!(matches!(error, Error::Count { declared, .. } if declared == wrong));
+    }
+    assert!(matches!(read(&[], Count::Exactly(3)), Err(Error::Data { key: "path", .. })));
+    // Whose rows they are does not depend on the file.
+    let mut sink = Collected::of(&schema());
+    let roster = read_files_persons(&paths, &view, "who", Count::Exactly(2), options, &mut sink).unwrap();
+    assert_eq!(roster.rows(), [0, 1, 0]);
 }
 
 #[test]
