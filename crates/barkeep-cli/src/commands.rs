@@ -8,6 +8,7 @@ mod key;
 pub(crate) mod ledger;
 pub(crate) mod plan;
 pub(crate) mod predict;
+mod report;
 mod resume;
 mod sample;
 mod schema;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Plan(plan::PlanCommand),
     /// Predicts responses at public profiles of covariates, from a run's draws: free, no record is read.
     Predict(predict::Predict),
+    /// Writes one HTML page about a run, for a reader: what was found, what it cost, whether it can be trusted.
+    Report(report::ReportCommand),
     /// Computes the epsilon of a certificate again, and checks the files beside it and its signature.
     Verify(verify::Verify),
     /// Makes keys that certificates are signed with.
@@ -66,6 +69,7 @@ impl Command {
             Self::Resume(command) => command.run(),
             Self::Plan(command) => command.run(),
             Self::Predict(command) => command.run(),
+            Self::Report(command) => command.run(),
             Self::Verify(command) => command.run(),
             Self::Key(command) => command.run(),
             Self::Ledger(command) => command.run(),

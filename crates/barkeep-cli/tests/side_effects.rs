@@ -45,6 +45,10 @@ fn run_on(folder: &Folder, spec: &str, records: &[u8], seed: u32) -> (Seen, f64)
         .unwrap();
     let elapsed = started.elapsed().as_secs_f64();
     let out = folder.path().join("out");
+    if out.join("summary.json").exists() {
+        let report = folder.barkeep(&["report", "out"]);
+        assert_eq!(report.code, 0, "{}", report.stderr);
+    }
     let mut files = BTreeMap::new();
     if let Ok(entries) = std::fs::read_dir(&out) {
         for entry in entries {

@@ -194,6 +194,19 @@ impl Books {
         Runs::of(self.bills(account).chain(next))?.epsilon(account.filter.delta())
     }
 
+    /// What the account of a run had spent before it, and with it, as [`spent`](Self::spent) counts; `None` for a run that
+    /// reserved nothing.
+    ///
+    /// # Errors
+    /// The accountant's.
+    pub fn spent_around(&self, run: &str) -> Result<Option<(f64, f64)>, barkeep_accounting::Error> {
+        let account = self.runs.get(run).and_then(|state| self.accounts.get(&state.reserved.account));
+        let Some(account) = account else { return Ok(None) };
+        let Some(place) = account.runs.iter().position(|known| known == run) else { return Ok(None) };
+        let spent = |runs: usize| Runs::of(self.bills(account).take(runs))?.epsilon(account.filter.delta());
+        Ok(Some((spent(place)?, spent(place + 1)?)))
+    }
+
     /// An account that takes events.
     ///
     /// # Errors

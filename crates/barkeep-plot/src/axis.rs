@@ -20,13 +20,15 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// Where ticks stand and what they say; chosen by default.
     pub ticks: Vec<(f64, String)>,
+    /// Whether ticks are names, which need more room than numbers.
+    named: bool,
 }
 
 impl Axis {
     /// A linear axis.
     #[must_use]
     pub fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: Scale::Linear, range: None, ticks: Vec::new() }
+        Self { label: label.into(), scale: Scale::Linear, range: None, ticks: Vec::new(), named: false }
     }
 
     /// A logarithmic axis.
@@ -47,6 +49,21 @@ impl Axis {
     pub fn at(mut self, numbers: &[f64]) -> Self {
         self.ticks = numbers.iter().map(|&number| (number, spoken(number))).collect();
         self
+    }
+
+    /// With a tick for each of these names, at 0, 1, 2, …, the first at the top.
+    #[must_use]
+    pub fn names(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.ticks = names.into_iter().enumerate().map(|(place, name)| (-(place as f64), name)).collect();
+        self.range = Some((0.4 - self.ticks.len() as f64, 0.6));
+        self.named = true;
+        self
+    }
+
+    /// The characters of the longest name along it; 0 where there are numbers.
+    pub(crate) fn longest_name(&self) -> usize {
+        let lengths = self.ticks.iter().map(|(_, label)| label.chars().count());
+        lengths.filter(|_| self.named).max().unwrap_or(0)
     }
 
     /// Fixes the ends to given ones or to the data's with a margin.
@@ -78,6 +95,11 @@ pub(crate) struct Fitted<'a> {
 }
 
 impl Fitted<'_> {
+    /// Whether ticks are names.
+    pub(crate) fn is_named(&self) -> bool {
+        self.axis.named
+    }
+
     /// Where a number lies, 0 at the lower and 1 at the upper end; nothing for what the scale cannot show.
     pub(crate) fn place(&self, x: f64) -> Option<f64> {
         let x = if self.axis.scale == Scale::Logarithmic { x.log10() } else { x };
@@ -108,6 +130,10 @@ fn steps(low: f64, high: f64) -> Vec<f64> {
     let power = 10_f64.powf(rough.log10().floor());
     let step =
         [1.0, 2.0, 5.0, 10.0].into_iter().map(|x| x * power).find(|step| *step >= rough).unwrap_or(rough);
+    // An axis without width, or so far from 0 that its steps are lost in rounding, has no ticks.
+    if !(step > 0.0 && (low / step).abs() < 1e15 && (high / step).abs() < 1e15) {
+        return Vec::new();
+    }
     let first = (low / step).ceil() as i64;
     // Rounded again, for a sum of steps is not the number people write.
     (first..).take(40).map(|k| (k as f64 * step * 1e12).round() / 1e12).take_while(|x| *x <= high).collect()

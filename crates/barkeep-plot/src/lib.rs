@@ -2,12 +2,16 @@
 
 mod axis;
 mod contour;
+mod dots;
+mod paint;
 mod panel;
 
 pub use axis::{Axis, spoken};
 pub use contour::{Grid, Piece, contours};
+pub use dots::Dots;
 pub use panel::{Mark, Panel, Shape, Style};
 
+use paint::Paint;
 use std::fmt::Write;
 
 /// Colours that people who see few colours can distinguish (Okabe and Ito), and three more for what differs in shape besides.
@@ -39,38 +43,48 @@ impl Figure {
         Self { title: title.into(), panels, columns: columns.max(1), size: (360.0, 280.0) }
     }
 
-    /// The picture.
+    /// The picture, for a file of its own.
     #[must_use]
     pub fn svg(&self) -> String {
+        self.painted(&Paint::file())
+    }
+
+    /// The picture as a part of an HTML page. Its colours are the page's: CSS variables `--c0` to `--c9`, `--ink`, `--grid` and
+    /// `--paper`. `id` must differ from that of every other picture of the page; `alt` says what is seen, for those who do
+    /// not see it.
+    #[must_use]
+    pub fn inline(&self, id: &str, alt: &str) -> String {
+        self.painted(&Paint::inline(id, alt))
+    }
+
+    fn painted(&self, paint: &Paint<'_>) -> String {
         let columns = self.columns.min(self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns);
-        let width = (columns as f64 * self.size.0 + 20.0).max(460.0);
-        let title = wrapped(&self.title, 15.0, width - 20.0);
-        let top = 14.0 + 19.0 * title.len() as f64;
+        let width = (columns as f64 * self.size.0 + 20.0).max(paint.least_width());
+        let title = match paint.is_inline() && self.title.is_empty() {
+            true => Vec::new(),
+            false => wrapped(&self.title, 15.0, width - 20.0),
+        };
+        let top = if title.is_empty() { 4.0 } else { 14.0 + 19.0 * title.len() as f64 };
         let below = top + rows as f64 * self.size.1;
         let legend = self.legend(width - 20.0);
         let height = below + 10.0 + 20.0 * legend.len() as f64;
         let mut out = String::new();
-        // Writing to a string does not fail; so below.
-        let _ = write!(
-            out,
-            "<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0}' height='{height:.0}' viewBox='0 0 {width:.0} {height:.0}' \
-             font-family='DejaVu Sans, Helvetica, sans-serif'>\n<rect width='100%' height='100%' fill='white'/>\n"
-        );
+        paint.open(&mut out, width, height);
         for (line, words) in title.iter().enumerate() {
             text(&mut out, (width / 2.0, 20.0 + 19.0 * line as f64), 15.0, "middle", words);
         }
         for (index, panel) in self.panels.iter().enumerate() {
             let corner =
                 (10.0 + (index % columns) as f64 * self.size.0, top + (index / columns) as f64 * self.size.1);
-            panel.draw(&mut out, corner, self.size, index);
+            panel.draw(&mut out, corner, self.size, index, paint);
         }
         for (row, entries) in legend.iter().enumerate() {
             let y = below + 14.0 + 20.0 * row as f64;
             let total: f64 = entries.iter().map(|(label, _)| entry_width(label)).sum();
             let mut x = (width - total) / 2.0;
             for (label, style) in entries {
-                style.sample(&mut out, (x, y));
+                style.sample(&mut out, (x, y), paint);
                 text(&mut out, (x + 34.0, y + 4.0), 12.0, "start", label);
                 x += entry_width(label);
             }
@@ -133,8 +147,14 @@ fn text(out: &mut String, at: (f64, f64), height: f64, anchor: &str, words: &str
     );
 }
 
+/// Words between tags.
 fn escaped(words: &str) -> String {
     words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Words within quotes.
+fn quoted(words: &str) -> String {
+    escaped(words).replace('\'', "&#39;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

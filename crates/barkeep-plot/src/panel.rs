@@ -2,7 +2,8 @@
 
 use super::axis::{Axis, Fitted};
 use super::contour::Piece;
-use super::{COLOURS, text};
+use super::paint::Paint;
+use super::{CHARACTER, text};
 use std::fmt::Write;
 
 /// The form of a point.
@@ -72,25 +73,27 @@ impl Style {
         Self { shape: Shape::Disc, width: 0.0, radius, opacity, ..Self::line(label, colour) }
     }
 
-    fn colour(&self) -> &'static str {
-        COLOURS[self.colour % COLOURS.len()]
-    }
-
     /// A short piece of the mark for the legend.
-    pub(crate) fn sample(&self, out: &mut String, (x, y): (f64, f64)) {
+    pub(crate) fn sample(&self, out: &mut String, (x, y): (f64, f64), paint: &Paint<'_>) {
         if self.width > 0.0 {
-            self.path(out, &[(x, y), (x + 28.0, y)]);
+            // A thin pale line would not be seen; a bar is shown as it is.
+            let opacity = if self.width < 4.0 { 1.0 } else { self.opacity };
+            Self { opacity, ..self.clone() }.path(out, &[(x, y), (x + 28.0, y)], paint);
         }
         let radius = self.radius.max(2.5);
-        Self { radius, opacity: self.opacity.max(0.7), ..self.clone() }.point(out, (x + 14.0, y));
+        Self { radius, opacity: self.opacity.max(0.7), ..self.clone() }.point(out, (x + 14.0, y), paint);
     }
 
-    fn path(&self, out: &mut String, points: &[(f64, f64)]) {
+    fn path(&self, out: &mut String, points: &[(f64, f64)], paint: &Paint<'_>) {
+        let fade = match self.shape == Shape::None && self.opacity < 1.0 {
+            true => format!(" stroke-opacity='{}'", self.opacity),
+            false => String::new(),
+        };
         let dash = if self.dashed { " stroke-dasharray='5 3'" } else { "" };
         let _ = write!(
             out,
-            "<path fill='none' stroke='{}' stroke-width='{}'{dash} d='",
-            self.colour(),
+            "<path fill='none' stroke='{}' stroke-width='{}'{dash}{fade} d='",
+            paint.colour(self.colour),
             self.width
         );
         for (index, (x, y)) in points.iter().enumerate() {
@@ -99,8 +102,8 @@ impl Style {
         out.push_str("'/>\n");
     }
 
-    fn point(&self, out: &mut String, (x, y): (f64, f64)) {
-        let (colour, r) = (self.colour(), self.radius);
+    fn point(&self, out: &mut String, (x, y): (f64, f64), paint: &Paint<'_>) {
+        let (colour, r, paper) = (paint.colour(self.colour), self.radius, paint.paper());
         let fill = if self.opacity < 1.0 {
             format!("fill='{colour}' fill-opacity='{}'", self.opacity)
         } else {
@@ -111,7 +114,7 @@ impl Style {
             Shape::Disc => writeln!(out, "<circle cx='{x:.1}' cy='{y:.1}' r='{r}' {fill}/>"),
             Shape::Ring => writeln!(
                 out,
-                "<circle cx='{x:.1}' cy='{y:.1}' r='{r}' fill='white' stroke='{colour}' stroke-width='1.3'/>"
+                "<circle cx='{x:.1}' cy='{y:.1}' r='{r}' fill='{paper}' stroke='{colour}' stroke-width='1.3'/>"
             ),
             Shape::Square => writeln!(
                 out,
@@ -134,6 +137,31 @@ impl Style {
     }
 }
 
+impl Style {
+    /// A filled outline.
+    fn area(&self, out: &mut String, outline: &[(f64, f64)], paint: &Paint<'_>) {
+        let _ = write!(
+            out,
+            "<path stroke='none' fill='{}' fill-opacity='{}' d='",
+            paint.colour(self.colour),
+            self.opacity
+        );
+        for (index, (x, y)) in outline.iter().enumerate() {
+            let _ = write!(out, "{}{x:.1} {y:.1}", if index == 0 { "M" } else { "L" });
+        }
+        out.push_str("Z'/>\n");
+    }
+}
+
+/// A name that fits into the room of a number of characters.
+fn shortened(name: &str, room: f64) -> String {
+    if (name.chars().count() as f64) <= room.max(7.0) {
+        return name.to_owned();
+    }
+    let kept = (room.max(7.0) as usize).saturating_sub(1);
+    name.chars().take(kept).chain(['…']).collect()
+}
+
 /// Something shown in a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
@@ -151,6 +179,27 @@ pub enum Mark {
         /// How.
         style: Style,
     },
+    /// Bars that lie: (height, left end, right end).
+    Bars {
+        /// In order.
+        rows: Vec<(f64, f64, f64)>,
+        /// How: bars are as thick as its width.
+        style: Style,
+    },
+    /// The area between a curve and 0.
+    Area {
+        /// Of the curve, in order.
+        points: Vec<(f64, f64)>,
+        /// How.
+        style: Style,
+    },
+    /// The area between two curves: (x, lower, upper).
+    Band {
+        /// In order.
+        points: Vec<(f64, f64, f64)>,
+        /// How.
+        style: Style,
+    },
     /// Level lines.
     Pieces {
         /// Of the lines.
@@ -164,14 +213,20 @@ impl Mark {
     /// Its style.
     pub(crate) fn style(&self) -> Option<&Style> {
         match self {
-            Self::Line { style, .. } | Self::Ranges { style, .. } | Self::Pieces { style, .. } => Some(style),
+            Self::Line { style, .. }
+            | Self::Ranges { style, .. }
+            | Self::Bars { style, .. }
+            | Self::Area { style, .. }
+            | Self::Band { style, .. }
+            | Self::Pieces { style, .. } => Some(style),
         }
     }
 
     /// Whether there is nothing to show.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
-            Self::Line { points, .. } => points.is_empty(),
+            Self::Line { points, .. } | Self::Area { points, .. } => points.is_empty(),
+            Self::Bars { rows: points, .. } | Self::Band { points, .. } => points.is_empty(),
             Self::Ranges { points, .. } => points.is_empty(),
             Self::Pieces { pieces, .. } => pieces.is_empty(),
         }
@@ -182,6 +237,13 @@ impl Mark {
             Self::Line { points, .. } => points.clone(),
             Self::Ranges { points, .. } => {
                 points.iter().flat_map(|&(x, low, middle, high)| [(x, low), (x, middle), (x, high)]).collect()
+            }
+            Self::Bars { rows, .. } => {
+                rows.iter().flat_map(|&(y, low, high)| [(low, y), (high, y)]).collect()
+            }
+            Self::Area { points, .. } => points.iter().flat_map(|&(x, y)| [(x, y), (x, 0.0)]).collect(),
+            Self::Band { points, .. } => {
+                points.iter().flat_map(|&(x, low, high)| [(x, low), (x, high)]).collect()
             }
             Self::Pieces { pieces, .. } => pieces.iter().flat_map(|&(a, b)| [a, b]).collect(),
         }
@@ -209,9 +271,16 @@ impl Panel {
     }
 
     /// Draws it with its upper left corner at a place; `index` makes its clip path's name unique.
-    pub(crate) fn draw(&self, out: &mut String, corner: (f64, f64), size: (f64, f64), index: usize) {
+    pub(crate) fn draw(
+        &self,
+        out: &mut String,
+        corner: (f64, f64),
+        size: (f64, f64),
+        index: usize,
+        paint: &Paint<'_>,
+    ) {
         let frame = Frame {
-            left: corner.0 + 66.0,
+            left: corner.0 + self.margin(size.0),
             right: corner.0 + size.0 - 16.0,
             top: corner.1 + 26.0,
             bottom: corner.1 + size.1 - 48.0,
@@ -220,27 +289,34 @@ impl Panel {
         let x = self.x.fitted(corners.iter().map(|c| c.0));
         let y = self.y.fitted(corners.iter().map(|c| c.1));
         text(out, (0.5 * (frame.left + frame.right), frame.top - 8.0), 13.0, "middle", &self.title);
-        frame.axes(out, (&x, &self.x.label), (&y, &self.y.label), corner.0);
+        frame.axes(out, (&x, &self.x.label), (&y, &self.y.label), corner.0, paint);
+        let name = paint.name(&format!("p{index}"));
         let _ = writeln!(
             out,
-            "<clipPath id='p{index}'><rect x='{:.1}' y='{:.1}' width='{:.1}' height='{:.1}'/></clipPath>\n<g clip-path='url(#p{index})'>",
+            "<clipPath id='{name}'><rect x='{:.1}' y='{:.1}' width='{:.1}' height='{:.1}'/></clipPath>\n<g clip-path='url(#{name})'>",
             frame.left,
             frame.top,
             frame.right - frame.left,
             frame.bottom - frame.top
         );
         for mark in &self.marks {
-            frame.mark(out, mark, &x, &y);
+            frame.mark(out, mark, (&x, &y), paint);
         }
         out.push_str("</g>\n");
         let _ = writeln!(
             out,
-            "<rect x='{:.1}' y='{:.1}' width='{:.1}' height='{:.1}' fill='none' stroke='#333'/>",
+            "<rect x='{:.1}' y='{:.1}' width='{:.1}' height='{:.1}' fill='none' stroke='{}'/>",
             frame.left,
             frame.top,
             frame.right - frame.left,
-            frame.bottom - frame.top
+            frame.bottom - frame.top,
+            paint.frame()
         );
+    }
+
+    /// Room left of the frame: for numbers always the same, for names what the longest takes, up to nearly half the panel.
+    fn margin(&self, width: f64) -> f64 {
+        (28.0 + 11.0 * CHARACTER * self.y.longest_name() as f64).clamp(66.0, (0.45 * width).max(66.0))
     }
 }
 
@@ -253,12 +329,20 @@ struct Frame {
 }
 
 impl Frame {
-    fn axes(&self, out: &mut String, x: (&Fitted<'_>, &str), y: (&Fitted<'_>, &str), edge: f64) {
+    fn axes(
+        &self,
+        out: &mut String,
+        x: (&Fitted<'_>, &str),
+        y: (&Fitted<'_>, &str),
+        edge: f64,
+        paint: &Paint<'_>,
+    ) {
+        let (grid, ink) = (paint.grid(), paint.frame());
         for (share, label) in x.0.ticks() {
             let at = self.left + share * (self.right - self.left);
             let _ = writeln!(
                 out,
-                "<path stroke='#ddd' d='M{at:.1} {:.1}V{:.1}'/><path stroke='#333' d='M{at:.1} {:.1}v4'/>",
+                "<path stroke='{grid}' d='M{at:.1} {:.1}V{:.1}'/><path stroke='{ink}' d='M{at:.1} {:.1}v4'/>",
                 self.top, self.bottom, self.bottom
             );
             text(out, (at, self.bottom + 17.0), 11.0, "middle", &label);
@@ -267,9 +351,11 @@ impl Frame {
             let at = self.bottom - share * (self.bottom - self.top);
             let _ = writeln!(
                 out,
-                "<path stroke='#ddd' d='M{:.1} {at:.1}H{:.1}'/><path stroke='#333' d='M{:.1} {at:.1}h-4'/>",
+                "<path stroke='{grid}' d='M{:.1} {at:.1}H{:.1}'/><path stroke='{ink}' d='M{:.1} {at:.1}h-4'/>",
                 self.left, self.right, self.left
             );
+            let room = (self.left - edge - 24.0) / (11.0 * CHARACTER);
+            let label = if y.0.is_named() { shortened(&label, room) } else { label };
             text(out, (self.left - 7.0, at + 4.0), 11.0, "end", &label);
         }
         text(out, (0.5 * (self.left + self.right), self.bottom + 36.0), 12.0, "middle", x.1);
@@ -288,40 +374,61 @@ impl Frame {
         Some((self.left + x * (self.right - self.left), self.bottom - y * (self.bottom - self.top)))
     }
 
-    fn mark(&self, out: &mut String, mark: &Mark, x: &Fitted<'_>, y: &Fitted<'_>) {
+    fn mark(&self, out: &mut String, mark: &Mark, (x, y): (&Fitted<'_>, &Fitted<'_>), paint: &Paint<'_>) {
         let place = |point| self.place(point, x, y);
         match mark {
             Mark::Line { points, style } => {
                 let placed: Vec<(f64, f64)> = points.iter().filter_map(|&point| place(point)).collect();
                 if style.width > 0.0 && placed.len() > 1 {
-                    style.path(out, &placed);
+                    style.path(out, &placed, paint);
                 }
-                placed.into_iter().for_each(|point| style.point(out, point));
+                placed.into_iter().for_each(|point| style.point(out, point, paint));
             }
             Mark::Ranges { points, style } => {
                 let middles: Vec<(f64, f64)> =
                     points.iter().filter_map(|&(x, _, middle, _)| place((x, middle))).collect();
                 if style.width > 0.0 && middles.len() > 1 {
-                    style.path(out, &middles);
+                    style.path(out, &middles, paint);
                 }
                 for &(x, low, middle, high) in points {
                     if let (Some(low), Some(high)) = (place((x, low)), place((x, high))) {
                         let bar = Style { width: 1.1, dashed: false, ..style.clone() };
-                        bar.path(out, &[low, high]);
+                        bar.path(out, &[low, high], paint);
                         for end in [low, high] {
-                            bar.path(out, &[(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)]);
+                            bar.path(out, &[(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)], paint);
                         }
                     }
                     if let Some(middle) = place((x, middle)) {
-                        style.point(out, middle);
+                        style.point(out, middle, paint);
                     }
                 }
+            }
+            Mark::Bars { rows, style } => {
+                for &(y, low, high) in rows {
+                    if let (Some(low), Some(high)) = (place((low, y)), place((high, y))) {
+                        style.path(out, &[low, high], paint);
+                    }
+                }
+            }
+            Mark::Area { points, style } => {
+                let base = points.iter().rev().map(|&(x, _)| (x, 0.0));
+                let placed = points.iter().copied().chain(base).filter_map(place);
+                style.area(out, &placed.collect::<Vec<_>>(), paint);
+                let curve: Vec<(f64, f64)> = points.iter().filter_map(|&point| place(point)).collect();
+                if curve.len() > 1 {
+                    Style { opacity: 1.0, ..style.clone() }.path(out, &curve, paint);
+                }
+            }
+            Mark::Band { points, style } => {
+                let upper = points.iter().rev().map(|&(x, _, high)| (x, high));
+                let lower = points.iter().map(|&(x, low, _)| (x, low));
+                style.area(out, &lower.chain(upper).filter_map(place).collect::<Vec<_>>(), paint);
             }
             Mark::Pieces { pieces, style } => {
                 let _ = write!(
                     out,
                     "<path fill='none' stroke='{}' stroke-width='{}' d='",
-                    style.colour(),
+                    paint.colour(style.colour),
                     style.width
                 );
                 for (a, b) in pieces {

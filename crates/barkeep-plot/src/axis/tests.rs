@@ -27,3 +27,13 @@ fn large_and_small_numbers_are_written_with_powers() {
     assert_eq!(spoken(1e-10), "10⁻¹⁰");
     assert_eq!(spoken(-0.25), "−0.25");
 }
+
+#[test]
+fn an_axis_without_width_has_no_ticks() {
+    for (low, high) in
+        [(1.0, 1.0), (1e300, 1e300 + 1.0), (0.0, 0.0), (1.0, 1.0 + 1e-16), (f64::MIN, f64::MAX)]
+    {
+        let axis = Axis::new("").from(low, high);
+        assert!(axis.fitted(std::iter::empty()).ticks().len() <= 40, "{low} {high}");
+    }
+}

@@ -107,12 +107,12 @@ impl Grid {
     }
 }
 
-/// A number with as many decimals as show the third digit of `unit`, such as its standard deviation or the width of its
+/// A number with as many decimals as show the second digit of `unit`, such as its standard deviation or the width of its
 /// interval; with an exponent where that would take too many.
 #[must_use]
 pub fn shown(value: f64, unit: f64) -> String {
     let unit = if unit > 0.0 && unit.is_finite() { unit } else { value };
-    Grid(decimals(unit, 3).filter(|_| value.abs() < 1e9)).show(value)
+    Grid(decimals(unit, 2).filter(|_| value.abs() < 1e9)).show(value)
 }
 
 fn significant(value: f64, digits: i32) -> String {

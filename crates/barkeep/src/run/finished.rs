@@ -8,6 +8,7 @@ use crate::diagnostics::Summary;
 use crate::plan::Plan;
 use crate::plan::certificate::Certificate;
 use crate::run::Run;
+use crate::run::draws::Draws;
 use crate::run::folder::{CERTIFICATE, DRAWS_PARQUET, SUMMARY};
 use crate::run::storage::parquet;
 use crate::spec::Spec;
@@ -120,15 +121,25 @@ impl Finished {
     /// A run whose draws are in memory, by the plan it came from.
     #[must_use]
     pub fn of(plan: &Plan, run: &Run) -> Self {
+        Self::kept(plan, &run.draws, run.certificate.clone(), run.summary().clone())
+    }
+
+    /// Draws of a plan that came otherwise, such as by replaying; the first `burn_in` of each chain are warm-up, and the verdict
+    /// rests on the draws alone.
+    #[must_use]
+    pub fn of_draws(plan: &Plan, draws: &Draws, burn_in: usize) -> Self {
+        Self::kept(plan, draws, Certificate::of(plan), Summary::new(draws, burn_in))
+    }
+
+    fn kept(plan: &Plan, draws: &Draws, certificate: Certificate, summary: Summary) -> Self {
         let spec = plan.spec().clone();
-        let chains = run.draws.chains();
+        let chains = draws.chains();
         let lengths: Vec<usize> = chains.iter().map(|chain| chain.len()).collect();
-        let mut keeper = Keeper::new(&lengths, run.summary().burn_in, spec.model().dimension());
+        let mut keeper = Keeper::new(&lengths, summary.burn_in, spec.model().dimension());
         for (number, chain) in chains.iter().enumerate() {
             chain.rows(0).enumerate().for_each(|(place, row)| keeper.take(number, place, row));
         }
         let Keeper { draws, traces, .. } = keeper;
-        let (certificate, summary) = (run.certificate.clone(), run.summary().clone());
         Self { folder: None, spec, certificate, summary, draws, traces }
     }
 
