@@ -4,6 +4,7 @@ pub(crate) mod account;
 mod audit;
 mod catalogue;
 mod demo;
+mod job;
 mod key;
 pub(crate) mod ledger;
 pub(crate) mod plan;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Report(report::ReportCommand),
     /// Computes the epsilon of a certificate again, and checks the files beside it and its signature.
     Verify(verify::Verify),
+    /// Packs a request for a closed room, or runs one there: one file in, one signed bundle out.
+    Job(job::Job),
     /// Makes keys that certificates are signed with.
     Key(key::Key),
     /// Keeps the custodian's books: what was ever spent on a population, and what is left.
@@ -71,6 +74,7 @@ impl Command {
             Self::Predict(command) => command.run(),
             Self::Report(command) => command.run(),
             Self::Verify(command) => command.run(),
+            Self::Job(command) => command.run(),
             Self::Key(command) => command.run(),
             Self::Ledger(command) => command.run(),
             Self::Account(command) => command.run(),

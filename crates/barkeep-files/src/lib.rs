@@ -1,5 +1,7 @@
 //! Writes result files so that a reader finds the old content or the whole new one, never a part.
 
+pub mod hex;
+
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};

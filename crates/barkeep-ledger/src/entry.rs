@@ -226,8 +226,3 @@ pub(crate) fn hash(number: u64, previous: &Hash, body: &str) -> Hash {
     }
     hash.finalize().into()
 }
-
-/// Bytes in hexadecimal digits.
-pub(crate) fn digits(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}

@@ -1,13 +1,12 @@
 //! Opens a ledger, decides under a lock, writes, and seals.
 
 use crate::books::{Account, Books, RunState};
-use crate::entry::{
-    Addition, Body, Cap, Closing, Entry, Event, Opening, Refusal, Reservation, Unit, Whom, digits,
-};
+use crate::entry::{Addition, Body, Cap, Closing, Entry, Event, Opening, Refusal, Reservation, Unit, Whom};
 use crate::seal::{Key, Seal, beside, fill};
 use crate::store::{self, Chain};
 use crate::{Error, entry};
 use barkeep_accounting::{Bill, Delta, Epsilon, Neighbours, RunFilter};
+use barkeep_files::hex::digits;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,6 +14,24 @@ use std::time::Duration;
 /// How often a lock is tried, and the pause between: ten seconds in all.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Records whose identity a ledger takes.
+#[derive(Clone, Copy)]
+pub enum Records<'a> {
+    /// A file, byte by byte.
+    File(&'a Path),
+    /// A table in memory: it writes all its cells to the function it is given, the same bytes whenever it holds the same.
+    Memory(Cells<'a>),
+}
+
+/// Writes the bytes of all cells to a function.
+pub type Cells<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8]));
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Records<'a> {
+    fn from(path: &'a P) -> Self {
+        Self::File(path.as_ref())
+    }
+}
 
 /// A ledger on disk. Every method takes the lock, verifies the file against its seal, acts, and seals it again.
 ///
@@ -180,17 +197,18 @@ impl Ledger {
         self.write(|_, _| Ok((Some(Event::Open(opening)), ())))
     }
 
-    /// Puts a file of records, or the next version of a data set, under an account. Gives the version.
+    /// Puts records, or the next version of a data set, under an account. Gives the version.
     ///
     /// # Errors
     /// [`Error::Request`] if an open account has these records, or a closed one had them and no reason is given.
-    pub fn add(
+    pub fn add<'a>(
         &self,
         account: &str,
         data: &str,
-        records: &Path,
+        records: impl Into<Records<'a>>,
         reason: Option<String>,
     ) -> Result<u32, Error> {
+        let records = records.into();
         self.write(|books, key| {
             let version = books.open_account(account).map_err(Error::Request)?.next_version(data);
             let (account, data) = (account.to_owned(), data.to_owned());
@@ -234,7 +252,8 @@ impl Ledger {
     /// # Errors
     /// [`Error::Budget`] if total or caps have no room: the refusal is recorded. [`Error::Request`] if the run does not go with
     /// the account: nothing is written.
-    pub fn reserve(&self, request: &Request, records: &Path) -> Result<(), Error> {
+    pub fn reserve<'a>(&self, request: &Request, records: impl Into<Records<'a>>) -> Result<(), Error> {
+        let records = records.into();
         let refused = self.write(|books, key| {
             let known = books.run(&request.run);
             let account = match (known, books.account(&request.account)) {

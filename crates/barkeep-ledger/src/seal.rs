@@ -6,7 +6,9 @@
 //! their chain, and must be those of the seal, or those and the pending one.
 
 use crate::Error;
-use crate::entry::{Hash, digits};
+use crate::entry::Hash;
+use crate::ledger::Records;
+use barkeep_files::hex::{bytes, digits};
 use barkeep_files::write_atomically;
 use hmac::{Hmac, Mac};
 use serde::{Deserialize, Serialize};
@@ -74,13 +76,21 @@ impl Key {
         Ok(code)
     }
 
-    /// The identity of a file of records: a hash that nobody can compute without the key.
+    /// The identity of records: a hash that nobody can compute without the key. A file and a table in memory never share one.
     ///
     /// **Privacy.** It stays in the ledger. Published, it would let whoever has the key test a guess.
     ///
     /// # Errors
     /// The file cannot be read; nothing of it is said.
-    pub(crate) fn identity(&self, records: &Path) -> Result<String, Error> {
+    pub(crate) fn identity(&self, records: Records<'_>) -> Result<String, Error> {
+        let records = match records {
+            Records::File(path) => path,
+            Records::Memory(cells) => {
+                let mut code = self.code("barkeep cells\n")?;
+                cells(&mut |bytes| code.update(bytes));
+                return Ok(digits(&code.finalize().into_bytes()));
+            }
+        };
         let fail = |error: io::Error| Error::unusable(records, format!("cannot be read: {}", error.kind()));
         let mut code = self.code("barkeep records\n")?;
         let mut file = File::open(records).map_err(fail)?;
@@ -177,16 +187,4 @@ impl Seal {
         let whole = seal.text().as_bytes() == text.as_slice() && seal.clone().coded(key)?.code == seal.code;
         if whole { Ok(seal) } else { Err(edited("the seal was edited, or is not of this ledger's key")) }
     }
-}
-
-/// The bytes of 64 hexadecimal digits; none for anything else.
-fn bytes(digits: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if digits.len() != 64 || !digits.is_ascii() {
-        return None;
-    }
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(digits.get(2 * index..2 * index + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }

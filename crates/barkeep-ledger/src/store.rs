@@ -1,8 +1,9 @@
 //! Reads and writes the file of entries: SQLite with a write-ahead log, every commit on the disk before it counts.
 
 use crate::Error;
-use crate::entry::{Body, Entry, Hash, digits, hash};
+use crate::entry::{Body, Entry, Hash, hash};
 use crate::seal::FORMAT;
+use barkeep_files::hex::digits;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;

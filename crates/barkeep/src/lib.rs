@@ -51,6 +51,7 @@ pub mod diagnostics;
 mod error;
 pub mod formula;
 pub mod insecure;
+pub mod job;
 pub mod models;
 pub mod plan;
 pub mod predict;

@@ -4,10 +4,10 @@
 //! owner alone; the public one, beside it with the ending `.pub`, is for everyone.
 
 use crate::Error;
+use crate::run::files::hex::{bytes, digits};
 use crate::run::files::{WriteError, write_atomically};
 use ed25519_dalek::{Signature as Signed, Signer, VerifyingKey};
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const DOMAIN: &[u8] = b"barkeep certificate\n";
 pub struct Signature {
     /// The public key, in hexadecimal digits.
     pub key: String,
-    /// The signature of everything else in the certificate, in hexadecimal digits.
+    /// The signature of everything else in the file, in hexadecimal digits.
     pub signature: String,
 }
 
@@ -83,7 +83,12 @@ impl SigningKey {
 
     /// Signs a certificate's text.
     pub(crate) fn sign(&self, text: &[u8]) -> Signature {
-        let signature = digits(&self.0.sign(&[DOMAIN, text].concat()).to_bytes());
+        self.sign_as(DOMAIN, text)
+    }
+
+    /// Signs a text of the kind that `domain` names.
+    pub(crate) fn sign_as(&self, domain: &[u8], text: &[u8]) -> Signature {
+        let signature = digits(&self.0.sign(&[domain, text].concat()).to_bytes());
         Signature { key: self.public().digits(), signature }
     }
 }
@@ -107,13 +112,18 @@ impl PublicKey {
 impl Signature {
     /// Whether the key in it signed this text of a certificate.
     pub(crate) fn holds(&self, text: &[u8]) -> bool {
+        self.holds_as(DOMAIN, text)
+    }
+
+    /// Whether the key in it signed this text of the kind that `domain` names.
+    pub(crate) fn holds_as(&self, domain: &[u8], text: &[u8]) -> bool {
         let (Some(key), Some(signature)) = (bytes::<32>(&self.key), bytes::<64>(&self.signature)) else {
             return false;
         };
         // One spelling of a key and a signature, so that no edited letter passes.
         let spelled = digits(&key) == self.key && digits(&signature) == self.signature;
         let signed = Signed::from_bytes(&signature);
-        let holds = |key: VerifyingKey| key.verify_strict(&[DOMAIN, text].concat(), &signed).is_ok();
+        let holds = |key: VerifyingKey| key.verify_strict(&[domain, text].concat(), &signed).is_ok();
         spelled && VerifyingKey::from_bytes(&key).is_ok_and(holds)
     }
 }
@@ -136,27 +146,6 @@ fn read(path: &Path, word: &str) -> Result<[u8; 32], Error> {
 
 fn not_a_key(path: &Path, word: &str) -> Error {
     Error::Read { path: path.display().to_string(), reason: format!("it is no {}", word.replace('-', " ")) }
-}
-
-/// Bytes in hexadecimal digits.
-pub(crate) fn digits(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut digits, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
-}
-
-/// The bytes of hexadecimal digits; none for anything else.
-fn bytes<const N: usize>(digits: &str) -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    if digits.len() != 2 * N || !digits.is_ascii() {
-        return None;
-    }
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(digits.get(2 * index..2 * index + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, print};
 use barkeep::accounting::Risk;
+use barkeep::job::Bundle;
 use barkeep::ledger::Ledger;
 use barkeep::{Certificate, PublicKey};
 use clap::Args;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The command.
 #[derive(Args)]
 pub(crate) struct Verify {
-    /// The certificate. Draws, summary and journal are checked too if they lie beside it.
+    /// The certificate, or a bundle that `barkeep job run` wrote. Draws, summary and journal are checked too if they lie beside it.
     certificate: PathBuf,
     /// The public key of whoever must have signed it, a file that `barkeep key new` made.
     #[arg(long, value_name = "PUB")]
@@ -24,6 +25,9 @@ impl Verify {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
         let key = self.key.as_deref().map(PublicKey::read).transpose()?;
+        if Bundle::is_one(&self.certificate) {
+            return self.bundle(key.as_ref());
+        }
         let certificate = Certificate::read(&self.certificate)?;
         certificate.check_signature(key.as_ref())?;
         let verified = certificate.verify()?;
@@ -61,6 +65,31 @@ impl Verify {
         }
         print(&certificate.statement)?;
         // From the bill that was just verified, not from what the file says.
+        verified.meaning.iter().flat_map(Risk::words).try_for_each(|sentence| print(&sentence))
+    }
+
+    /// Verifies a bundle.
+    fn bundle(&self, key: Option<&PublicKey>) -> Result<(), Exit> {
+        let bundle = Bundle::read(&self.certificate)?;
+        let (certificate, verified) = bundle.verify(key)?;
+        print(&format!(
+            "verified: the bill costs epsilon {:.9}, within the stated {}",
+            verified.epsilon.get(),
+            certificate.epsilon.unwrap_or(f64::INFINITY)
+        ))?;
+        match (key, bundle.signed_by()) {
+            (Some(_), _) => print("verified: bundle and certificate are signed by the given key")?,
+            (None, Some(signer)) => {
+                print(&format!("signed by {signer}; --key checks whose key that must be"))?
+            }
+            (None, None) => {}
+        }
+        print("verified: request, draws, summary and report are those that were packed")?;
+        if let Some(ledger) = &self.ledger {
+            certificate.check_ledger(&Ledger::open(ledger)?)?;
+            print("verified: the ledger holds its reservation")?;
+        }
+        print(&certificate.statement)?;
         verified.meaning.iter().flat_map(Risk::words).try_for_each(|sentence| print(&sentence))
     }
 }

@@ -3,9 +3,10 @@
 use crate::Error;
 use crate::models::TEXT_MODEL;
 use crate::plan::{Bill, DEFAULT_SAMPLER, Plan};
+use crate::run::files::hex::digits;
 use crate::run::folder::{DRAWS_CSV, DRAWS_PARQUET, SUMMARY};
 use crate::run::journal::{self, JOURNAL};
-use crate::signature::{PublicKey, Signature, SigningKey, digits};
+use crate::signature::{PublicKey, Signature, SigningKey};
 use crate::spec::{OWN, Privacy, Spec};
 use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours, Risk};
 use barkeep_data::{Records, Unit};
@@ -294,9 +295,18 @@ impl Certificate {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let fail = |reason: String| Error::Read { path: path.display().to_string(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| fail(error.kind().to_string()))?;
+        Self::parse(&text, &path.display().to_string())
+    }
+
+    /// Reads the text of a certificate; `name` is the file's in messages.
+    ///
+    /// # Errors
+    /// As [`Certificate::read`].
+    pub(crate) fn parse(text: &str, name: &str) -> Result<Self, Error> {
         // By place, not by content: a file named by mistake may hold records.
-        let certificate: Self = serde_json::from_str(&text).map_err(|error| {
-            fail(format!("not a certificate: line {}, column {}", error.line(), error.column()))
+        let certificate: Self = serde_json::from_str(text).map_err(|error| Error::Read {
+            path: name.to_owned(),
+            reason: format!("not a certificate: line {}, column {}", error.line(), error.column()),
         })?;
         if certificate.text() == text {
             Ok(certificate)

@@ -12,8 +12,11 @@ use crate::run::folder::CERTIFICATE;
 use crate::run::journal::{self, JOURNAL};
 use crate::spec::{ChargedTo, Privacy, SpecError};
 use barkeep_data::{CsvOptions, Unit, read_header};
-use barkeep_ledger::{Closing, Ledger, Quote, Request, Unit as Counted};
+use barkeep_ledger::{Closing, Ledger, Quote, Records, Request, Unit as Counted};
 use std::path::Path;
+
+/// Writes the cells of a table in memory, for its identity.
+pub(super) type OwnCells = dyn Fn(&mut dyn FnMut(&[u8])) + Send + Sync;
 
 /// A run that an account pays for.
 pub(super) struct Charge {
@@ -58,15 +61,26 @@ impl Charge {
 
     /// Reserves the run's bill, or finds its own reservation.
     ///
-    /// The header of the file is looked at first: a spec that names a column it does not have would spend for nothing.
+    /// The header of a file is looked at first: a spec that names a column it does not have would spend for nothing.
     ///
     /// # Errors
     /// [`Error::Ledger`] if the account does not pay; [`Error::Spec`] for such a column. Nothing was spent.
-    pub(super) fn reserve(&mut self, runner: &Runner<'_>, kept: u64) -> Result<(), Error> {
+    pub(super) fn reserve(
+        &mut self,
+        runner: &Runner<'_>,
+        kept: u64,
+        cells: Option<&OwnCells>,
+    ) -> Result<(), Error> {
         let plan = runner.plan();
-        check_header(plan)?;
+        let records = match cells {
+            Some(cells) => Records::Memory(cells),
+            None => {
+                check_header(plan)?;
+                Records::File(plan.spec().data().path())
+            }
+        };
         let request = request(plan, &self.charged, runner.certificate().digest(), kept)?;
-        self.ledger.reserve(&request, plan.spec().data().path())?;
+        self.ledger.reserve(&request, records)?;
         self.reserved = true;
         Ok(())
     }

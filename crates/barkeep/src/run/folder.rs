@@ -5,7 +5,7 @@ use crate::diagnostics::Summary;
 use crate::insecure::Insecure;
 use crate::plan::Plan;
 use crate::plan::certificate::{Certificate, Hashes};
-use crate::run::charged::Charge;
+use crate::run::charged::{Charge, OwnCells};
 use crate::run::files::{WriteError, write_atomically, write_json};
 use crate::run::journal::{JOURNAL, Journal};
 use crate::run::runner::Ready;
@@ -13,6 +13,7 @@ use crate::run::storage::spool::Spool;
 use crate::run::storage::{self, Source};
 use crate::run::{Drawn, Runner, summary};
 use crate::signature::SigningKey;
+use crate::spec::SpecError;
 use barkeep_curator::Table;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -38,6 +39,8 @@ pub struct Folder {
     ledger: Option<PathBuf>,
     /// When the ledger's entries are written, as the program says.
     date: Option<String>,
+    /// What identifies a table in memory.
+    cells: Option<Box<OwnCells>>,
 }
 
 /// What happens to answers.
@@ -77,7 +80,14 @@ impl Folder {
                 ));
             }
         }
-        Ok(Self { path: path.to_owned(), keeping: Keeping::New, signer: None, ledger: None, date: None })
+        Ok(Self {
+            path: path.to_owned(),
+            keeping: Keeping::New,
+            signer: None,
+            ledger: None,
+            date: None,
+            cells: None,
+        })
     }
 
     /// Opens the folder of a run that was killed or interrupted, and plans that run again; `records` says where the
@@ -117,7 +127,10 @@ impl Folder {
             None => spec,
         })?;
         let keeping = Keeping::Continued(Box::new(journal));
-        Ok((Self { path: path.to_owned(), keeping, signer: None, ledger: None, date: None }, plan))
+        Ok((
+            Self { path: path.to_owned(), keeping, signer: None, ledger: None, date: None, cells: None },
+            plan,
+        ))
     }
 
     /// Signs the certificate, before the first answer and after the last.
@@ -142,6 +155,15 @@ impl Folder {
     #[must_use]
     pub fn dated(self, date: String) -> Self {
         Self { date: Some(date), ..self }
+    }
+
+    /// Says which data a table in memory is, for an account that pays: `cells` writes all of the data set's cells, the same bytes
+    /// whenever it is the same data, as when [`Ledger::add`](barkeep_ledger::Ledger::add) put it under the account.
+    ///
+    /// **Privacy.** Only the ledger sees the bytes, and keeps a keyed hash of them.
+    #[must_use]
+    pub fn identified_by(self, cells: impl Fn(&mut dyn FnMut(&[u8])) + Send + Sync + 'static) -> Self {
+        Self { cells: Some(Box::new(cells)), ..self }
     }
 
     /// The folder.
@@ -191,7 +213,19 @@ impl Folder {
     ///
     /// # Errors
     /// As [`Folder::run_on`], and bad records: a new folder is then given back, since nothing was answered.
-    pub fn run(mut self, runner: Runner<'_>) -> Result<Saved, Error> {
+    pub fn run(self, runner: Runner<'_>) -> Result<Saved, Error> {
+        self.run_over(runner, |runner| {
+            let watch = runner.watcher();
+            runner.plan().read_records(&mut |records| watch.read(records))
+        })
+    }
+
+    /// Has the account pay, if there is one, gets the records, certifies, runs and writes everything.
+    fn run_over(
+        mut self,
+        runner: Runner<'_>,
+        records: impl FnOnce(&Runner<'_>) -> Result<Table, Error>,
+    ) -> Result<Saved, Error> {
         let new = matches!(self.keeping, Keeping::New | Keeping::Nowhere);
         let mut charge = self.charge(&runner).inspect_err(|_| {
             if new {
@@ -201,10 +235,7 @@ impl Folder {
         let kept = self.kept_answers();
         // The journal first: a run killed while it reads can be continued, too.
         let ready = self.ready(runner.charged(charge.as_ref().map(Charge::stated)))?;
-        let watch = ready.runner.watcher();
-        let table = self
-            .reserve(charge.as_mut(), &ready, kept)
-            .and_then(|()| ready.runner.plan().read_records(&mut |records| watch.read(records)));
+        let table = self.reserve(charge.as_mut(), &ready, kept).and_then(|()| records(&ready.runner));
         match (table, charge) {
             (Ok(table), None) => self.certify_and_run(ready, table),
             (Ok(table), Some(charge)) => {
@@ -237,7 +268,7 @@ impl Folder {
     /// Has the account pay, and then certifies: before records are opened.
     fn reserve(&self, charge: Option<&mut Charge>, ready: &Ready<'_>, kept: u64) -> Result<(), Error> {
         let Some(charge) = charge else { return Ok(()) };
-        charge.reserve(&ready.runner, kept)?;
+        charge.reserve(&ready.runner, kept, self.cells.as_deref())?;
         self.announce(&ready.runner.certificate())
     }
 
@@ -246,11 +277,20 @@ impl Folder {
     /// The certificate is written before the first answer: a run killed at any moment leaves no result, or a
     /// certificate that charges at least what was answered.
     ///
+    /// Where the spec names an account, the table must be [identified](Folder::identified_by), and the account pays first.
+    ///
     /// # Errors
-    /// A refused question, a journal that cannot be continued, or a file that cannot be written.
-    pub fn run_on(mut self, runner: Runner<'_>, table: Table) -> Result<Saved, Error> {
-        let ready = self.ready(runner)?;
-        self.certify_and_run(ready, table)
+    /// A refused question, a journal that cannot be continued, or a file that cannot be written; [`Error::Ledger`] if the account
+    /// does not pay; [`Error::Spec`] if it cannot know which data this is.
+    pub fn run_on(self, runner: Runner<'_>, table: Table) -> Result<Saved, Error> {
+        if self.cells.is_none() && runner.plan().spec().charged_to().is_some() {
+            if matches!(self.keeping, Keeping::New | Keeping::Nowhere) {
+                self.release();
+            }
+            let reason = "names an account, which must know the table in memory again: say which data it is by identified_by";
+            return Err(SpecError::new("privacy.ledger", reason).into());
+        }
+        self.run_over(runner, |_| Ok(table))
     }
 
     fn certify_and_run(self, ready: Ready<'_>, table: Table) -> Result<Saved, Error> {

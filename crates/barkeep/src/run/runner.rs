@@ -150,6 +150,10 @@ impl<'a> Runner<'a> {
     /// gives no randomness; [`Error::Journal`] if a journal cannot be continued, [`Error::Write`] if it cannot be
     /// written.
     pub fn run(self, table: Table) -> Result<Run, Error> {
+        if self.plan.spec().charged_to().is_some() && !self.is_insecure() {
+            let reason = "names an account, which a run in memory would not charge: run it in a folder, by Folder::run_on";
+            return Err(SpecError::new("privacy.ledger", reason).into());
+        }
         let draws = Memory::new(self.heading()?, Arc::clone(self.plan.spec().model()));
         Ok(self.ready()?.run(table, draws)?.into())
     }

@@ -1,0 +1,160 @@
+//! Hands a request over the airlock and a bundle back, with the real program; kills it on the way; feeds it what is no request.
+
+mod program;
+
+use program::Folder;
+use std::process::Stdio;
+use std::time::Duration;
+
+const SPEC: &str = r#"[data]
+path = "/nowhere/records.csv"
+records = 3000
+id = "cohort 7"
+[data.columns]
+late = { kind = "bool", invalid = false }
+hour = { min = 5, max = 23, invalid = 12, scale = "bounds" }
+
+[model]
+formula = "late ~ hour"
+family = "bernoulli"
+
+[privacy]
+epsilon = 2.0
+delta = 1e-6
+ledger = "the custodian knows where"
+account = "cohort"
+
+[sampler]
+name = "langevin"
+start = [0, 0]
+steps = 60
+"#;
+
+fn done(folder: &Folder, arguments: &[&str]) -> String {
+    let shown = folder.barkeep(arguments);
+    assert_eq!(shown.code, 0, "{arguments:?}: {}", shown.stderr);
+    shown.stdout
+}
+
+/// The custodian's room: records, a ledger with an account, a key, and a request of this spec.
+fn room(spec: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("spec.toml", spec);
+    done(
+        &folder,
+        &["simulate", "spec.toml", "--records", "3000", "--theta", "-1,0.8", "--out", "records.csv"],
+    );
+    done(&folder, &["ledger", "new", "books"]);
+    done(&folder, &["ledger", "open", "books", "cohort", "--epsilon", "5", "--delta", "1e-5"]);
+    done(&folder, &["ledger", "add", "books", "cohort", "--data", "visits", "--records", "records.csv"]);
+    done(&folder, &["key", "new", "key"]);
+    assert_eq!(done(&folder, &["job", "pack", "spec.toml"]).trim(), "spec.request");
+    folder
+}
+
+const RUN: [&str; 9] =
+    ["job", "run", "spec.request", "--records", "records.csv", "--ledger", "books", "--sign", "key"];
+
+/// Runs that the account has reserved.
+fn reserved(folder: &Folder) -> usize {
+    let log = done(folder, &["ledger", "log", "books", "--json"]);
+    log.matches("\"reserve\"").count()
+}
+
+#[test]
+fn a_request_goes_in_and_a_bundle_comes_out() {
+    let folder = room(SPEC);
+    assert_eq!(done(&folder, &RUN).trim(), "spec.tar");
+    let words = done(&folder, &["verify", "spec.tar", "--key", "key.pub", "--ledger", "books"]);
+    for line in
+        ["signed by the given key", "request, draws, summary and report", "the ledger holds its reservation"]
+    {
+        assert!(words.contains(line), "{words}");
+    }
+    assert_eq!(reserved(&folder), 1);
+    // A bundle is not replaced, and nothing more is spent.
+    let again = folder.barkeep(&RUN);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("spec.tar exists"), "{}", again.stderr);
+    // The run has ended: only the bundle is written anew, equal to the byte.
+    let first = std::fs::read(folder.path().join("spec.tar")).unwrap();
+    std::fs::remove_file(folder.path().join("spec.tar")).unwrap();
+    done(&folder, &RUN);
+    assert_eq!(std::fs::read(folder.path().join("spec.tar")).unwrap(), first);
+    assert_eq!(reserved(&folder), 1);
+    done(&folder, &["key", "new", "other"]);
+    let refused = folder.barkeep(&["verify", "spec.tar", "--key", "other.pub"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("signed by another key"), "{}", refused.stderr);
+    let mut edited = first.clone();
+    let middle = edited.len() / 2;
+    edited[middle] ^= 1;
+    std::fs::write(folder.path().join("edited.tar"), edited).unwrap();
+    assert_ne!(folder.barkeep(&["verify", "edited.tar", "--key", "key.pub"]).code, 0);
+}
+
+#[test]
+fn a_killed_job_is_continued_and_charged_once() {
+    let folder = room(&SPEC.replace("steps = 60", "steps = 400"));
+    let mut killed = 0;
+    for wait in [5, 30, 60, 90, 120, 160, 200, 250, 300, 400] {
+        let mut child = folder.command(&RUN).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        if child.try_wait().unwrap().is_none() {
+            child.kill().unwrap();
+            killed += 1;
+        }
+        child.wait().unwrap();
+        if folder.exists("spec.tar") {
+            break;
+        }
+        // Never less is recorded than was answered.
+        if folder.exists("spec.tar.run/certificate.json") {
+            assert_eq!(reserved(&folder), 1);
+        }
+        // A folder that was claimed and not begun holds nothing that could be continued.
+        if folder.exists("spec.tar.run") && !folder.exists("spec.tar.run/journal.bin") {
+            std::fs::remove_dir_all(folder.path().join("spec.tar.run")).unwrap();
+        }
+    }
+    assert!(killed > 0, "nothing was killed");
+    if !folder.exists("spec.tar") {
+        done(&folder, &RUN);
+    }
+    done(&folder, &["verify", "spec.tar", "--key", "key.pub", "--ledger", "books"]);
+    done(&folder, &["ledger", "check", "books"]);
+    assert_eq!(reserved(&folder), 1);
+}
+
+#[test]
+fn bad_input_is_named_and_nothing_is_spent() {
+    let folder = room(SPEC);
+    let refused = |arguments: &[&str], code: i32, words: &str| {
+        let shown = folder.barkeep(arguments);
+        assert_eq!(shown.code, code, "{arguments:?}: {}", shown.stderr);
+        assert!(shown.stderr.contains(words), "{words}: {}", shown.stderr);
+    };
+    let run = |request: &'static str, records: &'static str, ledger: &'static str, key: &'static str| {
+        ["job", "run", request, "--records", records, "--ledger", ledger, "--sign", key, "--out", "new.tar"]
+    };
+    refused(&run("records.csv", "records.csv", "books", "key"), 2, "no request that `barkeep job pack` made");
+    refused(&run("nothing", "records.csv", "books", "key"), 2, "cannot read nothing");
+    refused(&run("spec.request", "records.csv", "books", "key.pub"), 2, "no barkeep secret key");
+    refused(&run("spec.request", "records.csv", "nowhere", "key"), 2, "nowhere");
+    folder.write("other.csv", "late,hour\ntrue,6\n");
+    refused(&run("spec.request", "other.csv", "books", "key"), 2, "account");
+    folder.write(
+        "free.toml",
+        &SPEC.replace("ledger = \"the custodian knows where\"\naccount = \"cohort\"\n", ""),
+    );
+    assert_eq!(done(&folder, &["job", "pack", "free.toml"]).trim(), "free.request");
+    refused(&run("free.request", "records.csv", "books", "key"), 2, "a job is charged to an account");
+    folder.write("large.toml", &SPEC.replace("epsilon = 2.0", "epsilon = 9.0").replace("steps = 60\n", ""));
+    done(&folder, &["job", "pack", "large.toml"]);
+    refused(&run("large.request", "records.csv", "books", "key"), 3, "Nothing was spent");
+    folder.write("bad.toml", &SPEC.replace("hour\"", "hours\""));
+    refused(&["job", "pack", "bad.toml"], 2, "hours");
+    refused(&["job", "pack", "spec.toml"], 2, "spec.request exists");
+    assert_eq!(reserved(&folder), 0);
+    assert!(!folder.exists("new.tar"));
+}
