@@ -39,7 +39,7 @@ pub(crate) fn content(context: &Context<'_>) -> Vec<Node> {
     }
     content.push(table(
         "What other budgets would have given",
-        &["", "error of a mean, in posterior sd", "width, relative to no privacy"],
+        &["case", "error of a mean, in posterior sd", "width, relative to no privacy"],
         rows,
     ));
     if !plan.warnings().is_empty() {

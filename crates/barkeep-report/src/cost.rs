@@ -47,7 +47,7 @@ pub(crate) fn content(context: &Context<'_>) -> Vec<Node> {
             ];
             let caption =
                 format!("What was ever spent on these people, at δ = {:e}; runs add up to less than their sum", account.delta);
-            content.push(table(&caption, &["", "ε spent", "ε left"], rows));
+            content.push(table(&caption, &["when", "ε spent", "ε left"], rows));
         }
     }
     content

@@ -49,7 +49,7 @@ fn original(rows: &[OriginalSummary]) -> Node {
     let ratio = rows.iter().find_map(|row| row.ratio.as_ref()).map(|ratio| ratio.what.clone());
     // What all coefficients count is said once.
     let counted = rows.iter().find(|row| row.summary.name == "intercept").map_or("", |row| row.unit.as_str());
-    let mut head = vec!["", "mean", "sd", "89 % interval"];
+    let mut head = vec!["number", "mean", "sd", "89 % interval"];
     let ratio_head = ratio.map(|what| format!("{what} (89 % interval)"));
     head.extend(ratio_head.as_deref());
     head.push(if counted.is_empty() { "counts" } else { "for" });

@@ -69,8 +69,8 @@ pub(crate) fn content(context: &Context<'_>) -> Vec<Node> {
     if names.len() > MOST_SHOWN {
         content.push(p(format!("Pictures are of the first {MOST_SHOWN} of {} numbers.", names.len())));
     }
-    let head = ["", "prior, central 89 %", "posterior, central 89 %", "narrower by"];
-    content.push(table("In original units", &head, rows));
+    let head = ["number", "prior, central 89 %", "posterior, central 89 %", "narrower by"];
+    content.push(table("Before and after, in original units", &head, rows));
     content
 }
 

@@ -71,6 +71,14 @@ fn the_page_has_its_sections_in_order_and_every_picture_its_words() {
     );
     assert_eq!(html.matches("<svg").count(), html.matches("<title id='").count());
     assert_eq!(html.matches("<h1").count(), 1);
+    assert!(!html.contains("<th scope=\"col\"></th>"), "a column without a name");
+    let labels: Vec<&str> =
+        html.split("aria-label=\"").skip(1).filter_map(|part| part.split('"').next()).collect();
+    assert_eq!(
+        labels.iter().collect::<BTreeSet<_>>().len(),
+        labels.len(),
+        "two landmarks share a name: {labels:?}"
+    );
     for landmark in [
         "<main",
         "<nav",
