@@ -41,7 +41,7 @@ impl Plan {
 
     /// The plan in words, as `barkeep plan` says it.
     fn words(&self) -> String {
-        barkeep_cli::plan_words(&self.0)
+        self.0.words().join("\n")
     }
 
     /// The spec in TOML.

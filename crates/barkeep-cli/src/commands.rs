@@ -58,9 +58,8 @@ pub(crate) enum Command {
     Models(catalogue::Catalogue),
     /// Lists the samplers with their spec keys.
     Samplers(catalogue::Catalogue),
-    /// Explains every key of a spec, as `barkeep help spec` does.
-    #[command(after_help = spec_help::text())]
-    Spec,
+    /// Explains the keys of a spec: those every spec has, of one section, or all.
+    Spec(spec_help::SpecHelp),
 }
 
 impl Command {
@@ -83,7 +82,7 @@ impl Command {
             Self::Schema(command) => command.run(),
             Self::Models(command) => command.models(),
             Self::Samplers(command) => command.samplers(),
-            Self::Spec => spec_help::run(),
+            Self::Spec(command) => command.run(),
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn say(line: &str) {
 /// Writes a run's verdict, the first line of its results; red on a terminal where it is not to be trusted.
 ///
 /// # Errors
-/// The standard output is closed or full.
+/// The standard output is full.
 pub(crate) fn pronounce(verdict: &Verdict) -> Result<(), Exit> {
     let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     match verdict.grade {
@@ -53,11 +53,15 @@ pub(crate) fn pronounce(verdict: &Verdict) -> Result<(), Exit> {
     }
 }
 
-/// Writes a line of results.
+/// Writes a line of results. A reader who has seen enough, as `head` has, is no error.
 ///
 /// # Errors
-/// The standard output is closed or full.
+/// The standard output is full.
 pub(crate) fn print(line: &str) -> Result<(), Exit> {
-    writeln!(std::io::stdout(), "{line}")
-        .map_err(|error| Exit::Input(format!("cannot write to the standard output: {}", error.kind())))
+    match writeln!(std::io::stdout(), "{line}") {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Exit::Input(format!("cannot write to the standard output: {}", error.kind())))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }

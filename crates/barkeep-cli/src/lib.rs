@@ -104,12 +104,6 @@ pub fn mechanisms() -> Vec<(String, String)> {
     command.get_subcommands().map(|each| (each.get_name().to_owned(), about(each))).collect()
 }
 
-/// What `barkeep plan` says of a plan.
-#[must_use]
-pub fn plan_words(plan: &barkeep::Plan) -> String {
-    commands::plan::words(plan)
-}
-
 /// What `barkeep predict` prints of predictions.
 #[must_use]
 pub fn prediction_words(found: &barkeep::predict::Predictions) -> String {

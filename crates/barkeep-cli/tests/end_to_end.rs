@@ -186,7 +186,7 @@ fn a_plan_solves_for_epsilon_and_says_what_else_would_give() {
     let epsilon = solved["solved"]["epsilon"].as_f64().unwrap();
     assert!(solved["epsilon"]["upper"].as_f64().unwrap() <= epsilon);
     let shown = folder.barkeep(&["plan", "spec.toml", "--error", "0.5"]);
-    assert!(shown.stderr.starts_with("An error of 0.5 posterior sd takes epsilon"), "{}", shown.stderr);
+    assert!(shown.stdout.starts_with("An error of 0.5 posterior sd takes epsilon"), "{}", shown.stdout);
     assert_eq!(folder.barkeep(&["plan", "spec.toml", "--error", "0"]).code, 2);
 }
 
@@ -333,8 +333,23 @@ fn catalogues_list_every_key() {
         let listed: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert!(listed["entries"].as_array().unwrap().len() > 3);
     }
-    let (spec, help) = (folder.barkeep(&["spec"]).stdout, folder.barkeep(&["help", "spec"]).stdout);
-    for key in ["epsilon", "n0", "proposal_cap", "kappa", "bound", "correction"] {
-        assert!(spec.contains(&format!("\n  {key} ")) && help.contains(&format!("\n  {key} ")), "no {key}");
+    let all = folder.barkeep(&["spec", "all"]).stdout;
+    for (section, key) in [
+        ("privacy", "epsilon"),
+        ("model", "n0"),
+        ("penalty", "proposal_cap"),
+        ("lazy-barker", "keep"),
+        ("barker-minibatch", "bound"),
+    ] {
+        let one = folder.barkeep(&["spec", section]).stdout;
+        assert!(all.contains(&format!("\n  {key} ")) && one.contains(&format!("\n  {key} ")), "no {key}");
+        assert!(one.lines().count() < 40 && folder.barkeep(&["spec"]).stdout.contains(section), "{one}");
     }
+    let unknown = folder.barkeep(&["spec", "colunms"]);
+    assert_eq!(unknown.code, 2);
+    assert!(
+        unknown.stderr.contains("there is no section or name colunms; there are data, columns"),
+        "{}",
+        unknown.stderr
+    );
 }

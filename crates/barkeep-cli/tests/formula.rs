@@ -114,9 +114,9 @@ fn the_flagship_needs_no_clip() {
         "spec.toml",
         &format!("{}[sampler]\nname = \"langevin\"\nstart = [0, 0, 0, 0]\n", &SPEC[..sampler]),
     );
-    let shown = folder.barkeep(&["plan", "spec.toml"]);
+    let shown = folder.barkeep(&["plan", "spec.toml", "--verbose"]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
-    assert!(shown.stderr.contains("clip of a whitened gradient"), "{}", shown.stderr);
+    assert!(shown.stdout.contains("clip of a whitened gradient"), "{}", shown.stdout);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn table() -> String {
         .iter()
         .map(|sampler| (format!("… `{}`", sampler.name), names(sampler.keys.iter().copied().flatten())));
     rows.extend(own);
-    let head = "| section | keys (`barkeep help spec` explains them and their defaults) |\n| --- | --- |\n";
+    let head = "| section | keys (`barkeep spec all` explains them and their defaults) |\n| --- | --- |\n";
     rows.iter().fold(head.to_owned(), |table, (section, keys)| table + &format!("| {section} | {keys} |\n"))
 }
 

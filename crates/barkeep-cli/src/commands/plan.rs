@@ -1,8 +1,7 @@
 //! `barkeep plan`: says what a spec would cost and buy, without opening the records.
 
 use crate::exit::{Exit, print, say};
-use barkeep::accounting::Risk;
-use barkeep::data::Count;
+use barkeep::diagnostics::shown;
 use barkeep::{Plan, Privacy};
 use clap::Args;
 use std::path::PathBuf;
@@ -19,6 +18,9 @@ pub(crate) struct PlanCommand {
     /// deviations, and plans with it.
     #[arg(long, value_name = "SD")]
     error: Option<f64>,
+    /// Shows every constant and forecast too, by its name in the trade.
+    #[arg(long, short)]
+    verbose: bool,
 }
 
 impl PlanCommand {
@@ -45,23 +47,43 @@ impl PlanCommand {
             return print(&json.to_string());
         }
         if let (Some(error), Some(epsilon)) = (self.error, budget(&plan)) {
-            say(&format!("An error of {error} posterior sd takes epsilon {epsilon:.3}. The plan under it:"));
+            print(&format!(
+                "An error of {error} posterior sd takes epsilon {epsilon:.3}. The plan under it:"
+            ))?;
         }
-        describe(&plan);
-        describe_account(&plan)?;
+        plan.words().iter().try_for_each(|line| print(line))?;
+        if let Some(account) = account(&plan)? {
+            print(&account)?;
+        }
+        if !alternatives.is_empty() {
+            print("\nWhat else would give")?;
+        }
         for other in alternatives {
             let what = match other.epsilon == budget(&plan).unwrap_or(f64::NAN) {
-                true => format!("with {} {}", other.records, plan.spec().data().unit().plural()),
-                false => format!("with epsilon {}", other.epsilon),
+                true => format!("{} {}", other.records, plan.spec().data().unit().plural()),
+                false => format!("epsilon {}", other.epsilon),
             };
             let gives = match (other.expected_error, other.expected_width) {
-                (Some(error), Some(width)) => format!("error {error:.3} posterior sd, width {width:.2}"),
+                (Some(error), Some(width)) => format!("moved by {error:.2}, {width:.2} times as wide"),
                 _ => "nothing can be bought".to_owned(),
             };
-            say(&format!("  {what:<28} {gives}"));
+            print(&format!("  {what:<22} {gives}"))?;
         }
-        for sentence in risk.iter().flat_map(Risk::words) {
-            say(&format!("  {sentence}"));
+        print("\nParameters, and where nine of ten values lie before any record is seen")?;
+        for prior in plan.priors() {
+            let range = prior.interval_89.map_or_else(
+                || "anywhere: the prior is flat".to_owned(),
+                |[low, high]| format!("{} to {}", shown(low, high - low), shown(high, high - low)),
+            );
+            print(format!("  {:<22} {range:<20} {}", prior.name, prior.unit).trim_end())?;
+        }
+        if let Some(risk) = risk {
+            print("\nWhat the privacy means")?;
+            risk.words().iter().try_for_each(|sentence| print(&format!("  {sentence}")))?;
+        }
+        if self.verbose {
+            print("\nDetails")?;
+            plan.details().iter().try_for_each(|line| print(line))?;
         }
         Ok(())
     }
@@ -75,52 +97,16 @@ fn budget(plan: &Plan) -> Option<f64> {
     }
 }
 
-/// Says what the account that the spec names would make of the run.
+/// What the account that the spec names would make of the run.
 ///
 /// # Errors
 /// The ledger cannot be used, or the plan does not go with the account.
-pub(super) fn describe_account(plan: &Plan) -> Result<(), Exit> {
-    if let (Some(to), Some(quote)) = (plan.spec().charged_to(), plan.quote()?) {
-        say(&format!("  {:<28} {}", "account", super::ledger::account_words(&to.account, &quote)));
-    }
-    Ok(())
+pub(super) fn account(plan: &Plan) -> Result<Option<String>, Exit> {
+    let (Some(to), Some(quote)) = (plan.spec().charged_to(), plan.quote()?) else { return Ok(None) };
+    Ok(Some(format!("  {:<10} {}", "account", super::ledger::account_words(&to.account, &quote))))
 }
 
-/// Describes the plan to a person.
+/// Describes the plan to a person who is about to run it.
 pub(super) fn describe(plan: &Plan) {
-    say(&words(plan));
-}
-
-/// The plan as a person reads it, line by line.
-pub(crate) fn words(plan: &Plan) -> String {
-    let mut lines = Vec::new();
-    let mut row = |name: &str, value: &str| lines.push(format!("  {name:<28} {value}"));
-    let units = plan.spec().data().unit().plural();
-    let records = match plan.spec().count() {
-        Count::Exactly(records) => format!("{records} {units}"),
-        Count::About(records) => format!("{units}, {records} declared, any number accepted,"),
-    };
-    let (model, sampler) = (plan.spec().model_name(), plan.sampler().name);
-    let title = format!("Plan: {model} on {records} with sampler {sampler}");
-    match plan.epsilon() {
-        Some(epsilon) => {
-            row("epsilon of the plan", &format!("at most {:.6}", epsilon.get()));
-            row("protects", &plan.spec().data().unit().to_string());
-        }
-        None => row("privacy", "NOT PRIVATE: a baseline that protects nothing"),
-    }
-    row("chains", &plan.chains().to_string());
-    row("steps of each chain", &plan.steps().0.to_string());
-    for affordable in plan.affordable() {
-        let name = format!("steps at {} level", affordable.level.name());
-        let about = if affordable.estimated { "about " } else { "" };
-        row(&name, &format!("{about}{} for all chains together", affordable.steps.0));
-    }
-    for fact in plan.facts() {
-        row(fact.label, &fact.words);
-    }
-    row("left out of the summary", &format!("the first {} draws of each chain", plan.burn_in().0));
-    lines.extend(plan.warnings().iter().map(|warning| format!("  warning: {warning}")));
-    lines.insert(0, title);
-    lines.join("\n")
+    plan.words().iter().for_each(|line| say(line));
 }

@@ -33,7 +33,9 @@ impl Sample {
     pub(crate) fn run(self) -> Result<(), Exit> {
         let plan = super::plan(&self.spec)?;
         super::plan::describe(&plan);
-        super::plan::describe_account(&plan)?;
+        if let Some(account) = super::plan::account(&plan)? {
+            say(&account);
+        }
         let key = self.sign.as_deref().map(SigningKey::read).transpose()?;
         let mut folder = Folder::claim(&self.out)?.dated(super::ledger::now());
         if self.no_journal {

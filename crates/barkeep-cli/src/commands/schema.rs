@@ -13,6 +13,9 @@ pub(crate) struct SchemaCommand {
     /// The character between the cells of a CSV file.
     #[arg(long, default_value_t = ',')]
     delimiter: char,
+    /// The columns to draft, separated by commas; all where absent.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    columns: Option<Vec<String>>,
 }
 
 impl SchemaCommand {
@@ -22,7 +25,8 @@ impl SchemaCommand {
             .ok()
             .filter(u8::is_ascii)
             .ok_or_else(|| Exit::Input("--delimiter must be one ASCII character".to_owned()))?;
-        let draft = barkeep::spec::draft_schema(&self.file, delimiter).map_err(Error::from)?;
+        let draft = barkeep::spec::draft_schema(&self.file, delimiter, self.columns.as_deref())
+            .map_err(Error::from)?;
         print(draft.trim_end())?;
         say(
             "Save it, say as records.schema.toml, fill in every \"?\", and name it in the spec: [data] schema = \"records.schema.toml\"",

@@ -102,12 +102,26 @@ impl Formula {
     /// The first fault, with its place.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let mut parser = Parser { text, tokens: tokens(text)?, at: 0, depth: 0, offset: None };
+        let function = parser.span();
         let response = parser.name("the response's column")?;
+        if parser.peek() == &Token::Sign('(') {
+            return Err(FormulaError::new(
+                text,
+                function,
+                "the response is a column as it stands in the file: add one that holds this function of it, or write a model's text, \
+                 as in `y ~ lognormal(b0 + b * x, s)`",
+            ));
+        }
         let trials = if parser.take('|') { Some(parser.trials()?) } else { None };
         parser.expect('~', "a ~ must follow the response")?;
         let terms = parser.sum(true)?;
         if parser.peek() != &Token::End {
             return Err(parser.fault("this should be + or -, or the end"));
+        }
+        let itself = terms.iter().flat_map(|term| &term.0).find(|atom| atom.column == response.column);
+        if let Some(atom) = itself {
+            let reason = format!("`{}` is the response: it cannot explain itself", response.column);
+            return Err(FormulaError::new(text, atom.span, reason));
         }
         let intercept = terms.iter().any(|term| term.0.is_empty());
         let terms = terms.into_iter().filter(|term| !term.0.is_empty()).collect();
@@ -282,6 +296,11 @@ impl Parser<'_> {
         }
         let terms = self.sum(false)?;
         self.depth -= 1;
+        if self.peek() == &Token::Sign('|') {
+            return Err(self.fault(
+                "formulas have no varying coefficients; a model's text has: `b[g] ~ normal(mu, tau)`, one for each level of g",
+            ));
+        }
         self.expect(')', "a closing bracket is missing here")?;
         Ok(terms.into_iter().filter(|term| !term.0.is_empty()).collect())
     }
@@ -300,6 +319,10 @@ impl Parser<'_> {
             "sqrt" => one(Function::Sqrt),
             "square" => one(Function::Square),
             "poly" => (Function::Plain, 0),
+            "I" => {
+                let reason = "there is no I(…): write square(x), poly(x, 2), log(x), sqrt(x) or x:z";
+                return Err(FormulaError::new(self.text, start, reason));
+            }
             _ => {
                 let known = ["log", "sqrt", "square", "poly", "offset"];
                 let nearest = crate::spec::section::suggestion(&name, known.into_iter());
@@ -327,7 +350,12 @@ impl Parser<'_> {
                 reason = "from 1 to 20, whole"
             )]
             Some(degree) if (1.0..=20.0).contains(&degree) && degree.fract() == 0.0 => Ok(degree as u8),
-            _ => Err(FormulaError::new(self.text, span, "a degree is a whole number from 1 to 20")),
+            Some(degree) => Err(FormulaError::new(
+                self.text,
+                span,
+                format!("a degree is a whole number from 1 to 20, not {degree}"),
+            )),
+            None => Err(FormulaError::new(self.text, span, "a degree is a whole number from 1 to 20")),
         }
     }
 }

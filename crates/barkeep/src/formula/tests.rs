@@ -181,14 +181,14 @@ fn faults_point_at_their_place() {
         ("late ~ log(n)", "the column `n` must have min above 0 for log\n  late ~ log(n)\n         ^^^^^^"),
         ("late ~ sqrt(log_n)", "the column `log_n` must have min of at least 0 for sqrt"),
         ("late ~ log(origin)", "the column `origin` must not be a category here"),
-        ("late ~ square(late)", "which has bounds"),
+        ("hour ~ square(late)", "which has bounds"),
         (
             "late ~ poly(hour)",
             "poly needs a degree, as in poly(x, 2)\n  late ~ poly(hour)\n                  ^",
         ),
         (
             "late ~ poly(hour, 99)",
-            "a degree is a whole number from 1 to 20\n  late ~ poly(hour, 99)\n                    ^^",
+            "a degree is a whole number from 1 to 20, not 99\n  late ~ poly(hour, 99)\n                    ^^",
         ),
         (
             "late ~ hour + 2",
@@ -348,5 +348,23 @@ proptest! {
         if let Err(error) = Formula::parse(&text) {
             prop_assert!(error.to_string().contains('^'));
         }
+    }
+}
+
+/// What people who come from other languages write, and what they are told to write here.
+#[test]
+fn habits_of_other_languages_get_the_right_hint() {
+    for (text, hint) in [
+        ("late ~ hour^2", "square(x)"),
+        ("late ~ I(hour)", "poly(x, 2)"),
+        ("late ~ .", "name the columns"),
+        ("log(late) ~ hour", "the response is a column as it stands in the file"),
+        ("late ~ hour + late", "cannot explain itself"),
+        ("late ~ (1 | origin)", "`b[g] ~ normal(mu, tau)`"),
+        ("late ~ hour + (hour | origin)", "`b[g] ~ normal(mu, tau)`"),
+        ("late ~ poly(hour, 25)", "not 25"),
+    ] {
+        let said = Formula::parse(text).unwrap_err().to_string();
+        assert!(said.contains(hint), "{said}");
     }
 }

@@ -110,7 +110,13 @@ pub(super) fn tokens(formula: &str) -> Result<Vec<(Token, Span)>, FormulaError> 
             }
             '~' | '+' | '-' | '*' | ':' | '(' | ')' | ',' | '|' => Token::Sign(letter),
             _ => {
-                let reason = "does not belong in a formula; put ` around a name with other characters";
+                let reason = match letter {
+                    '^' => "a power is written square(x), or poly(x, 3) for all powers up to the third",
+                    '.' => {
+                        "name the columns: a dot for all others would take them from the file, and the schema is what is public"
+                    }
+                    _ => "does not belong in a formula; put ` around a name with other characters",
+                };
                 return Err(error(start, at, reason));
             }
         };

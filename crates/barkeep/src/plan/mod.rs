@@ -11,9 +11,12 @@ mod price;
 pub(crate) mod report;
 pub(crate) mod start;
 
+mod words;
+
 pub use accuracy::Alternative;
 pub use barkeep_accounting::Bill;
 pub use report::{ColumnFaults, FaultCounts};
+pub use words::PriorRow;
 
 use self::bill::PricedBill;
 use self::facts::Fact;
@@ -157,6 +160,11 @@ impl Plan {
         facts.extend(expected.iter().flat_map(Expected::facts));
         if expected.is_none() && paid.is_some() {
             facts.push(Expected::unknown());
+        }
+        if let Some(epsilon) =
+            paid.as_ref().map(PricedBill::epsilon).filter(|epsilon| epsilon.get() > HARDLY_PRIVATE)
+        {
+            warnings.push(format!("epsilon {:.0} protects hardly anything", epsilon.get()));
         }
         if let Some(Expected { error, .. }) = expected.filter(|expected| expected.error > LARGE_ERROR) {
             warnings.push(format!(
@@ -519,6 +527,8 @@ const DEFAULT_SAMPLER: &str = "langevin";
 const MOST_COMPARED: u64 = 20_000;
 /// Chains beyond this are a mistake in the spec.
 const MOST_CHAINS: u64 = 1000;
+/// Above this ε a plan warns.
+const HARDLY_PRIVATE: f64 = 20.0;
 /// Above this expected error, in posterior sd, a plan warns.
 const LARGE_ERROR: f64 = 0.5;
 /// Fewer steps than this seldom reach the posterior.

@@ -403,14 +403,22 @@ const BLANK: &str = "?";
 ///
 /// # Errors
 /// [`barkeep_data::Error`] if the file is missing, unreadable or empty, or its first row is not a header.
-pub fn draft_schema(path: &Path, delimiter: u8) -> Result<String, barkeep_data::Error> {
+pub fn draft_schema(
+    path: &Path,
+    delimiter: u8,
+    columns: Option<&[String]>,
+) -> Result<String, barkeep_data::Error> {
     let options = CsvOptions { delimiter, ..CsvOptions::default() };
+    let header = read_header(path, options)?;
+    if let Some(missing) = columns.into_iter().flatten().find(|name| !header.contains(name)) {
+        return Err(barkeep_data::Error::Header { path: path.to_owned(), column: missing.clone() });
+    }
     let mut text = String::from(
         "# Drafted from the header alone. Everything here is public: fill in every \"?\" from what is known of the records'\n\
          # making, never from the records, and delete the lines that do not apply and the columns nobody needs.\n\
          # Values outside [min, max] are clamped; a missing, unreadable or undeclared cell becomes invalid.\n",
     );
-    for name in read_header(path, options)? {
+    for name in header.into_iter().filter(|name| columns.is_none_or(|columns| columns.contains(name))) {
         let quoted = toml::Value::String(name).to_string();
         text.push_str(&format!(
             "\n[columns.{quoted}]\n\
@@ -419,7 +427,7 @@ pub fn draft_schema(path: &Path, delimiter: u8) -> Result<String, barkeep_data::
              max = \"?\"          # real and integer: a number\n\
              levels = \"?\"       # category: a list such as [\"a\", \"b\"]; the first is the reference\n\
              invalid = \"?\"      # a number, true or false, or a level\n\
-             scale = \"bounds\"   # real and integer: map [min, max] to [-1, 1], or \"none\"\n\
+             scale = \"bounds\"   # real and integer: map [min, max] to [-1, 1]; \"none\" for a response that is a count, positive or a share\n\
              typical = \"?\"      # real and integer: where nine of ten values lie, such as [40, 80]\n"
         ));
     }

@@ -46,6 +46,9 @@ pub enum Privacy {
     NotPrivate,
 }
 
+/// Largest ε of a budget. From 20 on a plan warns; this is where only a mistake can be meant.
+const LARGEST_EPSILON: f64 = 1e6;
+
 impl Privacy {
     /// An (ε, δ) budget that protects against the substitution of one record.
     ///
@@ -97,6 +100,14 @@ impl Privacy {
             return Ok(Self::NotPrivate);
         }
         let epsilon = section.require("epsilon", section.positive("epsilon")?)?;
+        if epsilon > LARGEST_EPSILON {
+            return Err(section.error(
+                "epsilon",
+                format!(
+                    "must be at most {LARGEST_EPSILON:e}: it protects nobody; write private = false for a run that protects nothing"
+                ),
+            ));
+        }
         let delta = section.require("delta", section.number("delta")?)?;
         let delta = Delta::new(delta)
             .map_err(|_| section.error("delta", format!("must be strictly between 0 and 1, not {delta}")))?;

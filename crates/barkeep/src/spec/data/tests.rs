@@ -88,7 +88,7 @@ fn a_draft_knows_the_header_only_and_is_refused_until_filled_in() {
     let folder = tempfile::tempdir().unwrap();
     let records = folder.path().join("people.csv");
     std::fs::write(&records, "age,\"city, \"\"here\"\"\"\n71234,Oslo\n").unwrap();
-    let draft = draft_schema(&records, b',').unwrap();
+    let draft = draft_schema(&records, b',', None).unwrap();
     assert!(!draft.contains("71234") && !draft.contains("Oslo"));
     let table: toml::Table = draft.parse().unwrap();
     let columns = table["columns"].as_table().unwrap();
