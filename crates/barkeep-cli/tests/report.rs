@@ -81,6 +81,21 @@ fn open_in_browser(page: &Path) {
         assert!(!words.contains("CONSOLE"), "{words}");
         assert!(std::fs::metadata(&picture).unwrap().len() > 20_000, "the page is empty: {words}");
     }
+    // axe-core is no part of this repository: `BARKEEP_AXE` names a folder where npm installed it and puppeteer-core.
+    let Some(modules) = std::env::var_os("BARKEEP_AXE") else {
+        eprintln!("skipped: BARKEEP_AXE names no folder with axe-core");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/accessibility/axe.mjs");
+    let path = Command::new("which").arg(browser).output().unwrap().stdout;
+    let path = String::from_utf8(path).unwrap();
+    let output = Command::new("node").arg(script).arg(path.trim()).arg(modules).arg(page).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]

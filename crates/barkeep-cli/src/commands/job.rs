@@ -95,7 +95,7 @@ impl RunJob {
             false => {
                 let plan = Plan::new(spec.with_records_at(&self.records).with_ledger_at(&self.ledger))?;
                 super::plan::describe(&plan);
-                super::plan::describe_account(&plan)?;
+                super::plan::account(&plan)?.iter().for_each(|words| say(words));
                 let new = Folder::claim(&folder)?;
                 self.ask(new, &plan)?
             }

@@ -108,11 +108,12 @@ impl Grid {
 }
 
 /// A number with as many decimals as show the second digit of `unit`, such as its standard deviation or the width of its
-/// interval; with an exponent where that would take too many.
+/// interval. Where that would take more than eight, small numbers have an exponent, others six decimals.
 #[must_use]
 pub fn shown(value: f64, unit: f64) -> String {
     let unit = if unit > 0.0 && unit.is_finite() { unit } else { value };
-    Grid(decimals(unit, 2).filter(|_| value.abs() < 1e9)).show(value)
+    let places = decimals(unit, 2).or((value.abs() >= 1e-3).then_some(6));
+    Grid(places.filter(|_| value.abs() < 1e9)).show(value)
 }
 
 fn significant(value: f64, digits: i32) -> String {

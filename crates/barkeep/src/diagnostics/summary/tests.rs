@@ -120,3 +120,13 @@ fn the_table_shows_any_numbers() {
         }
     }
 }
+
+#[test]
+fn numbers_are_shown_to_the_second_digit_of_their_spread() {
+    let shown = crate::diagnostics::shown;
+    assert_eq!(shown(-2.3454, 0.051), "-2.345");
+    assert_eq!(shown(0.8, 1e-10), "0.800000");
+    assert_eq!(shown(3e-9, 1e-10), "3.000e-9");
+    assert_eq!(shown(12.0, 0.0), "12");
+    assert_eq!(shown(1234.6, 250.0), "1235");
+}
