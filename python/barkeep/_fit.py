@@ -258,6 +258,18 @@ class Fit:
 
         return predict(self.folder, profiles, against, [along] if isinstance(along, str) else along, points)
 
+    def report(self, path: Any, *, at: Any = None, ledger: Any = None) -> str:
+        """Writes one HTML page about the run, for people, and returns its path. ``at`` are profiles as for `predict`; ``ledger`` shows
+        the account before and after."""
+        from ._predict import rows
+
+        books = None if ledger is None else os.fspath(getattr(ledger, "path", ledger))
+        page = _barkeep.report(self.folder, None if at is None else rows(at), books)
+        target = os.fspath(path)
+        with open(target, "w", encoding="utf-8") as file:
+            file.write(page)
+        return target
+
     def save(self, path: Any) -> str:
         """Keeps the run: as Zarr for ``az.from_zarr`` where the name ends in ``.zarr``, else as a copy of its folder, which
         ``barkeep verify`` and ``barkeep resume`` understand."""

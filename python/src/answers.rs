@@ -7,6 +7,7 @@ use barkeep::ledger::Ledger;
 use barkeep::predict::{Predictor, Profiles};
 use barkeep::{Certificate, Finished, PublicKey, Simulation};
 use barkeep_audit::{ALPHA, Options, Progress, Row};
+use barkeep_report::Report;
 use pyo3::prelude::*;
 use serde_json::json;
 use std::ffi::OsString;
@@ -176,6 +177,29 @@ pub(crate) fn predict(
             }
             let found = predictor.predict(&Profiles::new(profiles, finished.spec())?)?;
             Ok((json!(found).to_string(), barkeep_cli::prediction_words(&found)))
+        })
+    })?)
+}
+
+/// One HTML page about the run in a folder, with predictions at profiles where some are given.
+#[pyfunction]
+pub(crate) fn report(
+    py: Python<'_>,
+    folder: PathBuf,
+    profiles: Option<Rows>,
+    ledger: Option<PathBuf>,
+) -> PyResult<String> {
+    Ok(py.detach(|| {
+        contained(|| {
+            let finished = Finished::read(&folder)?;
+            let mut report = Report::of(&finished);
+            if let Some(profiles) = profiles {
+                report = report.at(Profiles::new(profiles, finished.spec())?);
+            }
+            if let Some(ledger) = ledger {
+                report = report.charged_in(&Ledger::open(&ledger)?)?;
+            }
+            Ok(report.html()?)
         })
     })?)
 }

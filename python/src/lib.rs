@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 mod _barkeep {
     #[pymodule_export]
     use super::answers::{
-        account, audit, audit_all, mechanisms, predict, program, samplers, simulate, verify,
+        account, audit, audit_all, mechanisms, predict, program, report, samplers, simulate, verify,
     };
     #[pymodule_export]
     use super::books::Books;

@@ -95,7 +95,7 @@ def test_a_ledger_pays_for_files_and_refuses_beyond_its_total(trips, schema, mod
     # The bill that was refused is priced again too.
     assert books.check()["bills"] == 2 and "cohort" in repr(books)
     # A frame has no identity that an account could know.
-    with pytest.raises(bk.SpecError, match="have no identity"):
+    with pytest.raises(bk.SpecError, match="names an account"):
         model.fit(bk.Records(trips, schema, count=TRIPS), paid, few, progress=False)
 
 
@@ -184,5 +184,9 @@ def test_predictions_are_those_of_the_program(trips, schema, model, privacy, tmp
     named = {profile["profile"]: {key: profile[key] for key in profile if key != "profile"} for profile in profiles}
     for same in (pd.DataFrame(profiles), columns, tmp_path / "at.csv", named):
         assert fit.predict(same, along=["hour"], points=3).to_dict() == found.to_dict()
+    page = fit.report(tmp_path / "report.html", at=profiles)
+    program("report", str(tmp_path / "run"), "--at", str(tmp_path / "at.csv"), "--out", str(tmp_path / "own.html"))
+    with open(page, encoding="utf-8") as ours, open(tmp_path / "own.html", encoding="utf-8") as own:
+        assert ours.read() == own.read()
     with pytest.raises(bk.Error, match="outside|bounds|from"):
         fit.predict([{"hour": 99, "origin": "EWR", "distance": 1}])
