@@ -178,7 +178,7 @@ impl Accountant {
             Engine::Gaussian(_) | Engine::Bits { .. } | Engine::Renyi(_) => return Ok(None),
         };
         let coins = self.coins.times(rounds);
-        let found = |epsilon: Epsilon| Ok(coins.delta(epsilon, &composed)?.upper);
+        let found = |epsilon: Epsilon| coins.delta_above(epsilon, |epsilon| Ok(composed(epsilon)?.upper));
         let end = |delta: Delta| {
             let fits =
                 |epsilon: f64| found(Epsilon::trusted(epsilon)).is_ok_and(|spent| spent <= delta.get());

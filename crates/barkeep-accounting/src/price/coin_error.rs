@@ -183,14 +183,7 @@ impl CoinError {
         if *self == Self::NONE {
             return ideal(epsilon);
         }
-        let mut upper: f64 = 1.0;
-        for excess in [self.near, self.far] {
-            let found = below_zero_too(down(epsilon.get() - self.shift(&excess)), &mut ideal)?;
-            upper = upper.min(excess.raised(found));
-            if excess.absolute <= NEAR_SHARE * found {
-                break;
-            }
-        }
+        let upper = self.delta_above(epsilon, |epsilon| Ok(ideal(epsilon)?.upper))?;
         let lower = match Epsilon::new(up(epsilon.get() + self.shift(&self.far))) {
             Ok(raised) => ideal(raised)?.lower.map(|lower| {
                 let missed = up_by(self.far.absolute * libm::exp(raised.get()), 8);
@@ -200,6 +193,29 @@ impl CoinError {
             Err(_) => Some(0.0),
         };
         Ok(Bracket { lower, upper })
+    }
+
+    /// The upper end of [`delta`](CoinError::delta), from that with ideal coins.
+    ///
+    /// # Errors
+    /// Those of `ideal`.
+    pub(crate) fn delta_above(
+        &self,
+        epsilon: Epsilon,
+        mut ideal: impl FnMut(Epsilon) -> Result<f64, Error>,
+    ) -> Result<f64, Error> {
+        if *self == Self::NONE {
+            return ideal(epsilon);
+        }
+        let mut upper: f64 = 1.0;
+        for excess in [self.near, self.far] {
+            let found = below_zero_too(down(epsilon.get() - self.shift(&excess)), &mut ideal)?;
+            upper = upper.min(excess.raised(found));
+            if excess.absolute <= NEAR_SHARE * found {
+                break;
+            }
+        }
+        Ok(upper)
     }
 
     /// (ε', δ') such that ideal coins within it mean these coins within (ε, δ); None if nothing is left.
@@ -214,14 +230,11 @@ impl CoinError {
 ///
 /// For an event S, its complement T and η > 0, P(S) − e^(−η)·Q(S) = 1 − e^(−η) + e^(−η)·(Q(T) − e^η·P(T)), and the last bracket is at most
 /// δ(η): what is private is so in both orders of two neighbours.
-fn below_zero_too(
-    epsilon: f64,
-    mut ideal: impl FnMut(Epsilon) -> Result<Bracket, Error>,
-) -> Result<f64, Error> {
+fn below_zero_too(epsilon: f64, mut ideal: impl FnMut(Epsilon) -> Result<f64, Error>) -> Result<f64, Error> {
     if epsilon >= 0.0 {
-        return Ok(ideal(Epsilon::new(epsilon)?)?.upper);
+        return ideal(Epsilon::new(epsilon)?);
     }
-    let mirrored = ideal(Epsilon::new(-epsilon)?)?.upper;
+    let mirrored = ideal(Epsilon::new(-epsilon)?)?;
     Ok(up_by(libm::exp(epsilon) * mirrored - libm::expm1(epsilon), 8).min(1.0))
 }
 
