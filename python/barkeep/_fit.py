@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 import json
 import os
-import shutil
-import tempfile
 import warnings
 import weakref
 from collections.abc import Mapping
@@ -278,6 +276,8 @@ class Fit:
             from ._arviz import save_zarr
 
             return save_zarr(self, target)
+        import shutil
+
         try:
             shutil.copytree(self.folder, target)
         except FileExistsError:
@@ -316,6 +316,9 @@ def run(
     sign: Any,
 ) -> Fit:
     """Runs a plan over records: one call into the extension."""
+    import shutil
+    import tempfile
+
     temporary = folder is None
     place = os.path.join(tempfile.mkdtemp(prefix="barkeep-"), "run") if temporary else os.fspath(folder)
     bar = Progress(plan, progress)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import tempfile
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -37,6 +35,8 @@ def simulate(
     (['hour', 'late'], np.True_)
     """
     if path is None:
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             place = os.path.join(folder, "made.csv")
             simulate(model, schema, count, theta, place, seed=seed, person=person, most_rows=most_rows)
@@ -56,6 +56,8 @@ def simulate(
 
 def _read(path: str, schema: Schema) -> dict[str, Any]:
     """The columns of a file that was made here."""
+    import csv
+
     import numpy as np
 
     with open(path, encoding="utf-8", newline="") as file:

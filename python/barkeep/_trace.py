@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-import re
 from collections.abc import Callable
 from typing import Any
 
 from ._model import Model
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 #: NumPy's names for what the language has.
 _UFUNCS = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "sqrt": "sqrt", "square": "square", "absolute": "abs",
@@ -74,7 +71,8 @@ setattr(Expression, "__invert__", lambda self: Expression(f"(not {self._text})")
 
 
 def _named(name: str) -> str:
-    return name if _PLAIN.match(name) else f"`{name}`"
+    plain = name.isascii() and name.replace(".", "_").isidentifier()
+    return name if plain else f"`{name}`"
 
 
 def _level(level: str) -> str:
@@ -190,6 +188,8 @@ def model(function: Callable[..., None]) -> Model:
       t | censored((not event)) ~ weibull(shape, exp((b[arm] + (b_age * age))))
     <BLANKLINE>
     """
+    import inspect
+
     names = list(inspect.signature(function).parameters)
     if not names:
         raise TypeError("a model is a function of what writes it down and of the records' columns, as in def trial(m, t, arm)")

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -76,6 +75,8 @@ def profile(mechanism: str, /, *, steps: int, **keys: Any) -> tuple[Any, Any]:
     >>> bool((delta[:-1] >= delta[1:]).all())
     True
     """
+    import tempfile
+
     import numpy as np
 
     with tempfile.TemporaryDirectory() as folder:
