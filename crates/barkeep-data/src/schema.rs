@@ -289,6 +289,17 @@ impl Column {
         }
     }
 
+    /// A value of this column as a person writes it: [`public_value`](Self::public_value) reads it back.
+    ///
+    /// **Privacy.** For public values only.
+    pub fn written(&self, value: f64) -> String {
+        match &self.kind {
+            Kind::Real { .. } | Kind::Integer { .. } => value.to_string(),
+            Kind::Bool => (value != 0.0).to_string(),
+            Kind::Category { levels } => levels.get(value as usize).cloned().unwrap_or_default(),
+        }
+    }
+
     /// `value` as the kind admits it, or else `invalid`, in the column's own unit. Never non-finite.
     pub(crate) fn admit(&self, value: f64) -> f64 {
         self.kept(value).unwrap_or(self.invalid)

@@ -59,14 +59,7 @@ fn column_row(column: &Column) -> Vec<String> {
             ("category", named.join(", "))
         }
     };
-    let invalid = match column.kind() {
-        Kind::Real { .. } | Kind::Integer { .. } => column.invalid().to_string(),
-        Kind::Bool => (column.invalid() == 1.0).to_string(),
-        Kind::Category { levels } => {
-            let level = levels.iter().zip(0_u32..).find(|(_, place)| column.invalid() == f64::from(*place));
-            level.map(|(level, _)| level.clone()).unwrap_or_default()
-        }
-    };
+    let invalid = column.written(column.invalid());
     let seen = match column.scale() {
         Scale::None => "as it is",
         Scale::Bounds => "mapped to −1 to 1",

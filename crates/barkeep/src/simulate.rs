@@ -138,7 +138,7 @@ impl Simulation {
                 values[factor.column] = own_unit(column, row[place], scaled);
             }
         }
-        values.iter().zip(columns).map(|(value, column)| written(column, *value)).collect()
+        values.iter().zip(columns).map(|(value, column)| column.written(*value)).collect()
     }
 }
 
@@ -164,14 +164,5 @@ fn own_unit(column: &Column, value: f64, scaled: bool) -> f64 {
     match column.bounds() {
         Some((min, max)) if scaled => (0.5 * min + 0.5 * max) + value * (0.5 * max - 0.5 * min),
         _ => value,
-    }
-}
-
-fn written(column: &Column, value: f64) -> String {
-    match column.kind() {
-        Kind::Bool => (value != 0.0).to_string(),
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a level's index")]
-        Kind::Category { levels } => levels.get(value as usize).cloned().unwrap_or_default(),
-        _ => value.to_string(),
     }
 }

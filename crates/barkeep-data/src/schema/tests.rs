@@ -178,3 +178,25 @@ fn faults_are_what_admission_changes() {
         assert!(column.fault(Cells::new(column).parse(cell)) == expected);
     }
 }
+
+#[test]
+fn public_values_are_read_back_and_others_named() {
+    let columns = [
+        (Column::real("x", 0.5, 7.0, 1.0).unwrap(), vec![0.5, 6.25], vec!["8", "soon", "", "NaN", "inf"]),
+        (Column::integer("n", 0.0, 4.0, 1.0).unwrap(), vec![0.0, 3.0], vec!["1.5", "-1", "x"]),
+        (Column::boolean("b", true).unwrap(), vec![0.0, 1.0], vec!["perhaps", "2"]),
+        (
+            Column::category("c", vec!["p".into(), "q".into()], "p").unwrap(),
+            vec![0.0, 1.0],
+            vec!["r", "", "0"],
+        ),
+    ];
+    for (column, values, wrong) in columns {
+        for value in values {
+            assert_eq!(column.public_value(&column.written(value)), Ok(value), "{}", column.name());
+        }
+        for cell in wrong {
+            assert!(column.public_value(cell).is_err(), "{} {cell}", column.name());
+        }
+    }
+}

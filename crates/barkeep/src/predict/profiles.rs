@@ -194,25 +194,11 @@ fn middle(column: &Column) -> f64 {
     }
 }
 
-/// A value as a person writes it.
+/// A value as a person writes it, to a thousandth of its column's range.
 pub(crate) fn written(column: &Column, value: f64) -> String {
-    match column.kind() {
-        Kind::Real { .. } | Kind::Integer { .. } => {
-            // As many digits as tell a thousandth of the range.
-            let (min, max) = column.bounds().unwrap_or((0.0, 1.0));
-            let digits = (3.0 - (max - min).log10().floor()).clamp(0.0, 12.0);
-            let scale = libm::pow(10.0, digits);
-            format!("{}", (value * scale).round() / scale)
-        }
-        Kind::Bool => if value == 1.0 { "true" } else { "false" }.to_owned(),
-        Kind::Category { levels } => {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "an index of a level"
-            )]
-            let level = levels.get(value as usize);
-            level.cloned().unwrap_or_default()
-        }
-    }
+    let rounded = column.bounds().map(|(min, max)| {
+        let scale = libm::pow(10.0, (3.0 - (max - min).log10().floor()).clamp(0.0, 12.0));
+        (value * scale).round() / scale
+    });
+    column.written(rounded.unwrap_or(value))
 }
