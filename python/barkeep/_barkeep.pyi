@@ -1,12 +1,19 @@
 """The extension: plans, runs and answers."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, Protocol, TypeAlias, final
 
 __version__: str
 
 #: Columns in Python's memory with the number of rows, or an object that offers Arrow's stream.
 Source: TypeAlias = tuple[list[tuple[str, str, Any]], int] | Any
+
+class Watch(Protocol):
+    """Hears how far a run is: records read, steps, accepted proposals, epsilon spent, and whether it is stopping."""
+
+    @property
+    def shown(self) -> bool: ...
+    def __call__(self, read: int, steps: int, accepted: int, spent: float | None, stopping: bool, /) -> None: ...
 
 @final
 class Plan:
@@ -59,7 +66,7 @@ def new_run(
     plan: Plan,
     records: Source | None,
     folder: str,
-    watch: Callable[[int, int, int, float | None, bool], None],
+    watch: Watch,
     *,
     journal: bool = True,
     insecure_seed: int | None = None,
@@ -68,7 +75,7 @@ def new_run(
 def resume_run(
     records: Source | None,
     folder: str,
-    watch: Callable[[int, int, int, float | None, bool], None],
+    watch: Watch,
     *,
     path: str | None = None,
     sign: str | None = None,

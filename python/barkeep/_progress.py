@@ -28,9 +28,14 @@ class Progress:
         else:
             self._terminal = sys.stderr is not None and sys.stderr.isatty()
 
+    @property
+    def shown(self) -> bool:
+        """Whether somebody looks."""
+        return self._terminal or self._display is not None
+
     def __call__(self, read: int, steps: int, accepted: int, spent: float | None, stopping: bool) -> None:
         now = time.monotonic()
-        if (self._display is None and not self._terminal) or now - self._last < 0.2:
+        if not self.shown or now - self._last < 0.2:
             return
         self._last = now
         words = self._words(read, steps, accepted, spent, stopping, now - self._began)

@@ -65,16 +65,19 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn new(plan: &barkeep::Plan) -> Self {
+    /// Watches a run; `shown` says whether somebody looks at what it spends.
+    fn new(plan: &barkeep::Plan, shown: bool) -> Self {
         let chains = usize::try_from(plan.chains()).unwrap_or(0);
         let spent = Arc::new(Mutex::new(Vec::new()));
-        // Accounting for a part of the steps can take longer than making them: the run does not wait for it.
-        let (known, spending) = (Arc::clone(&spent), plan.spending());
-        std::thread::spawn(move || {
-            for part in spending {
-                known.lock().unwrap_or_else(PoisonError::into_inner).push(part);
-            }
-        });
+        if shown {
+            // Accounting for a part of the steps can take longer than making them: the run does not wait for it.
+            let (known, spending) = (Arc::clone(&spent), plan.spending());
+            std::thread::spawn(move || {
+                for part in spending {
+                    known.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+                }
+            });
+        }
         Self {
             read: AtomicU64::new(0),
             steps: AtomicU64::new(0),
@@ -172,7 +175,7 @@ fn run(
     insecure_seed: Option<u64>,
     watch: &Bound<'_, PyAny>,
 ) -> PyResult<Saved> {
-    let watcher = Watcher::new(plan);
+    let watcher = Watcher::new(plan, watch.getattr("shown")?.is_truthy()?);
     let mut runner = plan.runner().watch(&watcher);
     if let Some(seed) = insecure_seed {
         runner = runner.insecure(Insecure::seed(seed));
