@@ -115,6 +115,12 @@ pub trait Model: Send + Sync {
         true
     }
 
+    /// How many uniforms [`simulate`](Model::simulate) takes for a record, where it draws by inversion from the very law whose density
+    /// the likelihood is; `None` elsewhere, and for models of responses given features.
+    fn uniforms(&self) -> Option<usize> {
+        None
+    }
+
     /// The names of further quantities that people read, such as `shape` where the parameter is its logarithm.
     fn quantity_names(&self) -> &[String] {
         &[]

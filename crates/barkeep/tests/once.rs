@@ -345,3 +345,36 @@ fn faults_are_refused_with_the_reason() {
         assert!(found.contains(expected), "{found}");
     }
 }
+
+/// A few noisy scores of models without features: where much is spent, the posterior without privacy.
+#[test]
+fn scores_of_whole_records_give_their_posterior() {
+    let plan = plan(&gaussian(3000, 30.0, "name = 'noise-aware'\nsteps = 2000")).unwrap();
+    let (table, centre) = simulated(&plan, &[1.0, -1.0], 3);
+    let model = GaussianMean::new(&[1.0, 0.6, 0.6, 2.0], &[0.5, 0.0], &[4.0, 0.0, 0.0, 4.0]).unwrap();
+    let (mean, covariance) = model.posterior(3000.0, 1.0, &centre).unwrap();
+    for (j, draws) in series(&run(&plan, table, 5), 0).iter().enumerate() {
+        let (found, spread) = moments(draws);
+        let sd = covariance[3 * j].sqrt();
+        assert!((found - mean[j]).abs() < 0.8 * sd, "{j}: {found} {} {sd}", mean[j]);
+        assert!((0.9..1.3).contains(&(spread / sd)), "{j}: {spread} {sd}");
+    }
+}
+
+/// The mixture's two modes have the same records: draws are taken round both.
+#[test]
+fn scores_of_a_mixture_find_both_of_its_modes() {
+    let text = "[data]\npath = 'r.csv'\nrecords = 20000\n[data.columns]\nx = { min = -20, max = 20, invalid = 0 }\n\
+         [model]\nname = 'mixture'\n[privacy]\nepsilon = 4\ndelta = 1e-6\n[sampler]\nname = 'noise-aware'\nsteps = 2000\n";
+    let plan = plan(text).unwrap();
+    let (table, _) = simulated(&plan, &[0.0, 3.0], 3);
+    let draws = series(&run(&plan, table, 5), 0);
+    let (near, far): (Vec<f64>, Vec<f64>) = draws[1].iter().partition(|apart| **apart > 0.0);
+    // Priors differ by (3² − 0)/20 in the logarithm: the mode at (3, −3) has a share of e^−0.45/(1 + e^−0.45) = 0.39.
+    let share = far.len() as f64 / draws[1].len() as f64;
+    assert!((0.25..0.55).contains(&share), "{share}");
+    for (modes, truth) in [(near, 3.0), (far, -3.0)] {
+        let (mean, sd) = moments(&modes);
+        assert!((mean - truth).abs() < 4.0 * sd && sd < 0.2, "{mean} {sd}");
+    }
+}

@@ -124,6 +124,57 @@ fn scores_of_persons_give_the_posterior_of_their_rows() {
     }
 }
 
+/// Intervals hold the true values as often as they say, for persons of 1 to 9 rows at ε = 1: 40 sets of 3000 persons each.
+#[test]
+#[ignore = "takes minutes: cargo test --release -p barkeep --test persons -- --ignored --nocapture"]
+fn intervals_of_persons_hold_the_true_values() {
+    let response = ["kind = 'bool', invalid = false", "min = -8, max = 8, invalid = 0"];
+    let cases = [
+        ("bernoulli", response[0], vec![-0.5, 1.5, -1.0]),
+        ("gaussian", response[1], vec![-0.5, 1.5, -1.0, -0.3]),
+    ];
+    for (family, response, truth) in cases {
+        let text = format!(
+            "[data]\npath = 'r.csv'\nperson = 'who'\npersons = 3000\nmost_rows = 9\n[data.columns]\ny = {{ {response} }}\n\
+             a = {{ min = -1, max = 1, invalid = 0 }}\nb = {{ min = -1, max = 1, invalid = 0 }}\n[model]\n\
+             formula = 'y ~ a + b'\nfamily = '{family}'\n[privacy]\nepsilon = 1\ndelta = 1e-6\n[sampler]\n\
+             name = 'noise-aware'\nsteps = 1000\n"
+        );
+        let plan = plan(&text).unwrap();
+        let (mut held, mut all, mut squares) = (0.0, 0.0, 0.0);
+        for seed in 0..40 {
+            let table = visited(&plan, &truth, seed);
+            for (j, draws) in series(&run(&plan, table, seed), 0).iter().enumerate() {
+                let below = draws.iter().filter(|draw| **draw < truth[j]).count() as f64 / draws.len() as f64;
+                held += f64::from(u8::from((0.025..=0.975).contains(&below)));
+                let (mean, sd) = written::moments(draws);
+                squares += ((mean - truth[j]) / sd).powi(2);
+                all += 1.0;
+            }
+        }
+        let (coverage, size) = (held / all, f64::sqrt(squares / all));
+        println!("{family}: {coverage:.3} of 95 % intervals, errors of {size:.2} reported sd");
+        assert!(coverage > 0.88, "{family}: {coverage}");
+    }
+}
+
+/// Persons of 1 to 9 rows, whose features are alike: each person's vary by a third of what they vary between persons.
+fn visited(plan: &Plan, theta: &[f64], seed: u64) -> Table {
+    let persons = plan.spec().data().records().as_len();
+    let mut rng = PublicRng::new(seed, 12);
+    let mut builder = PersonsBuilder::new(plan.view().clone(), Count::Exactly(persons), Some(9)).unwrap();
+    for person in 0..persons {
+        let own = [0.3 * rng.normal(), 0.3 * rng.normal()];
+        for _ in 0..1 + (person * 5) % 9 {
+            let mut row = vec![0.0, own[0] + 0.1 * rng.normal(), own[1] + 0.1 * rng.normal()];
+            row[1..].iter_mut().for_each(|x| *x = x.clamp(-1.0, 1.0));
+            plan.spec().model().respond(theta, &mut || rng.open_uniform(), &mut row);
+            builder.push_row(&person.to_string(), &row).unwrap();
+        }
+    }
+    builder.finish().unwrap()
+}
+
 /// Visits of 40 persons, five each; the count and the file that holds them.
 const PERSONS: usize = 40;
 

@@ -230,6 +230,10 @@ impl Model for Banana {
         true
     }
 
+    fn uniforms(&self) -> Option<usize> {
+        Some(self.columns.len())
+    }
+
     fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         for (j, row) in row.iter_mut().enumerate().take(self.dimension()) {
             *row = self.centre(theta, j) + self.variances[j].sqrt() * normal(uniform);

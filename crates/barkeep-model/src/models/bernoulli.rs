@@ -124,6 +124,10 @@ impl Model for BernoulliRate {
         out[0].is_finite()
     }
 
+    fn uniforms(&self) -> Option<usize> {
+        Some(1)
+    }
+
     fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         row[0] = f64::from(u8::from(uniform() < sigmoid(theta[0])));
     }

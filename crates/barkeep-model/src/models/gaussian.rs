@@ -320,6 +320,10 @@ impl Model for GaussianMean {
         true
     }
 
+    fn uniforms(&self) -> Option<usize> {
+        Some(self.columns.len())
+    }
+
     fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         let standard: Vec<f64> = row.iter().map(|_| normal(uniform)).collect();
         self.covariance.correlate(&standard, row);

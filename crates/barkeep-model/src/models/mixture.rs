@@ -180,6 +180,10 @@ impl Model for Mixture {
         true
     }
 
+    fn uniforms(&self) -> Option<usize> {
+        Some(2)
+    }
+
     fn simulate(&self, theta: &[f64], uniform: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         let centre = if uniform() < 0.5 { theta[0] } else { theta[0] + theta[1] };
         row[0] = centre + self.variance.sqrt() * normal(uniform);

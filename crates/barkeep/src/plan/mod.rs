@@ -112,6 +112,7 @@ impl Plan {
         };
         let setting = Setting {
             model: spec.model(),
+            likelihood: spec.likelihood(),
             temper: spec.tempering(),
             privacy,
             records: spec.data().records().as_f64(),

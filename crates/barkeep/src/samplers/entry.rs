@@ -10,7 +10,7 @@ use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Cost, Steps};
 use barkeep_curator::{Level, Temper};
 use barkeep_data::{Schema, Unit, View};
-use barkeep_model::Model;
+use barkeep_model::{Likelihood, Model};
 use barkeep_num::up;
 use std::sync::Arc;
 
@@ -88,6 +88,8 @@ impl SamplerEntry {
 /// The public facts a sampler plans with.
 pub(crate) struct Setting<'a> {
     pub(crate) model: &'a Arc<dyn Model>,
+    /// The model's terms of a record; samplers may evaluate them on made-up records.
+    pub(crate) likelihood: &'a Arc<dyn Likelihood>,
     pub(crate) temper: Temper,
     pub(crate) privacy: Privacy,
     /// Records, or persons. Public under substitution; samplers that use it refuse other neighbours.

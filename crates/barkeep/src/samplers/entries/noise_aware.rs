@@ -4,9 +4,9 @@ use crate::Error;
 use crate::plan::facts::{Fact, Facts};
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
-use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
-use crate::samplers::example::{Example, LOGISTIC};
-use crate::samplers::noise_aware::NoiseAware;
+use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry, Setting, StartRule};
+use crate::samplers::example::{Example, GAUSSIAN, LOGISTIC};
+use crate::samplers::noise_aware::{NoiseAware, WholeScores, WholeSetup};
 use crate::samplers::prepare::learned;
 use crate::spec::section::Section;
 use std::sync::Arc;
@@ -21,23 +21,35 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[],
     start: StartRule::Independent,
     private: true,
-    examples: &[Example::small_regression(400, "steps = 1"), Example::large(LOGISTIC, "")],
+    examples: &[
+        Example::small_regression(400, "steps = 1"),
+        Example::large(LOGISTIC, ""),
+        Example::large(GAUSSIAN, ""),
+    ],
     prepare,
 };
 
 fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Error> {
-    let setup = learned::setup(section, setting)?;
-    let questions = setup.questions()?;
+    let (questions, view, forecast, kernel): (_, _, _, MakeKernel) = if setting.model.regression().is_some() {
+        let setup = Arc::new(learned::setup(section, setting)?);
+        let (questions, view, forecast) = (setup.questions()?, setup.view().clone(), setup.forecast());
+        let kernel =
+            move |_: &mut PublicRng| Box::new(NoiseAware::new(Arc::clone(&setup))) as Box<dyn Kernel>;
+        (questions, Some(view), forecast, Box::new(kernel))
+    } else {
+        let whole = learned::whole(section, setting)?;
+        let setup = WholeSetup::new(setting, whole).map_err(|reason| section.error("name", reason))?;
+        let setup = Arc::new(setup);
+        let (questions, forecast) = (setup.questions()?, setup.forecast());
+        let kernel =
+            move |_: &mut PublicRng| Box::new(WholeScores::new(Arc::clone(&setup))) as Box<dyn Kernel>;
+        (questions, None, forecast, Box::new(kernel))
+    };
     let asked = questions.iter().map(|(_, times)| times.0).sum();
     let facts: Facts = vec![
         Fact::count("questions", "questions asked of the records", asked),
         Fact::word("posterior", "posterior", "given the answers", "given the answers: it counts their noise"),
     ];
-    let view = Some(setup.view().clone());
-    let setup = Arc::new(setup);
-    let forecast = setup.forecast();
-    let kernel =
-        Box::new(move |_: &mut PublicRng| Box::new(NoiseAware::new(Arc::clone(&setup))) as Box<dyn Kernel>);
     let price = Price::Once { questions, draws: DRAWS };
     Ok(Prepared { kernel, price, alternative: None, facts, burn_in: Some(0), forecast, view })
 }

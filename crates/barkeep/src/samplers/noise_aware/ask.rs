@@ -156,7 +156,7 @@ impl Setup {
             let round = Answered::new(&scene, round).ok_or(impossible("one with a law"))?;
             answered.push(round);
             let renewals = if k + 1 < ROUNDS.len() { 2 } else { 4 };
-            if let Some(found) = scene.fit(&answered, &theta, &bias, renewals) {
+            if let Some(found) = scene.posterior().fit(&answered, &theta, &bias, renewals) {
                 theta.clone_from(&found.mode);
                 fit = Some(found);
             }
@@ -330,6 +330,7 @@ impl Setup {
             narrowness: (1.0, 1.0),
             answer: vec![0.0; parameters],
             noise: vec![0.0; parameters],
+            centre: Vec::new(),
             gains: None,
         })
     }

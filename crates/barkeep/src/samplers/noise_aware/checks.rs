@@ -2,9 +2,9 @@
 
 use super::ask::{Found, Setup};
 use super::expectation::{Wanted, information};
-use super::fit::{UNLIKELY, chi_square_tail, quadratic};
+use super::fit::{Expects, Fit, UNLIKELY, chi_square_tail, quadratic};
 use crate::diagnostics::{Check, Grade};
-use barkeep_model::Law;
+use barkeep_model::{Law, Model};
 use barkeep_num::linear::Cholesky;
 
 /// Answers that make this multiple of the variance necessary to be explained are not to be trusted.
@@ -25,9 +25,9 @@ const WIDE: f64 = 3.0;
 impl Found {
     /// What the fit says of itself; `judged` counts proposals of draws and those taken.
     pub(super) fn checks(&self, setup: &Setup, judged: (u64, u64)) -> Vec<Check> {
-        let mut checks = vec![self.agreement(), self.drift(), acceptance(judged)];
+        let mut checks = vec![agreement(&self.fit), drift(&self.fit, &self.path), acceptance(judged)];
         checks.extend(self.last_rounds(setup));
-        checks.extend(self.conflict(setup));
+        checks.extend(conflict(&self.fit, &*setup.model));
         checks.extend(self.width(setup));
         checks.extend(self.rarity());
         if setup.law == Law::Binomial && self.total < 1000.0 {
@@ -42,30 +42,13 @@ impl Found {
         checks
     }
 
-    /// rᵀV⁻¹r against χ² with (K − 1)·D degrees of freedom.
-    fn agreement(&self) -> Check {
-        let (p, wider) = (self.fit.agreement, self.fit.inflation.sqrt());
-        let words = format!(
-            "the answers disagree with each other as in {:.2} % of runs by chance; intervals were made {wider:.1} times as wide",
-            100.0 * p
-        );
-        let remedy = "check the family, the link and the bounds against what is known of the records";
-        if self.fit.inflation > TORN {
-            Check::found("answers_agree", Grade::NotToBeTrusted, p, words, remedy)
-        } else if p < UNLIKELY {
-            Check::found("answers_agree", Grade::Wide, p, words, remedy)
-        } else {
-            Check::passed("answers_agree", p, "the answers agree with each other")
-        }
-    }
-
     /// The last rounds alone against the fit to all of them: they were asked nearest to the mode, where least depends on what
     /// is believed of the columns.
     fn last_rounds(&self, setup: &Setup) -> Option<Check> {
         let regression = setup.regression().ok()?;
         let scene = setup.scene_of(regression, self);
         let seen = scene.expected(&self.answered, &self.fit.mode, self.set.len(), Wanted::Mean)?;
-        let rest = scene.rest(&self.answered, &seen.mean);
+        let rest = scene.posterior().rest(&self.answered, &seen.mean);
         let (d, size) = (self.fit.mode.len(), rest.len());
         let skip = size.saturating_sub(LAST * d);
         let variance = Cholesky::new(&self.fit.precision, size)?.inverse();
@@ -81,72 +64,6 @@ impl Found {
             Check::found("last_answers_agree", Grade::Wide, p, words, remedy)
         } else {
             Check::passed("last_answers_agree", p, "the last answers agree with the fit")
-        })
-    }
-
-    /// How far the last round moved the mode, in reported standard deviations.
-    fn drift(&self) -> Check {
-        let d = self.fit.mode.len();
-        let lower = self.fit.factor.lower();
-        let sd = |j: usize| covariance_at(lower, d, j).sqrt();
-        let moved = self.path.iter().rev().nth(1).map_or(0.0, |before| {
-            let steps = self.fit.mode.iter().zip(before).enumerate();
-            steps.map(|(j, (now, before))| (now - before).abs() / sd(j)).fold(0.0, f64::max)
-        });
-        let words = format!("the last answers moved the fit by {moved:.1} reported standard deviations");
-        let remedy = "raise epsilon or use more records, so that the fit settles";
-        if moved > 4.0 {
-            Check::found("fit_settled", Grade::NotToBeTrusted, moved, words, remedy)
-        } else if moved > 2.5 {
-            Check::found("fit_settled", Grade::Wide, moved, words, remedy)
-        } else {
-            Check::passed("fit_settled", moved, "the fit has settled")
-        }
-    }
-
-    /// Priors against answers. Let H be the posterior's precision, P the prior's, Λ = H − P the answers', g the prior's gradient at
-    /// the mode. The answers alone have their mode −Λ⁻¹g further on: what the prior moves an estimate by. Under the prior that
-    /// mode lies about its centre with variance Λ⁻¹ + P⁻¹ (Evans and Moshonov 2006).
-    fn conflict(&self, setup: &Setup) -> Option<Check> {
-        let d = self.fit.mode.len();
-        let mode = &self.fit.mode;
-        let (mut prior, mut gradient) = (vec![0.0; d * d], vec![0.0; d]);
-        setup.model.prior_precision(mode, &mut prior);
-        setup.model.prior_gradient(mode, &mut gradient);
-        let lower = self.fit.factor.lower();
-        let whole = Cholesky::new(&covariance(lower, d), d)?.inverse();
-        // Rounding must not make the answers' share indefinite.
-        let own: Vec<f64> = (0..d * d)
-            .map(|k| whole[k] - prior[k] + if k % (d + 1) == 0 { 1e-9 * whole[k] } else { 0.0 })
-            .collect();
-        let own = Cholesky::new(&own, d)?.inverse();
-        let (mut worst, mut name) = ((0.0, 0.0), 0);
-        for j in 0..d {
-            let precision = prior[j * d + j];
-            if precision <= 0.0 {
-                continue;
-            }
-            let moved = -own[j * d..(j + 1) * d].iter().zip(&gradient).map(|(a, g)| a * g).sum::<f64>();
-            let pull = moved.abs() / covariance_at(lower, d, j).sqrt();
-            // A normal prior's centre is where its gradient ends.
-            let apart = moved - gradient[j] / precision;
-            let apart = apart.abs() / (own[j * d + j] + 1.0 / precision).sqrt();
-            if pull > PULL && apart > worst.0 {
-                (worst, name) = ((apart, pull), j);
-            }
-        }
-        let (apart, pull) = worst;
-        let name = &setup.model.parameter_names()[name];
-        Some(if apart > CONFLICT {
-            let words = format!(
-                "the prior of {name} lies {apart:.1} standard deviations from what the answers say and moves its mean by \
-                 {pull:.1} reported ones"
-            );
-            let remedy = format!("give {name} a wider prior in [model.priors]");
-            let grade = if pull > 1.0 { Grade::NotToBeTrusted } else { Grade::Wide };
-            Check::found("prior_conflict", grade, apart, words, remedy)
-        } else {
-            Check::passed("prior_conflict", apart, "no coefficient fights its prior")
         })
     }
 
@@ -190,6 +107,89 @@ impl Found {
     }
 }
 
+/// rᵀV⁻¹r against χ² with (K − 1)·D degrees of freedom.
+pub(super) fn agreement(fit: &Fit) -> Check {
+    let (p, wider) = (fit.agreement, fit.inflation.sqrt());
+    let words = format!(
+        "the answers disagree with each other as in {:.2} % of runs by chance; intervals were made {wider:.1} times as wide",
+        100.0 * p
+    );
+    let remedy = "check the family, the link and the bounds against what is known of the records";
+    if fit.inflation > TORN {
+        Check::found("answers_agree", Grade::NotToBeTrusted, p, words, remedy)
+    } else if p < UNLIKELY {
+        Check::found("answers_agree", Grade::Wide, p, words, remedy)
+    } else {
+        Check::passed("answers_agree", p, "the answers agree with each other")
+    }
+}
+
+/// How far the last round moved the mode, in reported standard deviations.
+pub(super) fn drift(fit: &Fit, path: &[Vec<f64>]) -> Check {
+    let d = fit.mode.len();
+    let lower = fit.factor.lower();
+    let sd = |j: usize| covariance_at(lower, d, j).sqrt();
+    let moved = path.iter().rev().nth(1).map_or(0.0, |before| {
+        let steps = fit.mode.iter().zip(before).enumerate();
+        steps.map(|(j, (now, before))| (now - before).abs() / sd(j)).fold(0.0, f64::max)
+    });
+    let words = format!("the last answers moved the fit by {moved:.1} reported standard deviations");
+    let remedy = "raise epsilon or use more records, so that the fit settles";
+    if moved > 4.0 {
+        Check::found("fit_settled", Grade::NotToBeTrusted, moved, words, remedy)
+    } else if moved > 2.5 {
+        Check::found("fit_settled", Grade::Wide, moved, words, remedy)
+    } else {
+        Check::passed("fit_settled", moved, "the fit has settled")
+    }
+}
+
+/// Priors against answers. Let H be the posterior's precision, P the prior's, Λ = H − P the answers', g the prior's gradient at
+/// the mode. The answers alone have their mode −Λ⁻¹g further on: what the prior moves an estimate by. Under the prior that
+/// mode lies about its centre with variance Λ⁻¹ + P⁻¹ (Evans and Moshonov 2006).
+pub(super) fn conflict(fit: &Fit, model: &dyn Model) -> Option<Check> {
+    let d = fit.mode.len();
+    let mode = &fit.mode;
+    let (mut prior, mut gradient) = (vec![0.0; d * d], vec![0.0; d]);
+    model.prior_precision(mode, &mut prior);
+    model.prior_gradient(mode, &mut gradient);
+    let lower = fit.factor.lower();
+    let whole = Cholesky::new(&covariance(lower, d), d)?.inverse();
+    // Rounding must not make the answers' share indefinite.
+    let own: Vec<f64> = (0..d * d)
+        .map(|k| whole[k] - prior[k] + if k % (d + 1) == 0 { 1e-9 * whole[k] } else { 0.0 })
+        .collect();
+    let own = Cholesky::new(&own, d)?.inverse();
+    let (mut worst, mut name) = ((0.0, 0.0), 0);
+    for j in 0..d {
+        let precision = prior[j * d + j];
+        if precision <= 0.0 {
+            continue;
+        }
+        let moved = -own[j * d..(j + 1) * d].iter().zip(&gradient).map(|(a, g)| a * g).sum::<f64>();
+        let pull = moved.abs() / covariance_at(lower, d, j).sqrt();
+        // A normal prior's centre is where its gradient ends.
+        let apart = moved - gradient[j] / precision;
+        let apart = apart.abs() / (own[j * d + j] + 1.0 / precision).sqrt();
+        if pull > PULL && apart > worst.0 {
+            (worst, name) = ((apart, pull), j);
+        }
+    }
+    let (apart, pull) = worst;
+    let name = &model.parameter_names()[name];
+    Some(if apart > CONFLICT {
+        let words = format!(
+            "the prior of {name} lies {apart:.1} standard deviations from what the answers say and moves its mean by \
+             {pull:.1} reported ones"
+        );
+        let remedy = format!("give {name} a wider prior in [model.priors]");
+        let grade = if pull > 1.0 { Grade::NotToBeTrusted } else { Grade::Wide };
+        Check::found("prior_conflict", grade, apart, words, remedy)
+    } else {
+        Check::passed("prior_conflict", apart, "no coefficient fights its prior")
+    })
+}
+
 /// LLᵀ of a lower triangle.
 fn covariance(lower: &[f64], d: usize) -> Vec<f64> {
     let row = |i: usize| &lower[i * d..(i + 1) * d];
@@ -197,12 +197,12 @@ fn covariance(lower: &[f64], d: usize) -> Vec<f64> {
 }
 
 /// An entry of its diagonal.
-fn covariance_at(lower: &[f64], d: usize, j: usize) -> f64 {
+pub(super) fn covariance_at(lower: &[f64], d: usize, j: usize) -> f64 {
     lower[j * d..(j + 1) * d].iter().map(|entry| entry * entry).sum()
 }
 
 /// Whether free draws follow the posterior given the answers.
-fn acceptance((judged, taken): (u64, u64)) -> Check {
+pub(super) fn acceptance((judged, taken): (u64, u64)) -> Check {
     let share = taken as f64 / judged.max(1) as f64;
     let words = format!("{:.0} % of proposed draws were taken", 100.0 * share);
     if share < 0.1 {

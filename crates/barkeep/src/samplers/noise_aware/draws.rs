@@ -71,7 +71,7 @@ impl NoiseAware {
             })
             .collect();
         points.par_iter_mut().for_each(|point| {
-            point.height = scene.log_posterior(&found.answered, &found.fit, &point.theta);
+            point.height = scene.posterior().log_posterior(&found.answered, &found.fit, &point.theta);
         });
         points.reverse();
         Ok(points)
@@ -83,7 +83,7 @@ impl NoiseAware {
         if self.now.is_none() {
             let regression = self.setup.regression()?;
             let scene = self.setup.scene_of(regression, &found);
-            let height = scene.log_posterior(&found.answered, &found.fit, &found.fit.mode);
+            let height = scene.posterior().log_posterior(&found.answered, &found.fit, &found.fit.mode);
             self.now = Some(Point { theta: found.fit.mode.clone(), height, proposed: 0.0 });
         }
         if self.waiting.is_empty() {

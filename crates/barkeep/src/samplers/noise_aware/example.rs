@@ -51,6 +51,7 @@ pub(super) fn round(theta: &[f64], narrowness: (f64, f64)) -> Round {
         narrowness,
         answer: vec![0.0; theta.len()],
         noise: vec![1.0; theta.len()],
+        centre: Vec::new(),
         gains: None,
     }
 }

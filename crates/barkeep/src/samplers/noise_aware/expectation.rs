@@ -66,6 +66,8 @@ pub(super) struct Round {
     pub(super) answer: Vec<f64>,
     /// The noise on it.
     pub(super) noise: Vec<f64>,
+    /// What is taken off a model's clipped score; empty for a regression, whose records have centres of their own.
+    pub(super) centre: Vec<f64>,
     /// Where persons have several rows: what the clip of their sums makes of the coefficients and of the nuisance.
     pub(super) gains: Option<(Gain, Gain)>,
 }
@@ -109,7 +111,7 @@ impl Round {
 }
 
 /// What a round makes of each record of a set.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Held {
     /// W·x, record by record.
     whitened: Vec<f64>,

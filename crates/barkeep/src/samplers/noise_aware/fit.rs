@@ -68,17 +68,49 @@ pub(super) struct Fit {
     correction: (Vec<f64>, Vec<f64>),
 }
 
-impl Scene<'_> {
-    fn rounds(answered: &[Answered]) -> Vec<(&Round, &Held)> {
-        answered.iter().map(|one| (&one.round, &one.held)).collect()
+/// What answers are expected to be, at any θ.
+pub(super) trait Expects: Sync {
+    /// The number of coefficients, and whether a nuisance follows them.
+    fn parts(&self) -> (usize, bool);
+
+    /// Made-up records that there are.
+    fn size(&self) -> usize;
+
+    /// Expected answers per record at θ, by the first `count` made-up records; `None` where they cannot say.
+    fn expected(
+        &self,
+        answered: &[Answered],
+        theta: &[f64],
+        count: usize,
+        wanted: Wanted,
+    ) -> Option<Expected>;
+
+    /// How far they would be elsewhere for columns as they might be, one of them after the other.
+    fn moved(&self, answered: &[Answered], theta: &[f64]) -> Option<Vec<Vec<f64>>>;
+
+    /// The share of what is expected that answers may be off by because records differ from made-up ones.
+    fn discrepancy(&self) -> f64;
+}
+
+/// The posterior given answers.
+#[derive(Clone, Copy)]
+pub(super) struct Posterior<'a> {
+    pub(super) model: &'a dyn Model,
+    /// n, or the rows of all persons as they are believed to be.
+    pub(super) records: f64,
+    pub(super) expects: &'a dyn Expects,
+}
+
+impl Expects for Scene<'_> {
+    fn parts(&self) -> (usize, bool) {
+        self.regression.parts()
     }
 
-    fn parameters(&self) -> usize {
-        let (d, nuisance) = self.regression.parts();
-        d + usize::from(nuisance)
+    fn size(&self) -> usize {
+        self.set.len()
     }
 
-    pub(super) fn expected(
+    fn expected(
         &self,
         answered: &[Answered],
         theta: &[f64],
@@ -86,6 +118,33 @@ impl Scene<'_> {
         wanted: Wanted,
     ) -> Option<Expected> {
         self.expected_over(&Self::rounds(answered), (self.set, count), theta, wanted)
+    }
+
+    fn moved(&self, answered: &[Answered], theta: &[f64]) -> Option<Vec<Vec<f64>>> {
+        let Some(shortest) = self.others.iter().map(Set::len).min() else { return Some(Vec::new()) };
+        let base = self.expected(answered, theta, shortest, Wanted::Mean)?;
+        let moved = (0..self.others.len()).map(|r| {
+            let rounds: Vec<(&Round, &Held)> =
+                answered.iter().map(|one| (&one.round, &one.others[r])).collect();
+            let seen = self.expected_over(&rounds, (&self.others[r], shortest), theta, Wanted::Mean)?;
+            Some(seen.mean.iter().zip(&base.mean).map(|(a, b)| self.records * (a - b)).collect())
+        });
+        moved.collect()
+    }
+
+    fn discrepancy(&self) -> f64 {
+        DISCREPANCY
+    }
+}
+
+impl Scene<'_> {
+    /// The posterior given answers in this scene.
+    pub(super) fn posterior(&self) -> Posterior<'_> {
+        Posterior { model: self.model, records: self.records, expects: self }
+    }
+
+    fn rounds(answered: &[Answered]) -> Vec<(&Round, &Held)> {
+        answered.iter().map(|one| (&one.round, &one.held)).collect()
     }
 
     /// The same over records as they might be.
@@ -99,6 +158,23 @@ impl Scene<'_> {
         let mut expected = expect(self.regression, rounds, set, theta, self.top, wanted)?;
         expected.squeeze(rounds, self.regression.parts().0);
         Some(expected)
+    }
+}
+
+impl Posterior<'_> {
+    fn parameters(&self) -> usize {
+        let (d, nuisance) = self.expects.parts();
+        d + usize::from(nuisance)
+    }
+
+    fn expected(
+        &self,
+        answered: &[Answered],
+        theta: &[f64],
+        count: usize,
+        wanted: Wanted,
+    ) -> Option<Expected> {
+        self.expects.expected(answered, theta, count, wanted)
     }
 
     /// What the answers differ from their expectation by.
@@ -121,7 +197,7 @@ impl Scene<'_> {
         let mut variance: Vec<f64> = base.covariance.iter().map(|entry| n * entry).collect();
         for (k, one) in answered.iter().enumerate() {
             let own = &mean[k * parameters..(k + 1) * parameters];
-            let doubt = DISCREPANCY * n * dot(own, own).sqrt();
+            let doubt = self.expects.discrepancy() * n * dot(own, own).sqrt();
             for (j, noise) in one.round.noise.iter().enumerate() {
                 let at = k * parameters + j;
                 variance[at * size + at] += noise * noise + doubt * doubt / parameters as f64 + 1e-6 * n;
@@ -129,10 +205,10 @@ impl Scene<'_> {
         }
         let pull = |k: usize, j: usize| {
             let (coefficients, nuisance) = answered[k].round.narrowness;
-            let is_nuisance = j == self.regression.parts().0;
+            let is_nuisance = j == self.expects.parts().0;
             let own = if is_nuisance { bias.1.at(nuisance) } else { bias.0.at(coefficients) };
             let Some(gain) = answered[k].round.gain(is_nuisance) else { return own };
-            let width = if is_nuisance { 1.0 } else { self.regression.parts().0 as f64 };
+            let width = if is_nuisance { 1.0 } else { self.expects.parts().0 as f64 };
             (gain.small() * own).hypot((n / width).sqrt() * gain.bias)
         };
         for k in 0..answered.len() {
@@ -144,16 +220,10 @@ impl Scene<'_> {
                 }
             }
         }
-        let Some(shortest) = self.others.iter().map(Set::len).min() else { return Some(variance) };
-        let base = self.expected(answered, theta, shortest, Wanted::Mean)?;
-        let moved: Vec<Vec<f64>> = (0..self.others.len())
-            .map(|r| {
-                let rounds: Vec<(&Round, &Held)> =
-                    answered.iter().map(|one| (&one.round, &one.others[r])).collect();
-                let seen = self.expected_over(&rounds, (&self.others[r], shortest), theta, Wanted::Mean)?;
-                Some(seen.mean.iter().zip(&base.mean).map(|(a, b)| n * (a - b)).collect())
-            })
-            .collect::<Option<_>>()?;
+        let moved = self.expects.moved(answered, theta)?;
+        if moved.is_empty() {
+            return Some(variance);
+        }
         for i in 0..size {
             for j in 0..=i {
                 let entry = moved.iter().map(|moved| moved[i] * moved[j]).sum::<f64>() / moved.len() as f64;
@@ -179,7 +249,7 @@ impl Scene<'_> {
         renewals: usize,
     ) -> Option<Fit> {
         let (n, d) = (self.records, self.parameters());
-        let whole = self.set.len();
+        let whole = self.expects.size();
         let mut theta = start.to_vec();
         let mut found = None;
         for _ in 0..renewals {
@@ -293,7 +363,7 @@ impl Scene<'_> {
 
     /// A step of at most [`LONGEST`] prior standard deviations in each coefficient, and of 1 in the nuisance's logarithm.
     fn shortened(&self, theta: &[f64], step: Vec<f64>) -> Vec<f64> {
-        let (d, parameters) = (self.regression.parts().0, self.parameters());
+        let (d, parameters) = (self.expects.parts().0, self.parameters());
         let mut precision = vec![0.0; parameters * parameters];
         self.model.prior_precision(theta, &mut precision);
         let longest = |j: usize| match precision[j * parameters + j] {

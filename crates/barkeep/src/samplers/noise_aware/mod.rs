@@ -3,7 +3,7 @@
 //! `coordinates` finds the raw columns behind a formula; `columns` and `copula` learn from two answers how records look and
 //! make such records up; `expectation` computes what scores are expected at any θ over them; `clip` and `tail` choose how
 //! scores are clipped; `persons` adds rows up by person; `fit` finds the posterior given all answers; `ask` asks, `draws` draws; `shares` fixes every price in
-//! advance; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
+//! advance; `whole` and `whole_scores` do the same for models of whole records; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
 
 mod ask;
 mod checks;
@@ -22,10 +22,13 @@ mod rule;
 mod shares;
 mod sobol;
 mod tail;
+mod whole;
+mod whole_scores;
 
 pub(crate) use ask::Setup;
 pub(crate) use draws::NoiseAware;
 pub(crate) use rule::{Branch, Dynamics, ENOUGH, OwnClip, Rule, Weighing};
+pub(crate) use whole_scores::{WholeScores, WholeSetup};
 
 use self::coordinates::Coordinates;
 use self::shares::{LEARNING, Shares};

@@ -74,19 +74,29 @@ impl Shares {
         let rounds = self.rounds.iter().flat_map(|(first, second)| std::iter::once(first).chain(second));
         let mut ratios: Vec<&Ratio> =
             std::iter::once(&self.columns).chain(&self.gram).chain(tails).chain(rounds).collect();
-        // The cheapest first: a question takes the first permit that covers it, which then is its own.
-        ratios.sort_by(|a, b| b.get().total_cmp(&a.get()));
-        let mut questions = Questions::new();
-        for ratio in ratios {
-            let cost =
-                Cost::new(Mechanism::Gaussian(Gaussian { ratio: *ratio }), Sampling::Full, neighbours)?;
-            match questions.iter_mut().find(|(known, _)| *known == cost) {
-                Some((_, times)) => times.0 += 1,
-                None => questions.push((cost, Steps(1))),
-            }
-        }
-        Ok(questions)
+        priced(&mut ratios, neighbours)
     }
+}
+
+/// The ratio of each round's scores, where all of the budget goes into them.
+pub(super) fn rounds_of(whole: Ratio) -> Result<Vec<Ratio>, Error> {
+    let total: f64 = ROUNDS.iter().sum();
+    ROUNDS.iter().map(|share| Ratio::new(whole.get() / (share / total).sqrt())).collect()
+}
+
+/// Gaussian answers at these ratios, as they are paid for.
+pub(super) fn priced(ratios: &mut [&Ratio], neighbours: Neighbours) -> Result<Questions, Error> {
+    // The cheapest first: a question takes the first permit that covers it, which then is its own.
+    ratios.sort_by(|a, b| b.get().total_cmp(&a.get()));
+    let mut questions = Questions::new();
+    for ratio in ratios {
+        let cost = Cost::new(Mechanism::Gaussian(Gaussian { ratio: **ratio }), Sampling::Full, neighbours)?;
+        match questions.iter_mut().find(|(known, _)| *known == cost) {
+            Some((_, times)) => times.0 += 1,
+            None => questions.push((cost, Steps(1))),
+        }
+    }
+    Ok(questions)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::samplers::prepare::judged::{needs_budget, uses_records};
 use crate::samplers::prepare::outlook::Outlook;
 use crate::spec::Privacy;
 use crate::spec::section::Section;
-use barkeep_accounting::{Epsilon, Sampling, Steps, calibration};
+use barkeep_accounting::{Epsilon, Ratio, Sampling, Steps, calibration};
 use barkeep_curator::Temper;
 use barkeep_data::Unit;
 use std::sync::Arc;
@@ -36,6 +36,15 @@ pub(crate) fn refusal(setting: &Setting<'_>) -> Option<&'static str> {
 /// # Errors
 /// The reason why they cannot be asked.
 pub(crate) fn setup(section: &Section<'_>, setting: &Setting<'_>) -> Result<Setup, Error> {
+    let whole = whole(section, setting)?;
+    Ok(Setup::new(setting, whole).map_err(|reason| section.error("name", reason))?)
+}
+
+/// Noise over sensitivity of an answer that takes the whole budget.
+///
+/// # Errors
+/// The reason why noise-aware questions cannot be asked.
+pub(crate) fn whole(section: &Section<'_>, setting: &Setting<'_>) -> Result<Ratio, Error> {
     let neighbours = needs_budget(section, setting)?;
     uses_records(section, setting, "divides by the number of records")?;
     let Privacy::Budget { epsilon, delta, .. } = setting.privacy else {
@@ -46,8 +55,7 @@ pub(crate) fn setup(section: &Section<'_>, setting: &Setting<'_>) -> Result<Setu
     }
     // Slightly less, so that the bill still fits when its parts are composed again.
     let budget = Epsilon::new(epsilon.get() * (1.0 - 1e-9))?;
-    let whole = calibration::smallest_ratio(Sampling::Full, neighbours, Steps(1), budget, delta)?;
-    Ok(Setup::new(setting, whole).map_err(|reason| section.error("name", reason))?)
+    Ok(calibration::smallest_ratio(Sampling::Full, neighbours, Steps(1), budget, delta)?)
 }
 
 /// Prepares to learn about the columns and to go on with a branch, or with the one that the answers favour.

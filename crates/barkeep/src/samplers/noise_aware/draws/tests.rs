@@ -20,12 +20,12 @@ fn draws_follow_the_posterior() {
     let mut asked = round(&[0.0], (2.0, 1.0));
     (asked.whitening, asked.answer, asked.noise) = (vec![2.0], vec![22.0], vec![4.0]);
     let answered = vec![Answered::new(&scene, asked).unwrap()];
-    let fit = scene.fit(&answered, &[0.0], &(Bias::none(), Bias::none()), 4).unwrap();
+    let fit = scene.posterior().fit(&answered, &[0.0], &(Bias::none(), Bias::none()), 4).unwrap();
     let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
-    let top = scene.log_posterior(&answered, &fit, &fit.mode);
+    let top = scene.posterior().log_posterior(&answered, &fit, &fit.mode);
     for k in -4000..4000 {
         let x = f64::from(k) * 2.5e-3;
-        let weight = (scene.log_posterior(&answered, &fit, &[x]) - top).exp();
+        let weight = (scene.posterior().log_posterior(&answered, &fit, &[x]) - top).exp();
         (total, first, second) = (total + weight, first + weight * x, second + weight * x * x);
     }
     let (mean, sd) = (first / total, (second / total - (first / total).powi(2)).sqrt());

@@ -26,7 +26,7 @@ fn one_answer_gives_the_posterior_of_the_textbook() {
     asked.noise = vec![sigma; 3];
     let whitening = asked.whitening.clone();
     let answered = vec![Answered::new(&scene, asked).unwrap()];
-    let fit = scene.fit(&answered, &theta, &(Bias::none(), Bias::none()), 4).unwrap();
+    let fit = scene.posterior().fit(&answered, &theta, &(Bias::none(), Bias::none()), 4).unwrap();
     let mut information = vec![0.0; 9];
     for i in 0..set.len() {
         let x = set.row(i);
@@ -74,7 +74,8 @@ fn answers_that_disagree_widen() {
             })
             .into()
     };
-    let fit = |shift| scene.fit(&answered(shift), &theta, &(Bias::none(), Bias::none()), 4).unwrap();
+    let fit =
+        |shift| scene.posterior().fit(&answered(shift), &theta, &(Bias::none(), Bias::none()), 4).unwrap();
     let (calm, torn) = (fit(0.0), fit(600.0));
     assert!(calm.inflation == 1.0 && torn.agreement < 1e-6 && torn.inflation > 5.0);
     // Shared sampling noise cancels in the difference of answers: χ² = 3·(2·600)²/(2·100²) = 216, over 3.
