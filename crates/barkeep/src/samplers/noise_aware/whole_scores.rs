@@ -1,6 +1,6 @@
 //! Asks for scores of a model of whole records, and draws from the posterior given them, round each of its modes.
 
-use super::checks::{acceptance, agreement, conflict, covariance_at, drift};
+use super::checks::{WIDE, acceptance, agreement, conflict, covariance_at, drift};
 use super::clip::Noise;
 use super::expectation::Held;
 use super::fit::{Answered, Fit, Posterior};
@@ -30,8 +30,6 @@ const STRETCH: f64 = 1.05;
 const BATCH: usize = 64;
 /// Draws that are thrown away, to forget the mode.
 const FORGOTTEN: usize = 100;
-/// Intervals this many times as wide as those without privacy.
-const WIDE: f64 = 3.0;
 
 /// A model and the price of every question.
 pub(crate) struct WholeSetup {
