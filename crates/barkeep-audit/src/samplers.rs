@@ -26,9 +26,9 @@ pub(crate) fn examples() -> Vec<ExampleSpec> {
     examples
 }
 
-/// Samplers that are attacked by person too: one of decisions, one of sums, one of batches, and those that ask how many rows
-/// persons have.
-const BY_PERSON: [&str; 5] = ["barker", "langevin", "sgld", "statistics", "noise-aware"];
+/// Samplers that are attacked by person too: one of decisions, one of sums, one of batches, and one that asks how many rows persons
+/// have. Each question of `noise-aware` is attacked by person on its own: its fit takes too long for thousands of runs.
+const BY_PERSON: [&str; 4] = ["barker", "langevin", "sgld", "statistics"];
 
 /// The example with three rows a person.
 fn by_person(example: &ExampleSpec) -> ExampleSpec {
