@@ -6,7 +6,8 @@ mod sketch;
 use super::sample::{report, trusted};
 use super::watch::Progress;
 use crate::exit::{Exit, say};
-use barkeep::{Error, Folder, run::files::write_atomically};
+use barkeep::{Error, Finished, Folder, run::files::write_atomically};
+use barkeep_report::Report;
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -23,9 +24,7 @@ pub(crate) struct Demo {
 /// Flights from New York City in 2013 (CC0); source and licence stand beside the file.
 const FLIGHTS: &[u8] = include_bytes!("../../data/flights.parquet");
 
-/// Burn-in follows the rule 2·ln(distance of the start in posterior sd / 0.2) for coefficients as large as 10, which no
-/// scaled feature of such a question has: ‖10·(1, …, 1)‖ by the information guessed from the bounds,
-/// 10·√(336776/4·(1 + 4/3)), is 4432 sd. It is post-processing: all draws are written and paid for.
+/// What a user would write: no sampler is named, so that the default runs.
 const SPEC: &str = r#"# Everything here is public: chosen without looking at the records.
 [data]
 path = "flights.parquet"
@@ -43,11 +42,6 @@ family = "bernoulli"
 [privacy]
 epsilon = 1.0
 delta = 1e-6
-
-[sampler]
-name = "langevin"
-start = [0, 0, 0, 0, 0]
-burn_in_time = 20    # 2·ln(4432/0.2): coefficients up to 10 lie at most 4432 posterior sd from zero
 "#;
 
 impl Demo {
@@ -70,8 +64,7 @@ impl Demo {
         let plan = super::plan(&spec)?;
         super::plan::describe(&plan);
         say(
-            "\n   The clip is no guess: bounds and levels limit every record's gradient to that length, so nothing is cut.\n\
-             3. Drawing. Each step asks the records for one noisy gradient and pays before it is answered.",
+            "\n3. Drawing. Every question to the records is paid for before it is answered, and its answer is noisy.",
         );
         let progress = Progress::new(&plan)?;
         let result = folder.run(plan.runner().watch(&progress));
@@ -110,9 +103,13 @@ impl Demo {
             let draws = run.series(index)?.concat();
             say(&format!("   {:<11} {}", row.name, sketch::histogram(&draws, exact.mean, exact.sd)));
         }
+        let results = out.join("results");
+        let page = Report::of(&Finished::read(&results)?).html()?;
+        let page = write("results/report.html", page.as_bytes())?;
         say(&format!(
-            "\n5. Check the bill yourself: barkeep verify {}",
-            out.join("results").join(barkeep::CERTIFICATE).display()
+            "\n5. All of it on one page, for your browser: {}\n   Check the bill yourself: barkeep verify {}",
+            page.display(),
+            results.join(barkeep::CERTIFICATE).display()
         ));
         trusted(&run)
     }

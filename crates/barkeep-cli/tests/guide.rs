@@ -1,0 +1,97 @@
+//! Runs the book's commands in the order a reader does, and follows its links.
+
+mod program;
+
+use program::Folder;
+use std::path::{Path, PathBuf};
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// Every page of the book.
+fn pages() -> Vec<PathBuf> {
+    let summary = std::fs::read_to_string(docs().join("SUMMARY.md")).unwrap();
+    links(&summary).into_iter().map(|link| docs().join(link)).collect()
+}
+
+/// The targets of a page's links that are files.
+fn links(text: &str) -> Vec<String> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets
+        .map(|target| target.split('#').next().unwrap_or_default().to_owned())
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+        .collect()
+}
+
+/// Writes the files a page shows, and runs its commands, each as it comes.
+fn follow(page: &str, folder: &Folder) -> usize {
+    let text = std::fs::read_to_string(docs().join(page)).unwrap();
+    let (mut name, mut block, mut kind, mut commands) = (None, String::new(), None, 0);
+    for line in text.lines() {
+        match (line.strip_prefix("```"), kind) {
+            (Some(language), None) => kind = Some(language),
+            (Some(_), Some("console")) => kind = None,
+            (Some(_), Some(_)) => {
+                if let Some(name) = name.take() {
+                    folder.write(name, &block);
+                }
+                (kind, block) = (None, String::new());
+            }
+            (None, Some("console")) => {
+                let command = line.strip_prefix("$ barkeep ").unwrap_or_else(|| panic!("{page}: {line}"));
+                let shown = folder.barkeep(&command.split_whitespace().collect::<Vec<&str>>());
+                assert_eq!(shown.code, 0, "{page}: {line}\n{}\n{}", shown.stdout, shown.stderr);
+                commands += 1;
+            }
+            (None, Some(_)) => block += &format!("{line}\n"),
+            (None, None) => {
+                let file = line.strip_prefix("<!-- file: ").and_then(|rest| rest.strip_suffix(" -->"));
+                name = file.or(name);
+            }
+        }
+    }
+    commands
+}
+
+#[test]
+fn a_first_fit_works_as_the_guide_says() {
+    let folder = Folder::new();
+    assert_eq!(follow("guide/first-fit.md", &folder), 7);
+    for file in ["results/report.html", "results/draws.csv", "results/certificate.json"] {
+        assert!(folder.path().join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn persons_are_planned_as_the_guide_says() {
+    assert_eq!(follow("guide/persons.md", &Folder::new()), 1);
+}
+
+#[test]
+fn every_link_of_the_book_leads_somewhere() {
+    let readme = docs().join("../README.md");
+    let pages: Vec<PathBuf> = pages().into_iter().chain([readme]).collect();
+    assert!(pages.len() > 10);
+    for page in &pages {
+        let text = std::fs::read_to_string(page).unwrap_or_else(|_| panic!("{}", page.display()));
+        for link in links(&text) {
+            let target = page.parent().unwrap().join(&link);
+            assert!(target.exists(), "{}: {link}", page.display());
+        }
+    }
+}
+
+/// Every page stands in the summary, so that no page is lost.
+#[test]
+fn every_page_is_in_the_book() {
+    let listed: Vec<PathBuf> = pages().iter().map(|page| page.canonicalize().unwrap()).collect();
+    for folder in [docs(), docs().join("guide")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path().canonicalize().unwrap();
+            let is_page =
+                path.extension().is_some_and(|ending| ending == "md") && !path.ends_with("SUMMARY.md");
+            assert!(!is_page || listed.contains(&path), "{}", path.display());
+        }
+    }
+}
