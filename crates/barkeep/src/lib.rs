@@ -93,7 +93,7 @@ pub use simulate::Simulation;
 pub use spec::{BuiltIn, ChargedTo, Data, Privacy, Sampler, Spec, SpecError};
 pub use units::Units;
 
-/// The README's snippets, compiled and run.
+/// The book's snippets, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/accounting.md")]
+struct Accounting;

@@ -1,7 +1,7 @@
 //! One file for every sampler a spec can name: its keys, its examples, its price, its kernel.
 //!
 //! To add one, write `my_sampler.rs` with a constant `ENTRY` and add its name to the list below. Help, catalogue, audit, the
-//! stability test and the README's table follow from the entry.
+//! stability test and the book's reference follow from the entry.
 
 use crate::samplers::entry::SamplerEntry;
 
