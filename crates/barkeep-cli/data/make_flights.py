@@ -30,5 +30,7 @@ table = pa.table(
         "origin": pa.array(flights.origin, pa.string()),
     }
 )
+# Sorted, which takes a tenth of the room: the order of records says nothing to a model of one record at a time.
+table = table.sort_by([(name, "ascending") for name in ["origin", "distance", "hour", "late"]])
 pq.write_table(table, "flights.parquet", compression="gzip", compression_level=9, write_statistics=False)
 print(len(table), flights.arr_delay.isna().sum(), pd.Series(late).mean())
