@@ -45,7 +45,10 @@ fn priors_are_in_original_units() {
         "epsilon = 1\ndelta = 1e-6\n",
     );
     let priors = plan.priors();
-    assert_eq!((priors[1].name.as_str(), priors[1].unit.as_str()), ("hour", "log-odds of late per 1 of hour"));
+    assert_eq!(
+        (priors[1].name.as_str(), priors[1].unit.as_str()),
+        ("hour", "log-odds of late per 1 of hour")
+    );
     let [low, high] = priors[1].interval_89.unwrap();
     let expected = 1.598 * 3.0 / 9.0;
     assert!((high - expected).abs() < 0.06 && (low + expected).abs() < 0.06, "{low} {high}");
@@ -64,7 +67,9 @@ fn times_have_one_digit_and_grow_with_the_work() {
         ]
     );
     let chain = |steps: u64| {
-        let keys = format!("private = false\n[sampler]\nname = 'rwmh'\nsteps = {steps}\nproposal_sd = 0.1\nstart = [0, 0]\n");
+        let keys = format!(
+            "private = false\n[sampler]\nname = 'rwmh'\nsteps = {steps}\nproposal_sd = 0.1\nstart = [0, 0]\n"
+        );
         plan("formula = 'late ~ hour'\nfamily = 'bernoulli'", &keys).seconds()
     };
     assert!((chain(2000) / chain(1000) - 2.0).abs() < 1e-9);
