@@ -26,7 +26,7 @@ pub enum Shape {
 pub struct Style {
     /// Name in the legend.
     pub label: String,
-    /// Which of [`COLOURS`].
+    /// Which colour of the palette.
     pub colour: usize,
     /// The form of points.
     pub shape: Shape,
