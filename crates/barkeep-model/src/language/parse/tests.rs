@@ -50,7 +50,7 @@ fn every_fault_says_what_to_do() {
         (with("z ~ poisson(s)"), "column `z` must be an integer column"),
         (with("k | censored ~ beta_binomial(9, s, 1)"), "poisson_log, neg_binomial, point can be censored"),
         (
-            with("m | truncated ~ beta_binomial(9, s, 1)"),
+            with("many | truncated ~ beta_binomial(9, s, 1)"),
             "and counts between bounds that hold at most 256 values",
         ),
         (with("y | censord ~ weibull(s, exp(a))"), "did you mean `censored`?"),
