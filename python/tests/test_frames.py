@@ -19,8 +19,8 @@ SEED = 11
 FEW = bk.Sampler("langevin", steps=12)
 
 
-def drawn(model: bk.Model, schema: bk.Schema, privacy: bk.Privacy, data, count: int = TRIPS, **told) -> np.ndarray:
-    records = bk.Records(data, schema, count=count, **told)
+def drawn(model: bk.Model, schema: bk.Schema, privacy: bk.Privacy, data, count: int = TRIPS, **options) -> np.ndarray:
+    records = bk.Records(data, schema, count=count, **options)
     fit = model.fit(records, privacy, FEW, insecure_seed=SEED, progress=False, journal=False)
     return np.concatenate(list(fit.draws.values()))
 
@@ -168,12 +168,12 @@ def test_persons_give_what_the_program_gives(trips, schema, model, privacy, tmp_
     who = np.arange(TRIPS) // 3
     frame = {**trips, "who": who}
     path = written(frame, str(tmp_path / "trips.csv"))
-    told = {"count": TRIPS // 3, "person": "who", "most_rows": 2}
-    expected = drawn(model, schema, privacy, path, **told)
+    options = {"count": TRIPS // 3, "person": "who", "most_rows": 2}
+    expected = drawn(model, schema, privacy, path, **options)
     for data in (pd.DataFrame(frame), pl.DataFrame(frame), pd.DataFrame(frame).astype({"who": float}), frame):
-        assert np.array_equal(drawn(model, schema, privacy, data, **told), expected)
+        assert np.array_equal(drawn(model, schema, privacy, data, **options), expected)
     with pytest.raises(bk.DataError, match="names another number of persons"):
-        drawn(model, schema, privacy, frame, **{**told, "count": 777})
+        drawn(model, schema, privacy, frame, **{**options, "count": 777})
 
 
 def test_the_number_of_records_may_be_secret(trips, schema, model):

@@ -31,7 +31,7 @@ def spec():
     return schema, bk.Model("late ~ hour + origin", family="bernoulli"), bk.Privacy(epsilon=20, delta=1e-3)
 
 
-def told(text: str) -> None:
+def shows_nothing(text: str) -> None:
     for canary in (CANARY, "7654321", "7_654_321", "7,654,321", "7.654"):
         assert canary not in text
 
@@ -144,29 +144,29 @@ def test_the_canary_is_nowhere(spec, tmp_path, capfd):
     for name, frame in frames():
         folder = tmp_path / name.replace(" ", "-")
         records = bk.Records(frame, schema, count=COUNT)
-        told(repr(records))
+        shows_nothing(repr(records))
         with pytest.raises(TypeError) as refused:
             pickle.dumps(records)
-        told(said(refused.value))
+        shows_nothing(said(refused.value))
         try:
             with warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("always")
                 fit = model.fit(records, privacy, FEW, folder=folder)
         except Exception as error:
-            told(said(error) + held(error))
+            shows_nothing(said(error) + held(error))
             assert isinstance(error, bk.DataError) and name in REFUSED and REFUSED[name] in str(error), (name, error)
             assert not folder.exists(), "nothing was answered, so nothing is left"
             continue
         assert name not in REFUSED, name
         for each in heard:
-            told(str(each.message))
-        told(repr(fit) + repr(fit.summary()) + repr(fit.certificate) + fit.certificate.text + repr(fit.plan) + fit._repr_html_())
+            shows_nothing(str(each.message))
+        shows_nothing(repr(fit) + repr(fit.summary()) + repr(fit.certificate) + fit.certificate.text + repr(fit.plan) + fit._repr_html_())
         for path in folder.rglob("*"):
             content = path.read_bytes()
             assert CANARY.encode() not in content and b"7654321" not in content, path
-            told(path.name)
+            shows_nothing(path.name)
     out, err = capfd.readouterr()
-    told(out + err)
+    shows_nothing(out + err)
 
 
 def test_nothing_of_a_frame_is_looked_at_beyond_its_declared_columns(spec):
@@ -192,7 +192,7 @@ def test_files_are_found_by_their_names_only(spec, tmp_path):
     (tmp_path / "secret.csv").write_text(f"late,hour\n{CANARY},1\n")
     with pytest.raises(bk.DataError) as refused:
         model.fit(bk.Records(tmp_path / "secret.csv", schema, count=1), privacy, FEW, progress=False)
-    told(said(refused.value))
+    shows_nothing(said(refused.value))
     with pytest.raises(bk.DataError, match="there is no file"):
         model.fit(bk.Records(tmp_path / "none.csv", schema, count=1), privacy, FEW, progress=False)
     assert os.listdir(tmp_path) == ["secret.csv"]

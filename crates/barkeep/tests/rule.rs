@@ -148,7 +148,7 @@ fn whom_scores_do_not_serve_langevin_does_and_says_why() {
         let words = &plan.fact("chosen").unwrap().words;
         assert!(words.contains(reason), "{words}");
     }
-    // Persons are served where the most rows of one are declared, and otherwise told what to declare.
+    // Persons are served where the most rows of one are declared, and elsewhere a message says what to declare.
     let persons = |most: &str| {
         let text =
             text(2000, "y ~ x", "").replace("records = ", &format!("person = 'who'\n{most}persons = "));

@@ -351,7 +351,7 @@ proptest! {
     }
 }
 
-/// What people who come from other languages write, and what they are told to write here.
+/// What people who come from other languages write, and what to write here.
 #[test]
 fn habits_of_other_languages_get_the_right_hint() {
     for (text, hint) in [

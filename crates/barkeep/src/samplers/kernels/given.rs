@@ -60,7 +60,7 @@ impl Given {
         ask.sum(&Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma }, &mut sums)?;
         #[expect(clippy::cast_precision_loss, reason = "a scale")]
         let half = 0.5 * (most - 1) as f64;
-        // There is at least a row of each, and at most so many.
+        // There is at least a row of each, and at most `most` rows.
         let rows = (records + half * (sums[0] + records)).clamp(records, records * (1.0 + 2.0 * half));
         Ok((rows, half * sigma))
     }

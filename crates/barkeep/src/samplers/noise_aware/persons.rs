@@ -18,7 +18,7 @@ use crate::public_rng::PublicRng;
 use barkeep_model::{NodeRoom, Regression, Scorer};
 use barkeep_num::linear::dot;
 
-/// Numbers of rows that are told apart.
+/// Numbers of rows that are distinguished.
 const SIZES: usize = 64;
 /// Made-up persons.
 const PERSONS: usize = 2048;
