@@ -2,7 +2,7 @@
 
 use crate::records::table::{Filling, Table};
 use barkeep_data::{
-    Admission, Count, CsvOptions, Error, Frame, Roster, Schema, View, read, read_files, read_files_persons,
+    Admission, Count, CsvOptions, Error, Frame, Roster, Schema, View, read_files, read_files_persons,
     read_frame, read_frame_persons, read_persons,
 };
 use std::path::Path;
@@ -77,9 +77,7 @@ impl Table {
         options: CsvOptions,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Self, Error> {
-        let mut filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
-        read(path, view, count, options, &mut filling, progress)?;
-        filling.finish()
+        Self::read_files(&[path], view, count, options, progress)
     }
 
     /// Reads several files of records one after the other, as [`barkeep_data::read_files`] does.

@@ -15,13 +15,15 @@ mod tests;
 const PRIOR_DRAWS: usize = 2000;
 /// The public seed of those draws.
 const PRIOR_SEED: u64 = 20_241;
-/// Seconds a question takes whatever the number of records: its answer is synced to the disk.
+/// Seconds a question takes whatever the number of records: its answer is synced to the disk. `langevin` on the demo's flights, 1572
+/// questions over 336 776 records, takes 8.4 s of a processor, by these constants 6.7 s.
 const PER_QUESTION: f64 = 2e-4;
 /// Seconds of a record's column in a question, and of a record.
 const PER_CELL: f64 = 2e-9;
 /// Questions of noise-aware scores.
 const SCORE_QUESTIONS: u64 = 12;
-/// Seconds that fitting scores takes, and each coefficient of theirs.
+/// Seconds that fitting scores takes, and each coefficient of theirs, by the slowest family. With ten coefficients and 10⁴ records
+/// `barkeep sample` took 0.5 s of a processor for bernoulli, 1.4 s for gaussian and 3.6 s for gamma responses.
 const FITTING: (f64, f64) = (0.5, 0.3);
 
 /// What is known of a parameter before the records are seen.
@@ -158,7 +160,7 @@ fn lasting(seconds: f64) -> String {
         ..130_000.0 => format!("{} hours", one_digit(seconds / 3600.0)),
         _ => format!("{} days", one_digit(seconds / 86_400.0)),
     };
-    format!("about {words}, on one core")
+    format!("up to about {words}, on one core")
 }
 
 /// A number rounded up to its first digit.

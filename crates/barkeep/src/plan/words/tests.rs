@@ -60,10 +60,10 @@ fn times_have_one_digit_and_grow_with_the_work() {
         [1.0, 12.0, 100.0, 7000.0, 1e6].map(lasting),
         [
             "about a second",
-            "about 20 seconds, on one core",
-            "about 2 minutes, on one core",
-            "about 2 hours, on one core",
-            "about 20 days, on one core",
+            "up to about 20 seconds, on one core",
+            "up to about 2 minutes, on one core",
+            "up to about 2 hours, on one core",
+            "up to about 20 days, on one core",
         ]
     );
     let chain = |steps: u64| {
