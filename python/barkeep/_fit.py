@@ -23,12 +23,27 @@ if TYPE_CHECKING:
     from ._predict import Predictions
 
 
-class Certificate(Mapping[str, Any]):
+class _Public(Mapping[str, Any]):
+    """A public JSON object, to be read like a dictionary."""
+
+    _json: dict[str, Any]
+
+    def __getitem__(self, key: str) -> Any:
+        return self._json[key]
+
+    def __iter__(self) -> Any:
+        return iter(self._json)
+
+    def __len__(self) -> int:
+        return len(self._json)
+
+
+class Certificate(_Public):
     """What a run guarantees and under which premises, as in ``certificate.json``."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._json: dict[str, Any] = json.loads(text)
+        self._json = json.loads(text)
 
     @property
     def statement(self) -> str:
@@ -50,20 +65,11 @@ class Certificate(Mapping[str, Any]):
         """Whether there is a guarantee."""
         return self._json["private"] and not self._json["insecure_seed"]
 
-    def __getitem__(self, key: str) -> Any:
-        return self._json[key]
-
-    def __iter__(self) -> Any:
-        return iter(self._json)
-
-    def __len__(self) -> int:
-        return len(self._json)
-
     def __repr__(self) -> str:
         return f"Certificate({self.statement!r})"
 
 
-class Verdict(Mapping[str, Any]):
+class Verdict(_Public):
     """What the posterior is good for: ``"trustworthy"``, ``"wide"`` or ``"not to be trusted"``, with reasons and remedies."""
 
     def __init__(self, verdict: dict[str, Any], words: str) -> None:
@@ -88,15 +94,6 @@ class Verdict(Mapping[str, Any]):
     def __bool__(self) -> bool:
         """Whether intervals hold what they promise."""
         return self.grade != "not to be trusted"
-
-    def __getitem__(self, key: str) -> Any:
-        return self._json[key]
-
-    def __iter__(self) -> Any:
-        return iter(self._json)
-
-    def __len__(self) -> int:
-        return len(self._json)
 
     def __repr__(self) -> str:
         return self._words
