@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -181,7 +182,8 @@ def test_the_number_of_records_may_be_secret(trips, schema, model):
     records = bk.Records(trips, schema, count=2500)
     sampler = bk.Sampler("barker", start=[0.0] * 5, proposal_sd=0.05, clip=0.1, steps=20)
     fit = model.fit(records, privacy, sampler, progress=False)
-    assert fit.certificate["neighbours"] == "add-remove" and str(TRIPS) not in repr(fit)
+    # As a number of its own: the digits of a standard error may hold it by chance.
+    assert fit.certificate["neighbours"] == "add-remove" and not re.search(rf"(?<![\d.]){TRIPS}(?!\d)", repr(fit))
 
 
 def test_a_lazy_frame_is_to_be_collected_first(schema, model, privacy):
