@@ -3,7 +3,8 @@
 /// Why the curator did not answer.
 ///
 /// **Privacy.** A refusal of the gate is decided before records are touched, from the question and the budget alone, both
-/// of which are public; it spends nothing and changes nothing. [`Refused::NotKept`] is no refusal of the gate's.
+/// of which are public; it spends nothing and changes nothing. [`Refused::NotKept`] is no refusal of the gate's, and
+/// [`Refused::Unasked`] says that a machine or a file failed, whatever records say.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
@@ -24,6 +25,13 @@ pub enum Refused {
     /// The operating system gave no randomness to protect the answers with.
     #[error("the operating system gave no randomness; no question can be answered without it")]
     Randomness,
+    /// Not every record could be asked, because of a machine or a file. The question was charged for and nothing was
+    /// released, so that a run with a journal can be continued.
+    #[error("not every record could be asked: {reason}")]
+    Unasked {
+        /// What failed, in public words.
+        reason: &'static str,
+    },
     /// Whoever stands between gate and sampler could not keep the answer, and so did not release it.
     #[error("the answer could not be kept, so it was not released")]
     NotKept,
@@ -32,4 +40,9 @@ pub enum Refused {
 /// A refusal of a malformed question.
 pub(crate) fn question(name: &'static str, requirement: &'static str) -> Refused {
     Refused::Question { name, requirement }
+}
+
+/// A pass that did not reach every record.
+pub(crate) fn unasked(reason: &'static str) -> Refused {
+    Refused::Unasked { reason }
 }

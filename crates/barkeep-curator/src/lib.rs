@@ -5,7 +5,8 @@
 //! chain, with [`NoiseRng`] randomness of its own. A sampler sees none of them. It gets [`Ask`] and asks: [`Decide`]
 //! ("may I move?", answered by a bit), [`Sum`] ("what is the gradient, roughly?", answered by a noisy vector) and
 //! [`Choose`] ("which of these points?", answered by one of them). What lies between records and answer is a [`Secret`],
-//! which only this crate opens. [`insecure`] holds every door that gives up privacy.
+//! which only this crate opens. [`insecure`] holds every door that gives up privacy,
+//! and [`partials`] the way to records that workers of a cluster hold.
 //!
 //! ```
 //! use barkeep_accounting::{Contract, Neighbours, Rule, Sampling, Steps};
@@ -61,6 +62,7 @@
 mod error;
 mod gate;
 pub mod insecure;
+pub mod partials;
 mod random;
 mod records;
 mod sums;

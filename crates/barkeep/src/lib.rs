@@ -58,6 +58,7 @@ pub mod predict;
 mod public_rng;
 pub mod run;
 pub mod samplers;
+pub mod shards;
 pub mod signature;
 mod simulate;
 pub mod spec;

@@ -47,7 +47,7 @@ impl Curator {
                 "as long as what is summed: a number per parameter, per entry of a score, or per statistic",
             ));
         }
-        if terms.known().is_some() && asked.batch != Sampling::Full {
+        if terms.is_counted() && asked.batch != Sampling::Full {
             // The sum of all records would be priced as that of a batch.
             return Err(question("batch", "all records, whose bad cells were counted as they were read"));
         }
@@ -78,6 +78,9 @@ impl Curator {
 
     /// Checks a batch against the records without looking at them.
     fn check_batch(&self, batch: Sampling) -> Result<(), Refused> {
+        if batch != Sampling::Full && !self.sweep().takes_batches() {
+            return Err(question("batch", "all records where they are not in this machine's memory"));
+        }
         let Sampling::WithoutReplacement { batch, records } = batch else { return Ok(()) };
         if self.privacy_model().neighbours == Neighbours::AddRemove {
             // Before the comparison below, which would reveal the number of records.

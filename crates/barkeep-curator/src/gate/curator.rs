@@ -1,11 +1,13 @@
-//! Holds the records, the likelihood and the budget of a run, and adds up secret sums: the only reader of records.
+//! Holds the records, the likelihood and the budget of a run: whoever asks the records asks it.
 
 use crate::error::question;
 use crate::gate::budget::Charged;
-use crate::sums::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
+use crate::gate::priced::Choice;
+use crate::sums::lattice::Moments;
 use crate::sums::own_terms::check_own_terms;
-use crate::sums::passes::{Asked, GRAIN, Worker, sweep};
-use crate::sums::terms::{COUNT, Terms, tile};
+use crate::sums::passes::{Worker, clear_sums, total_moments, total_sums};
+use crate::sums::sweep::{Summed, Sweep};
+use crate::sums::terms::Terms;
 use crate::{
     Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Table, Term,
 };
@@ -61,7 +63,7 @@ impl Curator {
             Neighbours::Substitute => 1,
             Neighbours::AddRemove => 0,
         };
-        if !(fewest..=MOST_RECORDS).contains(&(table.records() as u64)) {
+        if !(fewest..=MOST_RECORDS).contains(&(table.sweep().records() as u64)) {
             return Err(question("records", "at least 1 and at most 2^32"));
         }
         Ok(Self { table, likelihood, privacy_model, budget })
@@ -101,18 +103,12 @@ impl Curator {
 
     /// The number of records, or of persons; secret where neighbours add or remove one.
     pub(crate) fn records(&self) -> usize {
-        self.table.records()
+        self.sweep().records()
     }
 
-    /// The number of rows; secret where a person may have several.
-    pub(crate) fn rows(&self) -> usize {
-        self.table.rows()
-    }
-
-    /// All records or persons, or those at `positions`.
-    fn asked<'a>(&'a self, positions: Option<&'a [u32]>) -> Asked<'a> {
-        let (blocks, persons) = (self.table.blocks(), self.table.persons());
-        Asked { blocks, persons, positions, columns: self.likelihood.columns() }
+    /// What asks the records.
+    pub(crate) fn sweep(&self) -> &dyn Sweep {
+        self.table.sweep()
     }
 
     /// What a sum adds up, checked.
@@ -120,128 +116,83 @@ impl Curator {
     /// # Errors
     /// As [`Terms::new`].
     pub(crate) fn terms<'a>(&'a self, term: Term<'a>) -> Result<Terms<'a>, Refused> {
-        match (term, self.table.faults()) {
-            (Term::Faults, Some(sums)) => Ok(Terms::counted(sums, &*self.likelihood)),
-            _ => Terms::new(term, &*self.likelihood, self.table.schema()),
-        }
+        terms(&self.table, &*self.likelihood, term)
     }
 
     /// Σu, and Σu² of a batch, over the asked records' clipped log-ratios.
+    ///
+    /// # Errors
+    /// [`Refused::Unasked`].
     pub(crate) fn moments(
         &self,
         charged: &Charged<Decide<'_>>,
         positions: Option<&[u32]>,
         workers: &mut [Worker],
-    ) -> Secret<Moments> {
+    ) -> Result<Secret<Moments>, Refused> {
         let Decide { from, to, clip, .. } = *charged.question();
-        workers.iter_mut().for_each(|worker| {
-            worker.moments = Moments::default();
-            worker.fold.start(1);
-        });
-        sweep(self.asked(positions), workers, GRAIN, |worker, block, ends| {
-            let terms = worker.terms.sized(block.len());
-            self.likelihood.log_ratio(block, from, to, terms, &mut worker.scratch);
-            let terms = match ends {
-                None => terms,
-                Some(ends) => {
-                    let persons = worker.mixed.sized(ends.persons());
-                    worker.fold.add_all(terms, 1, ends, persons);
-                    persons
-                }
-            };
-            match positions {
-                None => worker.moments.add(terms, clip),
-                Some(_) => worker.moments.add_with_squares(terms, clip),
-            }
-        });
-        Secret::seal(workers.iter().fold(Moments::default(), |total, worker| total.and(worker.moments)))
+        self.add(Summed::LogRatios { from, to, clip }, 0, positions, workers)?;
+        Ok(Secret::seal(total_moments(workers)))
     }
 
     /// Adds the asked records' clipped terms up, coordinate by coordinate, in lattice steps.
     ///
     /// The sums are left in the first worker, to save an allocation.
+    ///
+    /// # Errors
+    /// [`Refused::Unasked`].
     pub(crate) fn vector<'a>(
         &self,
         charged: &Charged<Sum<'_>>,
-        summed: &Terms<'_>,
+        terms: &Terms<'_>,
         positions: Option<&[u32]>,
         workers: &'a mut [Worker],
-    ) -> Secret<&'a [i64]> {
-        let (width, clip) = (summed.width(), charged.question().clip);
-        clear_sums(workers, width);
-        if let (Some(known), Some(worker)) = (summed.known(), workers.first_mut()) {
-            worker.sums.copy_from_slice(known);
-            return total_sums(workers);
-        }
-        workers.iter_mut().for_each(|worker| worker.fold.start(width + COUNT));
-        if let Some((gram, one)) = summed.gram(clip) {
-            workers.iter_mut().for_each(|worker| worker.open.start(width));
-            // A person of one row is a record.
-            let is_single = matches!(self.unit(), Unit::Person { most_rows: Some(1) });
-            sweep(self.asked(positions), workers, GRAIN, |worker, block, ends| match ends {
-                Some(ends) if !is_single => gram.add_persons(block, ends, clip.get(), one, worker),
-                Some(_) | None => gram.add(block, clip.get(), one, worker),
-            });
-            return total_sums(workers);
-        }
-        let mut affine =
-            workers.first_mut().map(|worker| std::mem::take(&mut worker.affine)).unwrap_or_default();
-        let is_affine = self.table.persons().is_none() && summed.affine(&mut affine);
-        let room = width * CHUNK;
-        sweep(self.asked(positions), workers, summed.grain(), |worker, block, ends| {
-            worker.partials.sized(room).fill(0);
-            if is_affine {
-                let gradients = Columns::new(block, &affine);
-                add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
-            } else {
-                let size = tile(width);
-                for (index, tile) in block.tiles(size).enumerate() {
-                    let ends = ends.map(|ends| ends.tile(index * size, tile.len()));
-                    let units = summed.write(tile, ends, worker);
-                    let gradients = Written::new(&worker.terms, units);
-                    add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
-                }
-            }
-            total(&worker.partials, &mut worker.sums);
-        });
-        if let Some(worker) = workers.first_mut() {
-            worker.affine = affine;
-        }
-        total_sums(workers)
+    ) -> Result<Secret<&'a [i64]>, Refused> {
+        let Sum { term, clip, .. } = *charged.question();
+        self.add(Summed::Terms { term, terms, clip }, terms.width(), positions, workers)?;
+        Ok(Secret::seal(total_sums(workers)))
     }
 
     /// Adds all records' clipped log-ratios up, candidate by candidate, in lattice steps around the range's middle.
+    ///
+    /// # Errors
+    /// [`Refused::Unasked`].
     pub(crate) fn candidates<'a>(
         &self,
         charged: &Charged<Choose<'_>>,
         workers: &'a mut [Worker],
-    ) -> Secret<&'a [i64]> {
-        let (question, constants) = (charged.question(), charged.constants());
-        clear_sums(workers, question.offsets.len());
-        workers.iter_mut().for_each(|worker| worker.fold.start(question.offsets.len()));
-        sweep(self.asked(None), workers, GRAIN, |worker, block, ends| {
-            let terms = worker.terms.sized(block.len());
-            let candidates = question.candidates.chunks_exact(self.dimension());
-            for (index, (sum, candidate)) in worker.sums.iter_mut().zip(candidates).enumerate() {
-                self.likelihood.log_ratio(block, question.reference, candidate, terms, &mut worker.scratch);
-                let terms = match ends {
-                    None => &mut *terms,
-                    Some(ends) => {
-                        let persons = worker.mixed.sized(ends.persons());
-                        worker.fold.add(index, terms, ends, persons);
-                        persons
-                    }
-                };
-                terms.iter_mut().for_each(|term| *term -= constants.centre);
-                let mut share = Moments::default();
-                share.add(terms, constants.clip);
-                *sum += share.sum();
-            }
-            if let Some(ends) = ends {
-                worker.fold.pass(ends);
-            }
-        });
-        total_sums(workers)
+    ) -> Result<Secret<&'a [i64]>, Refused> {
+        let Choose { reference, candidates, offsets, .. } = *charged.question();
+        let Choice { centre, clip, .. } = *charged.constants();
+        let summed = Summed::Candidates { reference, candidates, centre, clip };
+        self.add(summed, offsets.len(), None, workers)?;
+        Ok(Secret::seal(total_sums(workers)))
+    }
+
+    /// Lets all workers start from nothing and adds up what is asked for.
+    fn add(
+        &self,
+        summed: Summed<'_>,
+        width: usize,
+        positions: Option<&[u32]>,
+        workers: &mut [Worker],
+    ) -> Result<(), Refused> {
+        clear_sums(workers, width);
+        self.sweep().add(summed, &*self.likelihood, positions, workers)
+    }
+}
+
+/// What a sum over a table adds up, checked.
+///
+/// # Errors
+/// As [`Terms::new`].
+pub(crate) fn terms<'a>(
+    table: &'a Table,
+    likelihood: &'a dyn Likelihood,
+    term: Term<'a>,
+) -> Result<Terms<'a>, Refused> {
+    match (term, table.sweep().faults()) {
+        (Term::Faults, Some(width)) => Ok(Terms::counted(width, likelihood)),
+        _ => Terms::new(term, likelihood, table.schema()),
     }
 }
 
@@ -254,21 +205,4 @@ pub(crate) fn check_model(likelihood: &dyn Likelihood, schema: &Schema) -> Resul
         return Err(question("data.columns", "at least as many as the model reads"));
     }
     check_own_terms(likelihood, schema)
-}
-
-/// Makes room for `width` sums in every worker, all zero.
-fn clear_sums(workers: &mut [Worker], width: usize) {
-    workers.iter_mut().for_each(|worker| {
-        worker.sums.clear();
-        worker.sums.resize(width, 0);
-    });
-}
-
-/// Adds the workers' sums up, into the first worker.
-fn total_sums(workers: &mut [Worker]) -> Secret<&[i64]> {
-    let Some((first, others)) = workers.split_first_mut() else { return Secret::seal(&[]) };
-    for other in others {
-        first.sums.iter_mut().zip(&other.sums).for_each(|(sum, share)| *sum += share);
-    }
-    Secret::seal(&first.sums)
 }

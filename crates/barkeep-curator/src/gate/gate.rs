@@ -71,7 +71,7 @@ impl Gate {
         if rng.is_insecure() && curator.budget().is_private() {
             return Err(question("noise", "from the operating system, or the run marked NOT PRIVATE"));
         }
-        let (curator, workers) = (Arc::clone(curator), workers(curator.rows()));
+        let (curator, workers) = (Arc::clone(curator), workers(curator.sweep().rows()));
         Ok(Self { curator, chain, rng, workers, batch: Batch::new() })
     }
 
@@ -107,7 +107,7 @@ impl Ask for Gate {
         let curator = &*self.curator;
         let charged = curator.charge_decide(self.chain, asked)?;
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
-        let moments = curator.moments(&charged, positions, &mut self.workers);
+        let moments = curator.moments(&charged, positions, &mut self.workers)?;
         let Decision { unit, variance, noise } = *charged.constants();
         let coin = match noise {
             None => {
@@ -128,7 +128,7 @@ impl Ask for Gate {
         let curator = &*self.curator;
         let (terms, charged) = curator.charge_sum(self.chain, asked, Some(out.len()))?;
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
-        let sums = curator.vector(&charged, &terms, positions, &mut self.workers).open();
+        let sums = curator.vector(&charged, &terms, positions, &mut self.workers)?.open();
         let NoisySum { unit, noise, pair_noise } = *charged.constants();
         for (k, (out, &sum)) in out.iter_mut().zip(sums).enumerate() {
             let noise = if terms.is_pair(k) { pair_noise } else { noise };
@@ -141,7 +141,7 @@ impl Ask for Gate {
     fn choose(&mut self, asked: &Choose<'_>) -> Result<usize, Refused> {
         let curator = &*self.curator;
         let charged = curator.charge_choose(self.chain, asked)?;
-        let sums = curator.candidates(&charged, &mut self.workers).open();
+        let sums = curator.candidates(&charged, &mut self.workers)?.open();
         Ok(draw_candidate(&mut self.rng, sums, asked.offsets, charged.constants().worth))
     }
 }

@@ -1,6 +1,7 @@
 //! Fills a table with admitted records, row by row, from a file or from a frame in memory.
 
-use crate::records::table::{Filling, Table};
+use crate::records::stored::{Filling, Stored};
+use crate::records::table::Table;
 use barkeep_data::{
     Admission, Count, CsvOptions, Error, Frame, Roster, Schema, View, read_files, read_files_persons,
     read_frame, read_frame_persons, read_persons,
@@ -55,6 +56,11 @@ impl TableBuilder {
     /// # Errors
     /// If fewer rows than declared were added, or rows whose number is secret found no memory.
     pub fn finish(self) -> Result<Table, Error> {
+        Ok(self.stored()?.into())
+    }
+
+    /// The table in memory.
+    pub(super) fn stored(self) -> Result<Stored, Error> {
         self.filled()?.finish()
     }
 
@@ -93,7 +99,7 @@ impl Table {
     ) -> Result<Self, Error> {
         let mut filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
         read_files(paths, view, count, options, &mut filling, progress)?;
-        filling.finish()
+        Ok(filling.finish()?.into())
     }
 
     /// Reads several files whose rows belong to persons, as [`Table::read_persons`] reads one.
@@ -108,7 +114,7 @@ impl Table {
         most_rows: Option<u64>,
         options: CsvOptions,
     ) -> Result<Self, Error> {
-        Self::filled_by_person(view, count, most_rows, |filling| {
+        Self::filled_by_person(view, about(count), count, most_rows, |filling| {
             read_files_persons(paths, view, person, count, options, filling)
         })
     }
@@ -129,7 +135,7 @@ impl Table {
         most_rows: Option<u64>,
         options: CsvOptions,
     ) -> Result<Self, Error> {
-        Self::filled_by_person(view, count, most_rows, |filling| {
+        Self::filled_by_person(view, about(count), count, most_rows, |filling| {
             read_persons(path, view, person, count, options, filling)
         })
     }
@@ -146,7 +152,35 @@ impl Table {
     ) -> Result<Self, Error> {
         let mut filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
         read_frame(frame, view, count, &mut filling, progress)?;
-        filling.finish()
+        Ok(filling.finish()?.into())
+    }
+
+    /// Reads a frame that holds one shard of the records: any number of them, none included.
+    ///
+    /// `count` says how many records, or persons, all shards hold together; `person` names the column that says whose row it is,
+    /// where rows belong to persons.
+    ///
+    /// **Privacy.** The number of records of a shard is shown to nobody.
+    ///
+    /// # Errors
+    /// Those of [`barkeep_data::read_frame`], but for the number of records.
+    pub fn read_shard(
+        frame: &mut dyn Frame,
+        view: &View,
+        person: Option<&str>,
+        count: Count,
+        most_rows: Option<u64>,
+    ) -> Result<Self, Error> {
+        let any = Count::About(1);
+        let Some(person) = person else {
+            let filling = Filling::reserve(view.schema(), any)?.noting(view.source().width());
+            let mut filling = filling.of_all(count);
+            read_frame(frame, view, any, &mut filling, &mut |_| {})?;
+            return Ok(filling.finish()?.into());
+        };
+        Self::filled_by_person(view, any, count, most_rows, |filling| {
+            read_frame_persons(frame, view, person, any, filling)
+        })
     }
 
     /// Reads a frame whose rows belong to persons, as [`Table::read_persons`] reads a file.
@@ -160,24 +194,30 @@ impl Table {
         count: Count,
         most_rows: Option<u64>,
     ) -> Result<Self, Error> {
-        Self::filled_by_person(view, count, most_rows, |filling| {
+        Self::filled_by_person(view, about(count), count, most_rows, |filling| {
             read_frame_persons(frame, view, person, count, filling)
         })
     }
 
-    /// Takes any number of rows, and sorts them by person once `read` says whose they are.
+    /// Takes any number of rows, about as many as `rows` says, and sorts them by person once `read` says whose they are.
     fn filled_by_person(
         view: &View,
+        rows: Count,
         count: Count,
         most_rows: Option<u64>,
         read: impl FnOnce(&mut Filling) -> Result<Roster, Error>,
     ) -> Result<Self, Error> {
-        let rows = Count::About(count.declared());
         let mut filling = Filling::reserve(view.schema(), rows)?.noting(view.source().width());
         let roster = read(&mut filling)?;
         let noted = filling.take_noted();
-        filling.finish()?.by_person(&roster, most_rows, noted.as_deref().map(|noted| (noted, count)))
+        let noted = noted.as_deref().map(|noted| (noted, count));
+        Ok(filling.finish()?.by_person(&roster, most_rows, noted)?.into())
     }
+}
+
+/// Any number of rows, a guess of which is the number of persons.
+fn about(count: Count) -> Count {
+    Count::About(count.declared())
 }
 
 /// Builds a [`Table`] of persons with any number of rows each, row by row.
@@ -206,7 +246,7 @@ impl PersonsBuilder {
     /// # Errors
     /// As [`TableBuilder::new`].
     pub fn new(view: View, count: Count, most_rows: Option<u64>) -> Result<Self, Error> {
-        let rows = TableBuilder::viewed(view, Count::About(count.declared()))?;
+        let rows = TableBuilder::viewed(view, about(count))?;
         Ok(Self { rows, roster: Roster::new(count), count, most_rows })
     }
 
@@ -229,11 +269,8 @@ impl PersonsBuilder {
         }
         let mut filling = self.rows.filled()?;
         let noted = filling.take_noted();
-        filling.finish()?.by_person(
-            &self.roster,
-            self.most_rows,
-            noted.as_deref().map(|noted| (noted, self.count)),
-        )
+        let noted = noted.as_deref().map(|noted| (noted, self.count));
+        Ok(filling.finish()?.by_person(&self.roster, self.most_rows, noted)?.into())
     }
 
     fn wrong_count(&self) -> Error {

@@ -8,4 +8,5 @@ pub(crate) mod own_terms;
 pub(crate) mod passes;
 pub(crate) mod preconditions;
 pub(crate) mod scores;
+pub(crate) mod sweep;
 pub(crate) mod terms;

@@ -93,7 +93,7 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
 }
 
 /// Public numbers that questions are made of: maps of every column, and matrices of a regression's size.
-struct Public {
+pub(crate) struct Public {
     powers: Vec<Coordinate>,
     products: Vec<Coordinate>,
     centres: Vec<f64>,
@@ -105,7 +105,7 @@ struct Public {
 const EDGES: [f64; 4] = [0.3, 0.7, 1.5, 4.0];
 
 impl Public {
-    fn new(likelihood: &dyn Likelihood, schema: &Schema) -> Self {
+    pub(crate) fn new(likelihood: &dyn Likelihood, schema: &Schema) -> Self {
         let width = schema.width();
         let lines: Vec<Coordinate> = schema
             .columns()
@@ -141,7 +141,7 @@ impl Public {
 
     /// One term of each kind a sum can ask for, at θ: the list of what is tried. The match below names every kind, so that
     /// a new one is brought here.
-    fn every_term<'a>(&'a self, theta: &'a [f64]) -> Vec<Term<'a>> {
+    pub(crate) fn every_term<'a>(&'a self, theta: &'a [f64]) -> Vec<Term<'a>> {
         let coefficients = CentredScore {
             theta,
             block: ScoreBlock::Coefficients,
@@ -284,7 +284,7 @@ fn made_up_value(column: &Column, record: usize, place: usize) -> f64 {
 }
 
 /// A state with coordinates within ±`size`.
-fn made_up_theta(dimension: usize, size: f64) -> Vec<f64> {
+pub(crate) fn made_up_theta(dimension: usize, size: f64) -> Vec<f64> {
     (0..dimension as u64).map(|j| size * (2.0 * scattered(j, u64::MAX) - 1.0)).collect()
 }
 

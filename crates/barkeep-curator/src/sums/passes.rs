@@ -1,9 +1,10 @@
 //! Shows every asked record to a kernel once, in blocks, on as many threads as help; the result is the same on any.
 
 use crate::records::persons::Persons;
-use crate::records::table::{Blocks, STRIDE};
+use crate::records::stored::{Blocks, STRIDE};
 use crate::sums::fold::{Ends, Fold};
 use crate::sums::gram::OpenProducts;
+use crate::sums::lattice::Moments;
 use barkeep_data::{BLOCK, Block};
 use barkeep_model::{Affine, NodeRoom, Scratch};
 use rayon::prelude::*;
@@ -164,7 +165,7 @@ pub(crate) struct Worker {
     /// Partial sums of this worker's records, per coordinate.
     pub(crate) sums: Vec<i64>,
     /// Partial moments of this worker's records.
-    pub(crate) moments: crate::sums::lattice::Moments,
+    pub(crate) moments: Moments,
     /// Persons whose rows do not end in the block.
     pub(crate) fold: Fold,
     /// Their products.
@@ -204,6 +205,29 @@ impl<T> std::ops::Deref for Buffer<T> {
     fn deref(&self) -> &[T] {
         &self.values[self.start..self.start + self.length]
     }
+}
+
+/// Makes room for `width` sums in every worker, all zero.
+pub(crate) fn clear_sums(workers: &mut [Worker], width: usize) {
+    workers.iter_mut().for_each(|worker| {
+        worker.sums.clear();
+        worker.sums.resize(width, 0);
+        worker.moments = Moments::default();
+    });
+}
+
+/// Adds the workers' sums up, into the first worker.
+pub(crate) fn total_sums(workers: &mut [Worker]) -> &[i64] {
+    let Some((first, others)) = workers.split_first_mut() else { return &[] };
+    for other in others {
+        first.sums.iter_mut().zip(&other.sums).for_each(|(sum, share)| *sum += share);
+    }
+    &first.sums
+}
+
+/// Adds the workers' moments up.
+pub(crate) fn total_moments(workers: &[Worker]) -> Moments {
+    workers.iter().fold(Moments::default(), |total, worker| total.and(worker.moments))
 }
 
 /// As many workers as there are threads, or fewer if the records are few.

@@ -30,8 +30,8 @@ enum Written<'a> {
         weight: f64,
     },
     Statistics(Box<dyn RecordStatistics + 'a>),
-    /// Sums that were added up when the records were admitted.
-    Counted(&'a [i64]),
+    /// What was added up when the records were admitted.
+    Counted,
     Columns(&'a [Coordinate], Option<u64>),
     Gram(Gram<'a>),
     Centred(Box<Scorer<'a>>),
@@ -132,15 +132,14 @@ impl<'a> Terms<'a> {
         Ok(Self { likelihood, written, width })
     }
 
-    /// Sums that are known already: the curator's alone to hand over.
-    pub(crate) fn counted(sums: &'a [i64], likelihood: &'a dyn Likelihood) -> Self {
-        Self { likelihood, written: Written::Counted(sums), width: sums.len() }
+    /// As many sums that were added up when the records were admitted: the curator's alone to ask for.
+    pub(crate) fn counted(width: usize, likelihood: &'a dyn Likelihood) -> Self {
+        Self { likelihood, written: Written::Counted, width }
     }
 
-    /// The sums over all records, where they are known already.
-    pub(crate) fn known(&self) -> Option<&'a [i64]> {
-        let Written::Counted(sums) = self.written else { return None };
-        Some(sums)
+    /// Whether the sums are known already.
+    pub(crate) fn is_counted(&self) -> bool {
+        matches!(self.written, Written::Counted)
     }
 
     /// The number of entries of one record's term.
@@ -181,7 +180,7 @@ impl<'a> Terms<'a> {
                 by_person(tile, ends, self.width, worker)
             }
             // Never written record by record.
-            Written::Counted(_) => 0,
+            Written::Counted => 0,
             Written::Columns(coordinates, most_rows) => {
                 let own = powers_width(coordinates, None);
                 // All the room there will be: a buffer that grows does not keep its contents in place.
@@ -234,7 +233,7 @@ impl<'a> Terms<'a> {
             Written::Gradient { .. }
             | Written::Score { .. }
             | Written::Statistics(_)
-            | Written::Counted(_)
+            | Written::Counted
             | Written::Columns(..)
             | Written::Gram(_)
             | Written::Shifted { .. } => GRAIN,

@@ -1,6 +1,7 @@
 //! Must not compile: whatever would let a record, a sum, a secret or a second budget out.
 
 use barkeep_curator::insecure::SharedTable;
+use barkeep_curator::partials::{Partial, Shard};
 use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Secret, Table, TableBuilder};
 use barkeep_data::{Admission, Block};
 use barkeep_model::Likelihood;
@@ -10,16 +11,12 @@ use std::sync::Arc;
 pub mod tables {
     use super::*;
 
-    pub fn blocks(table: &Table) {
-        let _ = table.blocks(); //~ error[E0624]: method `blocks` is private
-    }
-
-    pub fn values(table: &Table) -> &[f64] {
-        &table.values //~ error[E0616]: field `values` of struct `barkeep_curator::Table` is private
+    pub fn held(table: &Table) {
+        let _ = &table.held; //~ error[E0616]: field `held` of struct `barkeep_curator::Table` is private
     }
 
     pub fn count(table: &Table) -> usize {
-        table.records() //~ error[E0624]: method `records` is private
+        table.sweep().records() //~ error[E0624]: method `sweep` is private
     }
 
     pub fn compare(one: &Table, other: &Table) -> bool {
@@ -56,6 +53,34 @@ pub mod tables {
 
     pub fn serialise_block<Format: Serializer>(records: &Block<'_>, format: Format) {
         let _ = Serialize::serialize(records, format); //~ error[E0277]: the trait bound `barkeep_data::Block<'_>: serde::Serialize` is not satisfied
+    }
+}
+
+pub mod partials {
+    use super::*;
+
+    pub fn clone(partial: &Partial) -> Partial {
+        Clone::clone(partial) //~ error[E0277]: the trait bound `barkeep_curator::partials::Partial: Clone` is not satisfied
+    }
+
+    pub fn compare(one: Partial, other: Partial) -> bool {
+        one == other //~ error[E0369]: binary operation `==` cannot be applied to type `barkeep_curator::partials::Partial`
+    }
+
+    pub fn print(partial: &Partial) {
+        println!("{:?}", partial); //~ error[E0277]: `barkeep_curator::partials::Partial` doesn't implement `Debug`
+    }
+
+    pub fn print_shard(shard: &Shard) {
+        println!("{:?}", shard); //~ error[E0277]: `barkeep_curator::partials::Shard` doesn't implement `Debug`
+    }
+
+    pub fn serialise<Format: Serializer>(partial: &Partial, format: Format) {
+        let _ = Serialize::serialize(partial, format); //~ error[E0277]: the trait bound `barkeep_curator::partials::Partial: serde::Serialize` is not satisfied
+    }
+
+    pub fn table(shard: &Shard) -> &Table {
+        &shard.table //~ error[E0616]: field `table` of struct `barkeep_curator::partials::Shard` is private
     }
 }
 

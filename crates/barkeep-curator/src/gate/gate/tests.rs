@@ -67,10 +67,10 @@ fn secrets(gate: &mut Gate, dimension: usize, positions: Option<&[u32]>) -> (i64
     };
     let question = decide(dimension, Sampling::Full, &Rule::Barker);
     let charged = curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap();
-    let moments: Moments = curator.moments(&charged, positions, &mut gate.workers).open();
+    let moments: Moments = curator.moments(&charged, positions, &mut gate.workers).unwrap().open();
     let vectors = [sum(dimension, Sampling::Full, 1.0), score(dimension, 1.0)].map(|question| {
         let terms = curator.terms(question.term).unwrap();
-        curator.vector(&paid(question), &terms, positions, &mut gate.workers).open().to_vec()
+        curator.vector(&paid(question), &terms, positions, &mut gate.workers).unwrap().open().to_vec()
     });
     (moments.sum(), moments.squares(), vectors)
 }

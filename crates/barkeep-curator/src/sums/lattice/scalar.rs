@@ -43,6 +43,11 @@ impl Moments {
         }
     }
 
+    /// The moments of records that are known by their sum alone: all records, whose squares nobody asks for.
+    pub(crate) fn of_sum(sum: i64) -> Self {
+        Self { sum, squares: 0 }
+    }
+
     /// The moments of both sets of records.
     pub(crate) fn and(self, other: Self) -> Self {
         Self { sum: self.sum + other.sum, squares: self.squares + other.squares }

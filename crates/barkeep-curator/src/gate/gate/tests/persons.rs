@@ -80,7 +80,7 @@ fn chosen(gate: &mut Gate, dimension: usize) -> Vec<i64> {
     };
     let charged = curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap();
     let workers: &mut [Worker] = &mut gate.workers;
-    curator.candidates(&charged, workers).open().to_vec()
+    curator.candidates(&charged, workers).unwrap().open().to_vec()
 }
 
 proptest! {
@@ -171,7 +171,7 @@ fn averaged(gate: &mut Gate, dimension: usize, radius: f64) -> [Vec<i64>; 2] {
         let question = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
         let charged = curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap();
         let terms = curator.terms(term).unwrap();
-        curator.vector(&charged, &terms, None, &mut gate.workers).open().to_vec()
+        curator.vector(&charged, &terms, None, &mut gate.workers).unwrap().open().to_vec()
     })
 }
 

@@ -9,17 +9,17 @@ fn value(i: usize, j: usize) -> f64 {
     (i * 64 + j) as f64
 }
 
-fn table(records: usize, width: usize) -> Table {
+fn table(records: usize, width: usize) -> Stored {
     counted(records, width, Count::Exactly(records))
 }
 
-fn counted(records: usize, width: usize, count: Count) -> Table {
+fn counted(records: usize, width: usize, count: Count) -> Stored {
     let schema = Schema::unbounded((0..width).map(|j| format!("c{j}"))).unwrap();
     let mut builder = TableBuilder::viewed(View::all(schema), count).unwrap();
     for i in 0..records {
         builder.push_row(&(0..width).map(|j| value(i, j)).collect::<Vec<_>>()).unwrap();
     }
-    builder.finish().unwrap()
+    builder.stored().unwrap()
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn refuses_wrong_counts_and_widths() {
     assert_eq!(builder.push_row(&[1.0]), Err(Error::Width { columns: 2 }));
     builder.push_row(&[1.0, 2.0]).unwrap();
     assert_eq!(builder.push_row(&[1.0, 2.0]), Err(Error::Rows { declared: 1 }));
-    assert_eq!(builder.finish().unwrap().records(), 1);
+    assert_eq!(builder.stored().unwrap().records(), 1);
     let builder = TableBuilder::new(Schema::unbounded(["a"]).unwrap(), 2).unwrap();
     assert!(matches!(builder.finish(), Err(Error::Rows { declared: 2 })));
 }

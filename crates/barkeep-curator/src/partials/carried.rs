@@ -1,0 +1,281 @@
+//! Carries what is asked from driver to worker: the public content of a question, as lists of numbers.
+
+use super::wire::{Reader, length};
+use crate::sums::coordinates::{Coordinate, Curve};
+use crate::sums::sweep::Summed;
+use crate::{Clip, Precondition, Term};
+use barkeep_model::{CentredScore, ScoreBlock};
+
+/// What is asked of a shard, with numbers of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Carried {
+    kind: Kind,
+    /// What a gradient is mapped by, or which parameters a score is of.
+    form: Form,
+    /// The question's clip first, where it has one.
+    numbers: Vec<f64>,
+    lists: Vec<Vec<f64>>,
+    coordinates: Vec<Coordinate>,
+    most_rows: Option<u64>,
+}
+
+/// What a shard is asked.
+pub(super) enum Asked<'a> {
+    /// How many records, or persons, there are.
+    Count,
+    LogRatios {
+        from: &'a [f64],
+        to: &'a [f64],
+        clip: Clip,
+    },
+    Term {
+        term: Term<'a>,
+        clip: Clip,
+    },
+    Candidates {
+        reference: &'a [f64],
+        candidates: &'a [f64],
+        centre: f64,
+        clip: Clip,
+    },
+}
+
+macro_rules! bytes {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $byte:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        enum $name { $($variant),* }
+
+        impl $name {
+            fn byte(self) -> u8 {
+                match self { $(Self::$variant => $byte),* }
+            }
+
+            fn of(byte: u8) -> Option<Self> {
+                match byte { $($byte => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+bytes! {
+    /// What is asked, by the byte that stands for it.
+    Kind {
+        Count = 0, LogRatios = 1, Candidates = 2, Gradient = 3, Score = 4, Statistics = 5, Columns = 6, Gram = 7,
+        Centred = 8, Tail = 9, Shifted = 10, Faults = 11,
+    }
+}
+
+bytes! {
+    /// How gradients are mapped, or which parameters a score is of.
+    Form { None = 0, Identity = 1, Diagonal = 2, Dense = 3, Coefficients = 4, Nuisance = 5 }
+}
+
+impl Carried {
+    /// The question how many records there are.
+    pub(super) fn count() -> Self {
+        Self::new(Kind::Count, Form::None, &[], &[])
+    }
+
+    fn new(kind: Kind, form: Form, numbers: &[f64], lists: &[&[f64]]) -> Self {
+        let lists = lists.iter().map(|list| list.to_vec()).collect();
+        Self { kind, form, numbers: numbers.to_vec(), lists, coordinates: Vec::new(), most_rows: None }
+    }
+
+    /// What is to be summed.
+    pub(super) fn of(summed: Summed<'_>) -> Self {
+        match summed {
+            Summed::LogRatios { from, to, clip } => {
+                Self::new(Kind::LogRatios, Form::None, &[clip.get()], &[from, to])
+            }
+            Summed::Candidates { reference, candidates, centre, clip } => {
+                let numbers = [clip.get(), centre];
+                Self::new(Kind::Candidates, Form::None, &numbers, &[reference, candidates])
+            }
+            Summed::Terms { term, clip, .. } => Self::of_term(term, clip.get()),
+        }
+    }
+
+    fn of_term(term: Term<'_>, clip: f64) -> Self {
+        match term {
+            Term::Gradient { theta, precondition } => {
+                let (form, matrix) = mapped(precondition);
+                Self::new(Kind::Gradient, form, &[clip], &[theta, matrix])
+            }
+            Term::Score { theta, precondition, weight } => {
+                let (form, matrix) = mapped(precondition);
+                Self::new(Kind::Score, form, &[clip, weight], &[theta, matrix])
+            }
+            Term::Statistics => Self::new(Kind::Statistics, Form::None, &[clip], &[]),
+            Term::Columns { coordinates, most_rows } => {
+                let coordinates = coordinates.to_vec();
+                Self { coordinates, most_rows, ..Self::new(Kind::Columns, Form::None, &[clip], &[]) }
+            }
+            Term::Gram { coordinates, centres, spreads } => {
+                let lists = [centres, spreads];
+                let coordinates = coordinates.to_vec();
+                Self { coordinates, ..Self::new(Kind::Gram, Form::None, &[clip], &lists) }
+            }
+            Term::Centred(score) => {
+                let lists = [score.theta, score.whitening];
+                Self::new(Kind::Centred, block(score), &[clip, score.clip], &lists)
+            }
+            Term::Tail { score, edges } => {
+                let lists = [score.theta, score.whitening, edges];
+                Self::new(Kind::Tail, block(score), &[clip, score.clip], &lists)
+            }
+            Term::Shifted { theta, precondition, clip: own, centre } => {
+                let (form, matrix) = mapped(precondition);
+                Self::new(Kind::Shifted, form, &[clip, own], &[theta, matrix, centre])
+            }
+            Term::Faults => Self::new(Kind::Faults, Form::None, &[clip], &[]),
+        }
+    }
+
+    /// What is asked; none where the parts do not make a question.
+    pub(super) fn asked(&self) -> Option<Asked<'_>> {
+        if self.kind == Kind::Count {
+            return Some(Asked::Count);
+        }
+        let number = |place: usize| self.numbers.get(place).copied();
+        let list = |place: usize| self.lists.get(place).map(Vec::as_slice);
+        let clip = Clip::new(number(0)?).ok()?;
+        let coordinates = &self.coordinates[..];
+        let term = match self.kind {
+            Kind::Count => return Some(Asked::Count),
+            Kind::LogRatios => return Some(Asked::LogRatios { from: list(0)?, to: list(1)?, clip }),
+            Kind::Candidates => {
+                let (reference, candidates, centre) = (list(0)?, list(1)?, number(1)?);
+                return Some(Asked::Candidates { reference, candidates, centre, clip });
+            }
+            Kind::Gradient => Term::Gradient { theta: list(0)?, precondition: self.precondition(list(1)?)? },
+            Kind::Score => Term::Score {
+                theta: list(0)?,
+                precondition: self.precondition(list(1)?)?,
+                weight: number(1)?,
+            },
+            Kind::Statistics => Term::Statistics,
+            Kind::Columns => Term::Columns { coordinates, most_rows: self.most_rows },
+            Kind::Gram => Term::Gram { coordinates, centres: list(0)?, spreads: list(1)? },
+            Kind::Centred => Term::Centred(self.score(list(0)?, list(1)?, number(1)?)?),
+            Kind::Tail => Term::Tail { score: self.score(list(0)?, list(1)?, number(1)?)?, edges: list(2)? },
+            Kind::Shifted => Term::Shifted {
+                theta: list(0)?,
+                precondition: self.precondition(list(1)?)?,
+                clip: number(1)?,
+                centre: list(2)?,
+            },
+            Kind::Faults => Term::Faults,
+        };
+        Some(Asked::Term { term, clip })
+    }
+
+    fn precondition<'a>(&self, matrix: &'a [f64]) -> Option<Precondition<'a>> {
+        match self.form {
+            Form::Identity => Some(Precondition::Identity),
+            Form::Diagonal => Some(Precondition::Diagonal(matrix)),
+            Form::Dense => Some(Precondition::Dense(matrix)),
+            Form::None | Form::Coefficients | Form::Nuisance => None,
+        }
+    }
+
+    fn score<'a>(&self, theta: &'a [f64], whitening: &'a [f64], clip: f64) -> Option<CentredScore<'a>> {
+        let block = match self.form {
+            Form::Coefficients => ScoreBlock::Coefficients,
+            Form::Nuisance => ScoreBlock::Nuisance,
+            Form::None | Form::Identity | Form::Diagonal | Form::Dense => return None,
+        };
+        Some(CentredScore { theta, block, whitening, clip })
+    }
+
+    /// Appends it to bytes.
+    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend([self.kind.byte(), self.form.byte()]);
+        write_list(bytes, &self.numbers);
+        length(bytes, self.lists.len());
+        self.lists.iter().for_each(|list| write_list(bytes, list));
+        length(bytes, self.coordinates.len());
+        for one in &self.coordinates {
+            let (curve, number, column) = match one.curve {
+                Curve::Line => (0, 0.0, None),
+                Curve::Log { plus } => (1, plus, None),
+                Curve::Root => (2, 0.0, None),
+                Curve::Share { column, fixed } => (3, fixed, column),
+            };
+            bytes.extend([curve, u8::from(one.squared)]);
+            bytes.extend((one.column as u64).to_le_bytes());
+            write_option(bytes, column.map(|column| column as u64));
+            for number in [number, one.scale, one.shift] {
+                bytes.extend(number.to_bits().to_le_bytes());
+            }
+        }
+        write_option(bytes, self.most_rows);
+    }
+
+    /// Reads what [`Carried::write`] wrote, to the end; none where it is something else.
+    pub(super) fn read(mut reader: Reader<'_>) -> Option<Self> {
+        let reader = &mut reader;
+        let (kind, form) = (Kind::of(reader.byte()?)?, Form::of(reader.byte()?)?);
+        let numbers = read_list(reader)?;
+        let lists = (0..reader.four()?).map(|_| read_list(reader)).collect::<Option<_>>()?;
+        let coordinates = (0..reader.four()?).map(|_| read_coordinate(reader)).collect::<Option<_>>()?;
+        let most_rows = read_option(reader)?;
+        reader.is_at_end().then_some(Self { kind, form, numbers, lists, coordinates, most_rows })
+    }
+}
+
+fn mapped(precondition: Precondition<'_>) -> (Form, &[f64]) {
+    match precondition {
+        Precondition::Identity => (Form::Identity, &[]),
+        Precondition::Diagonal(entries) => (Form::Diagonal, entries),
+        Precondition::Dense(entries) => (Form::Dense, entries),
+    }
+}
+
+fn block(score: CentredScore<'_>) -> Form {
+    match score.block {
+        ScoreBlock::Coefficients => Form::Coefficients,
+        ScoreBlock::Nuisance => Form::Nuisance,
+    }
+}
+
+fn write_list(bytes: &mut Vec<u8>, list: &[f64]) {
+    length(bytes, list.len());
+    list.iter().for_each(|number| bytes.extend(number.to_bits().to_le_bytes()));
+}
+
+fn read_list(reader: &mut Reader<'_>) -> Option<Vec<f64>> {
+    (0..reader.four()?).map(|_| reader.number()).collect()
+}
+
+fn write_option(bytes: &mut Vec<u8>, option: Option<u64>) {
+    bytes.push(u8::from(option.is_some()));
+    bytes.extend(option.unwrap_or(0).to_le_bytes());
+}
+
+fn read_option(reader: &mut Reader<'_>) -> Option<Option<u64>> {
+    let (is_some, number) = (reader.byte()?, reader.eight()?);
+    match is_some {
+        0 => Some(None),
+        1 => Some(Some(number)),
+        _ => None,
+    }
+}
+
+fn read_coordinate(reader: &mut Reader<'_>) -> Option<Coordinate> {
+    let (curve, squared) = (reader.byte()?, reader.byte()? == 1);
+    let column = usize::try_from(reader.eight()?).ok()?;
+    let other = match read_option(reader)? {
+        Some(other) => Some(usize::try_from(other).ok()?),
+        None => None,
+    };
+    let (number, scale, shift) = (reader.number()?, reader.number()?, reader.number()?);
+    let curve = match curve {
+        0 => Curve::Line,
+        1 => Curve::Log { plus: number },
+        2 => Curve::Root,
+        3 => Curve::Share { column: other, fixed: number },
+        _ => return None,
+    };
+    Some(Coordinate { column, curve, scale, shift, squared })
+}

@@ -1,0 +1,255 @@
+//! Holds records in one aligned allocation of column-major blocks that only this crate can open.
+
+use crate::MOST_RECORDS;
+use crate::records::faults::FaultSums;
+use crate::records::persons::Persons;
+use barkeep_data::{BLOCK, Block, Count, Error, Fault, Roster, Schema, Sink, Unit};
+
+/// The number of f64 in a cache line and in the widest vector register.
+const LANES: usize = 8;
+
+/// The distance between two columns of a full block: a line more than [`BLOCK`], because columns exactly
+/// 8 KiB apart fall on the same cache sets and evict each other.
+pub(crate) const STRIDE: usize = BLOCK + LANES;
+
+/// What fills the space between columns; no view reaches it.
+const PADDING: f64 = 0.0;
+
+/// Records in memory, admitted by the schema: every value is finite and inside its column's range.
+///
+/// Memory is n·d·8 bytes for d columns a model sees, 0.8 % of it more between columns, and at most seven values a
+/// column at the end; up to twice that where the number of records is secret and above the public guess, and while rows are
+/// sorted by person.
+///
+/// **Privacy.** There is no `Debug`, `Clone`, `Serialize` or `PartialEq`.
+pub(crate) struct Stored {
+    schema: Schema,
+    /// Rows.
+    records: usize,
+    /// Whose rows they are; `None` where each is a record of its own.
+    persons: Option<Persons>,
+    /// How many cells were invalid or clamped; only where they were noted.
+    faults: Option<FaultSums>,
+    /// Lines before the first one that starts at a multiple of 64 bytes are skipped by `offset`.
+    values: Vec<f64>,
+    offset: usize,
+}
+
+impl Stored {
+    /// The number of records, or of persons where rows belong to persons; secret where neighbours add or remove one.
+    pub(crate) fn records(&self) -> usize {
+        self.persons.as_ref().map_or(self.records, Persons::len)
+    }
+
+    /// What a neighbouring data set differs in.
+    pub(crate) fn unit(&self) -> Unit {
+        self.persons.as_ref().map_or(Unit::Record, Persons::unit)
+    }
+
+    /// The number of rows; secret where a person may have several.
+    pub(crate) fn rows(&self) -> usize {
+        self.records
+    }
+
+    /// Whose rows they are; `None` where each is a record of its own.
+    pub(crate) fn persons(&self) -> Option<&Persons> {
+        self.persons.as_ref()
+    }
+
+    /// The number of columns of the file whose faults were noted, and their sums.
+    pub(crate) fn faults(&self) -> Option<&[i64]> {
+        self.faults.as_ref().map(FaultSums::sums)
+    }
+
+    /// The same rows sorted by person, of each at most the first `most_rows`. Needs the memory of both tables meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Room`] if there is not enough. No error says how many rows there are.
+    pub(super) fn by_person(
+        self,
+        roster: &Roster,
+        most_rows: Option<u64>,
+        noted: Option<(&[Vec<Fault>], Count)>,
+    ) -> Result<Self, Error> {
+        let (persons, places) = Persons::sort(roster, most_rows);
+        let blocks = self.blocks();
+        // Its message would show the number of rows.
+        let count = Count::About(places.len().max(1));
+        let mut sorted = Filling::reserve(&self.schema, count).map_err(|_| Error::Room)?;
+        for places in places.chunks(BLOCK) {
+            sorted.take(places.len(), &mut |column, out| {
+                for (out, place) in out.iter_mut().zip(places) {
+                    let values = blocks.get(place / BLOCK).column(column);
+                    *out = values.get(place % BLOCK).copied().unwrap_or(f64::NAN);
+                }
+            });
+        }
+        let sorted = sorted.finish()?;
+        let faults = noted.map(|(noted, count)| FaultSums::new(noted, Some((&persons, &places)), count));
+        Ok(Self { persons: Some(persons), faults, ..sorted })
+    }
+
+    /// What is publicly known of the columns.
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The records themselves.
+    pub(crate) fn blocks(&self) -> Blocks<'_> {
+        let values = self.values.get(self.offset..).unwrap_or(&[]);
+        Blocks { values, width: self.schema.width(), records: self.records }
+    }
+}
+
+/// All records of a [`Stored`] table, block by block: every block but the last holds [`BLOCK`] records.
+#[derive(Clone, Copy)]
+pub(crate) struct Blocks<'a> {
+    values: &'a [f64],
+    width: usize,
+    records: usize,
+}
+
+impl<'a> Blocks<'a> {
+    /// The number of blocks.
+    pub(crate) fn len(self) -> usize {
+        self.records.div_ceil(BLOCK)
+    }
+
+    /// Block `index`; record i of the table is record i mod [`BLOCK`] of block i / [`BLOCK`].
+    ///
+    /// Past the end it is an empty block.
+    pub(crate) fn get(self, index: usize) -> Block<'a> {
+        let length = self.records.saturating_sub(index.saturating_mul(BLOCK)).min(BLOCK);
+        let stride = stride(length);
+        let start = index.saturating_mul(STRIDE * self.width);
+        let values = self.values.get(start..).and_then(|rest| rest.get(..stride * self.width));
+        Block::over(values.unwrap_or(&[]), stride, length)
+    }
+}
+
+/// The distance between two columns of a block of `length` records.
+fn stride(length: usize) -> usize {
+    if length == BLOCK { STRIDE } else { length.next_multiple_of(LANES) }
+}
+
+/// A table that is not complete yet.
+pub(crate) struct Filling {
+    table: Stored,
+    /// Whether a record found no room; none is kept then.
+    overflowed: bool,
+    count: Count,
+    /// What is wrong with the cells of each column of the file, where that is noted.
+    noted: Option<Vec<Vec<Fault>>>,
+}
+
+impl Filling {
+    /// Reserves the memory for as many records as are declared.
+    ///
+    /// # Errors
+    /// [`Error::Data`] if that is 0 or above 2³², [`Error::Memory`] if there is not enough memory.
+    pub(crate) fn reserve(schema: &Schema, count: Count) -> Result<Self, Error> {
+        let records = count.declared();
+        if records == 0 {
+            return Err(Error::Data { key: "records", requirement: "must be at least 1" });
+        }
+        if records as u64 > MOST_RECORDS {
+            return Err(Error::Data { key: "records", requirement: "must be at most 4294967296" });
+        }
+        let columns = schema.width();
+        let too_large = || Error::Memory { records, columns };
+        let lines = (records / BLOCK).checked_mul(STRIDE).map(|full| full + stride(records % BLOCK));
+        let total = lines.and_then(|lines| lines.checked_mul(columns));
+        let (values, offset) = total.and_then(aligned).ok_or_else(too_large)?;
+        let table =
+            Stored { schema: schema.clone(), records: 0, persons: None, faults: None, values, offset };
+        Ok(Self { table, overflowed: false, count, noted: None })
+    }
+
+    /// Counts faults as a table of this many records does, of which these are a shard.
+    pub(super) fn of_all(self, count: Count) -> Self {
+        Self { count, ..self }
+    }
+
+    /// Notes what is wrong with cells of a file of this many columns: a byte a cell, until the table is complete.
+    pub(crate) fn noting(mut self, columns: usize) -> Self {
+        self.noted = Some(vec![Vec::new(); columns]);
+        self
+    }
+
+    /// What was noted.
+    pub(super) fn take_noted(&mut self) -> Option<Vec<Vec<Fault>>> {
+        self.noted.take()
+    }
+
+    /// The table. The caller has seen to it that every record was handed over.
+    ///
+    /// # Errors
+    /// [`Error::Room`] if the number of records was not declared, and they were too many.
+    pub(crate) fn finish(mut self) -> Result<Stored, Error> {
+        let count = self.count;
+        self.table.faults = self.noted.take().map(|noted| FaultSums::new(&noted, None, count));
+        if self.overflowed { Err(Error::Room) } else { Ok(self.table) }
+    }
+
+    /// Makes room for this many more values, by moving all to twice the memory where it is short.
+    fn grow(&mut self, more: usize) -> Option<()> {
+        let Stored { values, offset, .. } = &mut self.table;
+        let needed = values.len().checked_add(more)?;
+        if needed > values.capacity() {
+            let (mut moved, start) = aligned(needed.checked_mul(2)?)?;
+            moved.extend_from_slice(values.get(*offset..)?);
+            (*values, *offset) = (moved, start);
+        }
+        Some(())
+    }
+
+    /// Takes records as [`Sink::take`] does, if there is room for them.
+    fn try_take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64])) -> Option<()> {
+        let stride = stride(records);
+        let more = stride.checked_mul(self.table.schema.width())?;
+        if (self.table.records + records) as u64 > MOST_RECORDS {
+            return None;
+        }
+        self.grow(more)?;
+        let start = self.table.values.len();
+        self.table.values.resize(start + more, PADDING);
+        let slots = self.table.values.get_mut(start..)?.chunks_exact_mut(stride);
+        for (index, slots) in slots.enumerate() {
+            write(index, &mut slots[..records]);
+        }
+        self.table.records += records;
+        Some(())
+    }
+}
+
+impl Sink for Filling {
+    fn note(&mut self, column: usize, faults: &[Fault]) {
+        let Some(noted) = self.noted.as_mut().and_then(|noted| noted.get_mut(column)) else { return };
+        match noted.try_reserve(faults.len()) {
+            Ok(()) => noted.extend_from_slice(faults),
+            Err(_) => self.overflowed = true,
+        }
+    }
+
+    fn take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64])) {
+        if !self.overflowed && self.try_take(records, write).is_none() {
+            self.overflowed = true;
+            self.table.values = Vec::new();
+        }
+    }
+}
+
+/// An empty vector with room for `total` values from a cache line's start on, and what it skips to get there.
+///
+/// It must not grow beyond that room: its address would change.
+fn aligned(total: usize) -> Option<(Vec<f64>, usize)> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(total.checked_add(LANES)?).ok()?;
+    let pointer: *const f64 = values.as_ptr();
+    let offset = pointer.align_offset(LANES * size_of::<f64>()).min(LANES - 1);
+    values.resize(offset, PADDING);
+    Some((values, offset))
+}
+
+#[cfg(test)]
+mod tests;

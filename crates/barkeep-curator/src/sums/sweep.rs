@@ -1,0 +1,202 @@
+//! Adds integer sums over all records up, wherever the records are: the one way from a charged question to a secret sum.
+
+use crate::records::stored::Stored;
+use crate::sums::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
+use crate::sums::passes::{Asked, GRAIN, Worker, sweep};
+use crate::sums::terms::{COUNT, Terms, tile};
+use crate::{Clip, Refused, Term};
+use barkeep_data::Unit;
+use barkeep_model::Likelihood;
+
+/// What is added up over the records; all of it public.
+#[derive(Clone, Copy)]
+pub(crate) enum Summed<'a> {
+    /// Clipped log-ratios, into the workers' moments.
+    LogRatios { from: &'a [f64], to: &'a [f64], clip: Clip },
+    /// Clipped terms, coordinate by coordinate, into the workers' sums. `terms` is `term`, checked.
+    Terms { term: Term<'a>, terms: &'a Terms<'a>, clip: Clip },
+    /// Clipped log-ratios less `centre`, candidate by candidate, into the workers' sums.
+    Candidates { reference: &'a [f64], candidates: &'a [f64], centre: f64, clip: Clip },
+}
+
+/// Records that can be asked, in whatever way they are kept.
+///
+/// **Privacy.** What [`add`](Sweep::add) leaves in the workers is a secret, and so is the number of records where neighbours add
+/// or remove one. Whether it fails must not depend on what records say.
+pub(crate) trait Sweep: Send + Sync {
+    /// What a neighbouring data set differs in.
+    fn unit(&self) -> Unit;
+
+    /// The number of records, or of persons.
+    fn records(&self) -> usize;
+
+    /// The number of rows in this machine's memory at a time: what is worth sharing out among threads.
+    fn rows(&self) -> usize;
+
+    /// How many sums of faults there are, where they were counted.
+    fn faults(&self) -> Option<usize>;
+
+    /// Whether single records can be asked.
+    fn takes_batches(&self) -> bool;
+
+    /// Adds what every asked record, or person, contributes to the workers' sums or moments: exact integers, the same in
+    /// total however records and workers are divided.
+    ///
+    /// # Errors
+    /// [`Refused::Unasked`] if not every record could be asked; what was added up then means nothing.
+    fn add(
+        &self,
+        summed: Summed<'_>,
+        likelihood: &dyn Likelihood,
+        positions: Option<&[u32]>,
+        workers: &mut [Worker],
+    ) -> Result<(), Refused>;
+}
+
+/// Records in memory, shared out among threads.
+impl Sweep for Stored {
+    fn unit(&self) -> Unit {
+        self.unit()
+    }
+
+    fn records(&self) -> usize {
+        self.records()
+    }
+
+    fn rows(&self) -> usize {
+        self.rows()
+    }
+
+    fn faults(&self) -> Option<usize> {
+        self.faults().map(<[i64]>::len)
+    }
+
+    fn takes_batches(&self) -> bool {
+        true
+    }
+
+    fn add(
+        &self,
+        summed: Summed<'_>,
+        likelihood: &dyn Likelihood,
+        positions: Option<&[u32]>,
+        workers: &mut [Worker],
+    ) -> Result<(), Refused> {
+        let (blocks, persons) = (self.blocks(), self.persons());
+        let asked = Asked { blocks, persons, positions, columns: likelihood.columns() };
+        match summed {
+            Summed::LogRatios { from, to, clip } => {
+                add_log_ratios(asked, likelihood, (from, to), clip, workers);
+            }
+            Summed::Terms { terms, clip, .. } => match (terms.is_counted(), self.faults()) {
+                (true, Some(counted)) => {
+                    let sums = workers.first_mut().map(|worker| &mut worker.sums[..]).unwrap_or_default();
+                    sums.iter_mut().zip(counted).for_each(|(sum, counted)| *sum += counted);
+                }
+                (true | false, _) => add_terms(asked, self.unit(), terms, clip, workers),
+            },
+            Summed::Candidates { reference, candidates, centre, clip } => {
+                add_candidates(asked, likelihood, (reference, candidates), centre, clip, workers);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn add_log_ratios(
+    asked: Asked<'_>,
+    likelihood: &dyn Likelihood,
+    (from, to): (&[f64], &[f64]),
+    clip: Clip,
+    workers: &mut [Worker],
+) {
+    workers.iter_mut().for_each(|worker| worker.fold.start(1));
+    sweep(asked, workers, GRAIN, |worker, block, ends| {
+        let terms = worker.terms.sized(block.len());
+        likelihood.log_ratio(block, from, to, terms, &mut worker.scratch);
+        let terms = match ends {
+            None => terms,
+            Some(ends) => {
+                let persons = worker.mixed.sized(ends.persons());
+                worker.fold.add_all(terms, 1, ends, persons);
+                persons
+            }
+        };
+        match asked.positions {
+            None => worker.moments.add(terms, clip),
+            Some(_) => worker.moments.add_with_squares(terms, clip),
+        }
+    });
+}
+
+fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, workers: &mut [Worker]) {
+    let width = summed.width();
+    workers.iter_mut().for_each(|worker| worker.fold.start(width + COUNT));
+    if let Some((gram, one)) = summed.gram(clip) {
+        workers.iter_mut().for_each(|worker| worker.open.start(width));
+        // A person of one row is a record.
+        let is_single = matches!(unit, Unit::Person { most_rows: Some(1) });
+        sweep(asked, workers, GRAIN, |worker, block, ends| match ends {
+            Some(ends) if !is_single => gram.add_persons(block, ends, clip.get(), one, worker),
+            Some(_) | None => gram.add(block, clip.get(), one, worker),
+        });
+        return;
+    }
+    let mut affine = workers.first_mut().map(|worker| std::mem::take(&mut worker.affine)).unwrap_or_default();
+    let is_affine = asked.persons.is_none() && summed.affine(&mut affine);
+    let room = width * CHUNK;
+    sweep(asked, workers, summed.grain(), |worker, block, ends| {
+        worker.partials.sized(room).fill(0);
+        if is_affine {
+            let gradients = Columns::new(block, &affine);
+            add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
+        } else {
+            let size = tile(width);
+            for (index, tile) in block.tiles(size).enumerate() {
+                let ends = ends.map(|ends| ends.tile(index * size, tile.len()));
+                let units = summed.write(tile, ends, worker);
+                let gradients = Written::new(&worker.terms, units);
+                add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
+            }
+        }
+        total(&worker.partials, &mut worker.sums);
+    });
+    if let Some(worker) = workers.first_mut() {
+        worker.affine = affine;
+    }
+}
+
+fn add_candidates(
+    asked: Asked<'_>,
+    likelihood: &dyn Likelihood,
+    (reference, candidates): (&[f64], &[f64]),
+    centre: f64,
+    clip: Clip,
+    workers: &mut [Worker],
+) {
+    let dimension = likelihood.dimension().max(1);
+    workers.iter_mut().for_each(|worker| worker.fold.start(candidates.len() / dimension));
+    sweep(asked, workers, GRAIN, |worker, block, ends| {
+        let terms = worker.terms.sized(block.len());
+        for (index, (sum, candidate)) in
+            worker.sums.iter_mut().zip(candidates.chunks_exact(dimension)).enumerate()
+        {
+            likelihood.log_ratio(block, reference, candidate, terms, &mut worker.scratch);
+            let terms = match ends {
+                None => &mut *terms,
+                Some(ends) => {
+                    let persons = worker.mixed.sized(ends.persons());
+                    worker.fold.add(index, terms, ends, persons);
+                    persons
+                }
+            };
+            terms.iter_mut().for_each(|term| *term -= centre);
+            let mut share = Moments::default();
+            share.add(terms, clip);
+            *sum += share.sum();
+        }
+        if let Some(ends) = ends {
+            worker.fold.pass(ends);
+        }
+    });
+}
