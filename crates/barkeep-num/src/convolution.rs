@@ -78,6 +78,8 @@ pub struct Cyclic {
     forward: Arc<dyn RealToComplex<f64>>,
     /// Working memory of the transform.
     scratch: RefCell<Vec<Complex<f64>>>,
+    /// Bins that nobody keeps: fresh memory costs more than the sums made in it.
+    passing: RefCell<Vec<Complex<f64>>>,
 }
 
 /// The transform of a sequence, with the error of its bins.
@@ -89,8 +91,9 @@ pub struct Spectrum {
     error: f64,
 }
 
-/// The longest transforms whose plans a thread keeps: all of them together take a few megabytes.
-const KEPT: usize = 1 << 17;
+/// The longest transforms whose plans a thread keeps: a plan takes about as long as the transforms of one question, and all plans up to
+/// this length together some twenty megabytes.
+const KEPT: usize = 1 << 19;
 
 thread_local! {
     static SHORT: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
@@ -119,7 +122,7 @@ impl Planner {
             self.0.plan_fft_forward(length)
         };
         let scratch = RefCell::new(forward.make_scratch_vec());
-        Some(Cyclic { length, forward, scratch })
+        Some(Cyclic { length, forward, scratch, passing: RefCell::default() })
     }
 }
 
@@ -161,18 +164,17 @@ impl Cyclic {
         }
         values.resize(self.length, 0.0);
         let norm = values.iter().map(|value| value.abs()).sum::<f64>() * (1.0 + 1e-8);
-        let (bins, transformed) = self.transform(&mut values);
+        let mut bins = self.forward.make_output_vec();
+        let transformed = self.transform(&mut values, &mut bins);
         let error = if transformed { self.levels() * LEVEL_ERROR * norm } else { f64::NAN };
         Spectrum { bins, norm, error }
     }
 
-    /// The bins of a sequence, which is used up, and whether they are an answer.
-    fn transform(&self, values: &mut [f64]) -> (Vec<Complex<f64>>, bool) {
-        let mut bins = self.forward.make_output_vec();
-        // The lengths are right by construction; were they not, the zero bins must not pass for an answer.
+    /// Writes the bins of a sequence, which is used up; whether they are an answer.
+    fn transform(&self, values: &mut [f64], bins: &mut [Complex<f64>]) -> bool {
+        // The lengths are right by construction; were they not, the bins must not pass for an answer.
         let scratch = &mut *self.scratch.borrow_mut();
-        let transformed = self.forward.process_with_scratch(values, &mut bins, scratch).is_ok();
-        (bins, transformed)
+        self.forward.process_with_scratch(values, bins, scratch).is_ok()
     }
 
     /// The product of powers Πwᵢ^kᵢ in the sense of convolution.
@@ -206,7 +208,9 @@ impl Cyclic {
             }
         }
         deviation += 2.0 * f64::from(negligible) * libm::exp(-NEGLIGIBLE);
-        let (bins, transformed) = self.transform(&mut values);
+        let bins = &mut *self.passing.borrow_mut();
+        bins.resize(half + 1, Complex::new(0.0, 0.0));
+        let transformed = self.transform(&mut values, bins);
         for (index, bin) in bins.iter().enumerate() {
             values[index] = bin.re - bin.im;
             if index > 0 && index < half {
