@@ -1,7 +1,7 @@
 //! Answers questions from standard input, one JSON object a line, and says how long each took: for comparisons.
 //!
 //! `{"step": CONTRACT, "steps": 1000, "delta": 1e-6}` asks for ε; with `epsilon` in the place of one of the others, for that.
-//! CONTRACT is what [`Contract`] reads: a list of pairs of a cost and how often it is paid within one step.
+//! `{"step": CONTRACT, "risk": true}` asks what the step means for one person. CONTRACT is what [`Contract`] reads: a list of pairs of a cost and how often it is paid within one step.
 
 use std::io::{BufRead, Write};
 use std::time::Instant;
@@ -20,10 +20,15 @@ struct Question {
     steps: Option<u64>,
     epsilon: Option<f64>,
     delta: Option<f64>,
+    #[serde(default)]
+    risk: bool,
 }
 
 impl Question {
     fn answer(&self) -> Result<Value, Error> {
+        if self.risk {
+            return Ok(json!({ "risk": self.step.risk()? }));
+        }
         let query = Query::new(self.step.parts().to_vec())?;
         let epsilon = self.epsilon.map(Epsilon::new).transpose()?;
         let delta = self.delta.map(Delta::new).transpose()?;

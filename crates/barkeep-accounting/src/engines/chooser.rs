@@ -40,8 +40,8 @@ enum Engine {
     Renyi(Renyi),
 }
 
-/// δ at ε.
-type Curve<'a> = dyn Fn(Epsilon) -> Result<Bracket, Error> + 'a;
+/// δ at ε, from above.
+type Curve<'a> = dyn Fn(Epsilon) -> Result<f64, Error> + 'a;
 
 /// The δ that a curve is followed down to.
 const SMALLEST_OF_CURVE: f64 = 1e-12;
@@ -169,16 +169,16 @@ impl Accountant {
             Engine::Decision { rule, sensitivity, steps, .. } => {
                 let steps = steps.times(rounds)?;
                 let decisions = Decisions::new(rule, *sensitivity, steps, smallest, Attacks::Spared)?;
-                Box::new(move |epsilon| decisions.delta(epsilon))
+                Box::new(move |epsilon| Ok(decisions.delta(epsilon)?.upper))
             }
             Engine::Mixture { mixture, .. } => {
-                let composed = mixture.composed(rounds, smallest)?;
-                Box::new(move |epsilon| composed.delta(epsilon, Accuracy::CLOSE))
+                let composed = mixture.composed(rounds, smallest)?.followed(Accuracy::CLOSE)?;
+                Box::new(move |epsilon| composed.delta(epsilon))
             }
             Engine::Gaussian(_) | Engine::Bits { .. } | Engine::Renyi(_) => return Ok(None),
         };
         let coins = self.coins.times(rounds);
-        let found = |epsilon: Epsilon| coins.delta_above(epsilon, |epsilon| Ok(composed(epsilon)?.upper));
+        let found = |epsilon: Epsilon| coins.delta_above(epsilon, &composed);
         let end = |delta: Delta| {
             let fits =
                 |epsilon: f64| found(Epsilon::trusted(epsilon)).is_ok_and(|spent| spent <= delta.get());

@@ -8,6 +8,7 @@ mod composition;
 mod curve;
 mod discrete;
 mod engine;
+mod followed;
 mod knots;
 mod lattice;
 mod normal;

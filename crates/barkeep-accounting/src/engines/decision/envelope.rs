@@ -111,6 +111,17 @@ struct Node {
     inner: Point,
 }
 
+/// A point at which cells end.
+struct Place {
+    /// The probability.
+    value: f64,
+    node: Node,
+    /// The coins an adversary can reach there.
+    reached: Pair,
+    /// Their strength.
+    strength: f64,
+}
+
 /// One half of the curve, seen from the corner (0, 0) or from (1, 1).
 struct Half<'a> {
     a: &'a dyn Acceptance,
@@ -123,8 +134,8 @@ impl Half<'_> {
         if self.mirrored { self.a.complement(-t) } else { self.a.probability(t) }
     }
 
-    fn bounds(&self, t: f64) -> (f64, f64) {
-        let value = self.value(t);
+    /// Bounds on a probability that was computed as `value`.
+    fn bounds(&self, value: f64) -> (f64, f64) {
         if value >= FLOOR {
             let error = self.a.error(value) + ROOM;
             (value * (1.0 - error), (value * (1.0 + error)).min(1.0))
@@ -134,9 +145,22 @@ impl Half<'_> {
     }
 
     fn node(&self, t: f64) -> Node {
-        let (p_low, p_high) = self.bounds(t);
-        let (q_low, q_high) = self.bounds(t - self.sensitivity);
+        self.node_of(self.value(t), t)
+    }
+
+    /// The node at t, where the probability is `value`.
+    fn node_of(&self, value: f64, t: f64) -> Node {
+        let (p_low, p_high) = self.bounds(value);
+        let (q_low, q_high) = self.bounds(self.value(t - self.sensitivity));
         Node { outer: Point { q: q_low, p: p_high }, inner: Point { q: q_high, p: p_low } }
+    }
+
+    /// All that is asked of a point at which cells end: probabilities of a mixture are expensive.
+    fn place(&self, t: f64) -> Place {
+        let value = self.value(t);
+        let node = self.node_of(value, t);
+        let reached = self.pair(node.inner, -ROOM);
+        Place { value, node, reached, strength: Self::strength(reached) }
     }
 
     /// The range of this half's own outcome.
@@ -183,8 +207,7 @@ impl Half<'_> {
     }
 
     /// A corner above the curve between two points, `left` < `right`.
-    fn corner(&self, left: f64, right: f64) -> Point {
-        let (at_left, at_right) = (self.node(left), self.node(right));
+    fn corner(&self, left: f64, right: f64, at_left: &Node, at_right: &Node) -> Point {
         let (from, to) = (at_left.outer, at_right.outer);
         let plain = Point { q: from.q, p: to.p };
         let (falling, rising) = match self.a.shape() {
@@ -194,7 +217,7 @@ impl Half<'_> {
                 let aside = 0.125 * (right - left);
                 let before = self.node(left - aside).inner;
                 let rising = (from.p - before.p) / (from.q - before.q) * (1.0 + ROOM);
-                (self.slope_after(right, aside), if before.q < from.q { rising } else { f64::INFINITY })
+                (self.slope_after(right, to, aside), if before.q < from.q { rising } else { f64::INFINITY })
             }
         };
         let width = to.q - from.q;
@@ -207,16 +230,17 @@ impl Half<'_> {
         if p <= to.p { Point { q: (from.q + offset) * (1.0 - ROOM), p } } else { plain }
     }
 
-    /// A lower bound on the slope of a chord that starts at t and lies to its right.
-    fn slope_after(&self, t: f64, aside: f64) -> f64 {
-        let (here, after) = (self.node(t).outer, self.node(t + aside));
+    /// A lower bound on the slope of a chord that starts at t, where the curve is below `here`, and lies to its right.
+    fn slope_after(&self, t: f64, here: Point, aside: f64) -> f64 {
+        let after = self.node(t + aside);
         ((after.inner.p - here.p) / (after.inner.q - here.q) * (1.0 - ROOM)).max(0.0)
     }
 
     /// The corner that covers the curve from its end up to t.
-    fn last_corner(&self, t: f64, cell: f64) -> Pair {
-        let Point { q, p } = self.node(t).outer;
-        let slope = if self.a.shape() == Shape::Concave { self.slope_after(t, 0.125 * cell) } else { 0.0 };
+    fn last_corner(&self, t: f64, here: Point, cell: f64) -> Pair {
+        let Point { q, p } = here;
+        let slope =
+            if self.a.shape() == Shape::Concave { self.slope_after(t, here, 0.125 * cell) } else { 0.0 };
         let growth = libm::exp(self.range()) * (1.0 + ROOM);
         // Where the line through P_i meets p = growth·q; growth may be infinite.
         let crossing = if growth > slope { ((p - slope * q) / (growth - slope)).clamp(0.0, q) } else { q };
@@ -244,20 +268,21 @@ impl Half<'_> {
         let (mut right, mut cell) = (from, 0.125_f64);
         // A kink is a feature of the size of the sensitivity; below that lies rounding.
         let smallest = 1e-4 * self.sensitivity.min(0.01);
-        let reached = |t: f64| self.pair(self.node(t).inner, -ROOM);
-        envelope.inner.push(reached(right));
-        envelope.outer.push(self.pair(self.node(right).outer, ROOM));
+        let mut here = self.place(right);
+        envelope.inner.push(here.reached);
+        envelope.outer.push(self.pair(here.node.outer, ROOM));
         for _ in 0..MOST_CELLS {
             let left = right - cell;
-            let corner = self.pair(self.corner(left, right), ROOM);
-            let (at_left, at_right) = (reached(left), reached(right));
-            let plain = Self::strength(at_left).max(Self::strength(at_right));
+            let there = self.place(left);
+            let corner = self.pair(self.corner(left, right, &there.node, &here.node), ROOM);
+            let at_left = there.reached;
+            let plain = there.strength.max(here.strength);
             envelope.information = envelope.information.max(plain);
             let share = (plain / envelope.information).max(1e-9);
             // A weak part of the curve may be enclosed more loosely; the first order of the plain corners costs more.
             let allowed = (fineness.excess / share).min(0.1) * if monotone { 4.0 } else { 1.0 };
             let excess = Self::strength(corner) / plain - 1.0;
-            let decay = libm::log(self.value(right) / self.value(left));
+            let decay = libm::log(here.value / there.value);
             // A corner without a finite ratio gains nothing from a smaller cell; it must only be rare.
             let loose = excess > allowed && corner.toward.is_finite();
             if (loose || decay > fineness.decay) && cell > smallest {
@@ -266,8 +291,8 @@ impl Half<'_> {
             }
             envelope.outer.push(corner);
             envelope.inner.push(at_left);
-            right = left;
-            let last = self.last_corner(right, cell);
+            (right, here) = (left, there);
+            let last = self.last_corner(right, here.node.outer, cell);
             // Weak, and no single outcome tells more than others do; or too unlikely to be noticed at all.
             let usual = at_left.toward.max(envelope.information.sqrt());
             let settled = last.toward <= 1.1 * usual && Self::strength(last) <= 1e-4 * envelope.information;

@@ -11,7 +11,7 @@
 //!
 //! > |ln f(t)/f(t−Δ) − ln f(m)/f(m−Δ)| ≤ |D|d + (K + K_Δ)d²/2,  K_Δ the bound around m − Δ.
 
-use crate::Correction;
+use crate::{Component, Correction};
 
 /// ψ, ψ' and a bound on |ψ''| around a point.
 struct Local {
@@ -34,28 +34,44 @@ pub(super) fn slopes(variance: f64, law: &Correction, left: f64, right: f64, sen
     (libm::exp(ratio - spread) * (1.0 - 1e-15), libm::exp(ratio + spread) * (1.0 + 1e-15))
 }
 
+/// One component of f at a point.
+struct Part {
+    /// ln of its value.
+    log: f64,
+    /// g there.
+    g: f64,
+    /// s².
+    square: f64,
+    /// Its share in f.
+    share: f64,
+}
+
 fn around(variance: f64, law: &Correction, t: f64, half: f64) -> Local {
-    let parts = || {
-        law.components().iter().map(move |part| {
-            let square = variance + part.sd * part.sd;
-            let g = (t + part.mean) / square;
-            let log = libm::log(part.weight) - 0.5 * libm::log(square) - 0.5 * g * (t + part.mean);
-            (log, g, square)
-        })
+    let part = |component: &Component| {
+        let square = variance + component.sd * component.sd;
+        let g = (t + component.mean) / square;
+        let log = libm::log(component.weight) - 0.5 * libm::log(square) - 0.5 * g * (t + component.mean);
+        Part { log, g, square, share: 0.0 }
     };
-    let largest = parts().map(|(log, ..)| log).fold(f64::NEG_INFINITY, f64::max);
-    let narrowest = parts().map(|(.., square)| square).fold(f64::INFINITY, f64::min);
-    let widest = parts().map(|(.., square)| square).fold(0.0, f64::max);
-    let low = parts().map(|(_, g, _)| g).fold(f64::INFINITY, f64::min);
-    let high = parts().map(|(_, g, _)| g).fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = parts().map(|(log, ..)| libm::exp(log - largest)).sum();
-    let share = |log: f64| libm::exp(log - largest) / sum;
-    let mean: f64 = parts().map(|(log, g, _)| share(log) * g).sum();
+    let mut parts: Vec<Part> = law.components().iter().map(part).collect();
+    let largest = parts.iter().map(|part| part.log).fold(f64::NEG_INFINITY, f64::max);
+    let narrowest = parts.iter().map(|part| part.square).fold(f64::INFINITY, f64::min);
+    let widest = parts.iter().map(|part| part.square).fold(0.0, f64::max);
+    let low = parts.iter().map(|part| part.g).fold(f64::INFINITY, f64::min);
+    let high = parts.iter().map(|part| part.g).fold(f64::NEG_INFINITY, f64::max);
+    for part in &mut parts {
+        part.share = libm::exp(part.log - largest);
+    }
+    let sum: f64 = parts.iter().map(|part| part.share).sum();
+    for part in &mut parts {
+        part.share /= sum;
+    }
+    let mean: f64 = parts.iter().map(|part| part.share * part.g).sum();
     let range = high - low + 2.0 * half * (1.0 / narrowest - 1.0 / widest);
     let growth = libm::exp(range * half);
     let moved = half / narrowest;
     let square = |x: f64| x * x;
-    let variation: f64 = parts().map(|(log, g, _)| share(log) * square((g - mean).abs() + moved)).sum();
+    let variation: f64 = parts.iter().map(|part| part.share * square((part.g - mean).abs() + moved)).sum();
     let curvature = (growth * variation).max(1.0 / narrowest) * (1.0 + 1e-9);
     Local { log_density: largest + libm::log(sum), slope: -mean, curvature }
 }

@@ -7,6 +7,7 @@ use barkeep_num::convolution::Planner;
 use super::atoms::Losses;
 use super::composer::Step;
 use super::curve::{Curve, SHIFTS};
+use super::followed::Followed;
 use super::normal::{Kind, NormalPair};
 use super::plan::Target;
 use super::query::Query;
@@ -128,6 +129,14 @@ impl Composition {
     /// [`Error::Unresolved`] as for [`Composition::epsilon`].
     pub fn delta(&self, epsilon: Epsilon, accuracy: Accuracy) -> Result<Bracket, Error> {
         self.worst(Target::Epsilon(epsilon.get()), accuracy)
+    }
+
+    /// All of this, to be asked for δ at many ε.
+    ///
+    /// # Errors
+    /// As [`Composition::epsilon`].
+    pub(crate) fn followed(&self, accuracy: Accuracy) -> Result<Followed, Error> {
+        Followed::new(self.directions()?, accuracy)
     }
 
     /// How often all of this can be repeated within (ε, δ): never once too often, and at most a fraction `accuracy` too seldom.

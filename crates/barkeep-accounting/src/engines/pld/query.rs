@@ -41,6 +41,11 @@ const WIDENINGS: usize = 4;
 /// Largest part of ln δ that is left to all errors but those of the lattice.
 const OTHER_ERRORS: f64 = 0.08;
 
+/// How much finer than asked for a lattice is that serves a range of ε, and the part of δ that may get lost elsewhere: δ falls by powers
+/// of ten along the range.
+const FOLLOWED: f64 = 0.3;
+const FOLLOWED_TOLERANCE: f64 = 1e-9;
+
 /// Relative width of the bracket around the ε of a single use.
 const ALONE: f64 = 1e-11;
 
@@ -66,7 +71,17 @@ impl<'a> Query<'a> {
         let depth = 60.0 - log_delta + libm::log(total);
         let sketch = |step: &Step| Sketch::new(&step.losses.outline(depth), step.steps as f64);
         let model = Model { sketches: steps.iter().map(sketch).collect() };
-        Ok(Self { steps, model, work, first: OnceCell::new() })
+        Ok(Self::of(steps, model, work))
+    }
+
+    /// With an outline made before.
+    pub(super) fn of(steps: &'a [Step], model: Model, work: &'a Work) -> Self {
+        Self { steps, model, work, first: OnceCell::new() }
+    }
+
+    /// The outline.
+    pub(super) fn into_model(self) -> Model {
+        self.model
     }
 
     /// The losses, if they are those of a single use.
@@ -236,15 +251,34 @@ impl<'a> Query<'a> {
         accuracy: Accuracy,
         planner: &mut Planner,
     ) -> Result<Bracket, Error> {
-        if self.largest_loss().is_some_and(|largest| largest <= epsilon) {
-            let chance = libm::exp(self.log_infinite());
-            return Ok(Bracket { lower: Some(chance), upper: (chance * (1.0 + 2e-11)).min(1.0) });
-        }
-        if let Some((lower, upper)) = self.single().and_then(|losses| losses.alone(epsilon)) {
-            return Ok(delta_between(lower, upper, true));
+        if let Some(found) = self.delta_without_lattice(epsilon) {
+            return Ok(found);
         }
         let plain = self.delta_on(epsilon, accuracy, false, planner);
         self.or_concentrated(plain, || self.delta_on(epsilon, accuracy, true, planner))
+    }
+
+    /// δ at ε where all losses are at most that, or where there is one use only.
+    pub(super) fn delta_without_lattice(&self, epsilon: f64) -> Option<Bracket> {
+        if self.largest_loss().is_some_and(|largest| largest <= epsilon) {
+            let chance = libm::exp(self.log_infinite());
+            return Some(Bracket { lower: Some(chance), upper: (chance * (1.0 + 2e-11)).min(1.0) });
+        }
+        let (lower, upper) = self.single()?.alone(epsilon)?;
+        Some(delta_between(lower, upper, true))
+    }
+
+    /// Bounds from one lattice, good to about the accuracy where δ is no further from the target than some powers of ten.
+    pub(super) fn lattice(
+        &self,
+        target: Target,
+        accuracy: Accuracy,
+        planner: &mut Planner,
+    ) -> Result<Bounds, Error> {
+        let plan = self.plan(target);
+        let fineness = self.fineness(&plan.saddle, 1.0, FOLLOWED * accuracy.get(), false);
+        let fineness = Fineness { tolerance: FOLLOWED_TOLERANCE, ..fineness };
+        Ok(Composer::new(self.steps, &plan, fineness, planner, self.work)?.compose(1))
     }
 
     /// A bracket that is narrow, or the better of it and one from a lattice with nodes for losses that nearly always occur.
@@ -550,7 +584,7 @@ fn below(log: f64) -> f64 {
 }
 
 /// At least e^log; 0 only for −∞, and never above 1.
-fn above(log: f64) -> f64 {
+pub(super) fn above(log: f64) -> f64 {
     if log == f64::NEG_INFINITY {
         0.0
     } else {

@@ -357,3 +357,22 @@ proptest! {
         }
     }
 }
+
+/// A lattice made for one ε bounds δ at all others, closely, whichever ε were asked before: lattices of their own find the same.
+#[test]
+fn delta_followed_along_epsilon_is_that_of_single_questions() {
+    for scheme in 0..3 {
+        let run =
+            run(&subsampled(scheme, 1.3, 0.01), 500).and(&Curve::laplace(ratio(3.0)).unwrap(), Steps(2));
+        let followed = run.followed(Accuracy::CLOSE).unwrap();
+        for at in [700.0, 2.0, 0.0, 1.0, 0.25, 1.7, 3.5, 0.05] {
+            let known = run.delta(epsilon(at), Accuracy::CLOSE).unwrap();
+            let found = followed.delta(epsilon(at)).unwrap();
+            assert!(found >= known.lower.unwrap(), "scheme {scheme}, ε = {at}: {found} below {known:?}");
+            assert!(
+                found <= 1.002 * known.upper + 1e-13,
+                "scheme {scheme}, ε = {at}: {found} above {known:?}"
+            );
+        }
+    }
+}
