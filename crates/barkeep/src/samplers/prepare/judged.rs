@@ -2,9 +2,10 @@
 
 use crate::Error;
 use crate::plan::facts::{Fact, Facts, Value};
-use crate::samplers::entry::{MakeKernel, Prepared, Price, Questions, Setting};
+use crate::samplers::entry::{MakeForecast, MakeKernel, Prepared, Price, Questions, Setting};
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
 use crate::samplers::parts::proposal::{Direction, Walk};
+use crate::samplers::prepare::batch_error::{LARGE, batch_error};
 use crate::samplers::prepare::forecast::forecast;
 use crate::samplers::prepare::walk_keys::WalkShape;
 use crate::spec::section::{Key, Section, key};
@@ -203,13 +204,46 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
         (ClipBound::Constant(_), None) => false,
     });
     facts.push(clipping(never, setting.unit));
-    let forecast = Some(forecast(setting, &shape, &judgement));
+    let forecast =
+        warned(forecast(setting, &shape, &judgement), error_of_batch(&shape, &judgement, &mut facts)?);
     let model = Arc::clone(setting.model);
     let kernel: MakeKernel = Box::new(move |rng| {
         let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
         Box::new(Metropolis::new(Arc::clone(&model), walk, judgement.clone()))
     });
+    let forecast = Some(forecast);
     Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast, view: None })
+}
+
+/// States how far a test on a batch may be from the test on all records; a warning where that is much.
+fn error_of_batch(
+    shape: &WalkShape,
+    judgement: &Judgement,
+    facts: &mut Facts,
+) -> Result<Option<String>, Error> {
+    let Sampling::WithoutReplacement { batch, records } = judgement.batch else { return Ok(None) };
+    let (clip, rule) = judgement.at(shape.scale.root_mean_square(shape.direction))?;
+    #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
+    let tempered = records as f64 * judgement.temper.get();
+    let Some(error) = batch_error(&rule, tempered, batch, clip.get()) else { return Ok(None) };
+    let words = format!("at most {error:.2e}, whatever the records within the clip");
+    facts.push(Fact::number("batch_error", "batch: error of a probability", error, words));
+    Ok((error > LARGE).then(|| {
+        format!(
+            "a test on {batch} records may accept with a probability that is off by up to {error:.3}: the sum of a batch is not \
+             normal enough, and the draws may follow another law than the posterior; a larger batch or a smaller clip brings \
+             this down"
+        )
+    }))
+}
+
+/// A forecast with one more warning.
+fn warned(forecast: MakeForecast, warning: Option<String>) -> MakeForecast {
+    Box::new(move |steps| {
+        let mut ahead = forecast(steps);
+        ahead.warnings.extend(warning.clone());
+        ahead
+    })
 }
 
 /// The price every step has in common, if there is one.

@@ -1,5 +1,6 @@
 //! Turns spec keys shared by several samplers into kernels, prices and forecasts.
 
+pub(crate) mod batch_error;
 pub(crate) mod correction_keys;
 pub(crate) mod diffusion;
 pub(crate) mod fit;
