@@ -76,7 +76,7 @@ pub struct Options<'a> {
 }
 
 /// Trials of a mechanism in each world, where none are asked for.
-pub const TRIALS: u64 = 1_000_000;
+pub const TRIALS: u64 = 400_000;
 
 /// Questions all trials of a sampler in one world ask together, about.
 const QUESTIONS: u64 = 6_000_000;

@@ -11,7 +11,7 @@ use barkeep::run::rehearse::Rehearsal;
 use barkeep::samplers::{ExampleSpec, SAMPLERS, SamplerEntry};
 use barkeep::spec::Spec;
 use barkeep_accounting::mechanisms::PriceOf;
-use barkeep_accounting::{Cost, Mechanism, Sampling, Steps};
+use barkeep_accounting::{Contract, Cost, Mechanism, Sampling, Steps};
 use barkeep_curator::Ask;
 use std::path::Path;
 use std::sync::Arc;
@@ -76,12 +76,17 @@ pub(crate) fn priced_as_released(costs: &[(Cost, Steps)]) -> bool {
     costs.iter().all(|(cost, _)| cost.mechanism().price_of() == PriceOf::WhatLeaves)
 }
 
-/// Questions a run asks, about.
+/// What a fit of the answers takes, in questions about the few records of an example.
+const FIT: u64 = 40;
+
+/// What a run takes, in questions about few records.
 pub(crate) fn work(plan: &Plan) -> u64 {
+    let asked = |contract: &Contract| {
+        contract.parts().iter().fold(0_u64, |sum, (_, steps)| sum.saturating_add(steps.0))
+    };
     let questions = match plan.bill() {
-        Some(Bill::Contract(contract) | Bill::Once(contract)) => {
-            contract.parts().iter().fold(0_u64, |sum, (_, steps)| sum.saturating_add(steps.0))
-        }
+        Some(Bill::Contract(contract)) => asked(contract),
+        Some(Bill::Once(contract)) => asked(contract).saturating_add(FIT),
         Some(Bill::Gaussian { .. } | Bill::Filter { .. }) | None => {
             plan.steps().0.saturating_mul(plan.chains())
         }

@@ -38,7 +38,8 @@ pub(crate) const SCORED: &[Entry] = &[
     |effort| bounded_scores(RATIO, CROWD, 1, effort),
     |effort| bounded_scores(RATIO, CROWD, ROWS, effort),
     |effort| skewed_scores(RATIO, effort),
-    |effort| nuisance_scores(RATIO, effort),
+    |effort| nuisance_scores(RATIO, 1, effort),
+    |effort| nuisance_scores(RATIO, ROWS, effort),
     |effort| tails(RATIO, 1, effort),
     |effort| tails(RATIO, ROWS, effort),
     |effort| shifted_gradients(RATIO, effort),
@@ -245,18 +246,21 @@ pub(crate) fn skewed_scores(ratio: f64, effort: Effort) -> Result<Case, Error> {
     })
 }
 
-/// Scores of a spread: one record far out, one on the mean. A score is at least −1 there, so not all of 2c is reached.
-pub(crate) fn nuisance_scores(ratio: f64, effort: Effort) -> Result<Case, Error> {
+/// Scores of a spread: one record far out, one on the mean. A score is at least −1 there, so not all of 2c is reached by
+/// one record; the sum of a person's rows is clipped again, and reaches it.
+pub(crate) fn nuisance_scores(ratio: f64, rows: usize, effort: Effort) -> Result<Case, Error> {
     const CLIP: f64 = 1.0;
     let stage = Stage {
-        name: "centred scores of a spread",
+        name: if rows == 1 { "centred scores of a spread" } else { "centred scores of a spread, persons" },
         likelihood: regression(Box::new(Gaussian { sd: UNKNOWN }))?,
         columns: vec![Column::real("y", -1000.0, 1000.0, 0.0)?, Column::real("x", -1.0, 1.0, 0.0)?],
-        records: [vec![vec![1000.0, 0.0]], vec![vec![0.0, 0.0]]],
-        unit: Unit::Record,
+        records: [vec![vec![1000.0, 0.0]; rows], vec![vec![0.0, 0.0]; rows]],
+        unit: unit(rows),
         crowd: Vec::new(),
     };
-    stage.case((ratio, CLIP), effort, 1, || {
+    // Half of what a person's rows come to.
+    let clip = if rows == 1 { CLIP } else { 0.5 * CLIP * rows as f64 };
+    stage.case((ratio, clip), effort, 1, || {
         let (theta, block) = (vec![0.0, 0.0], ScoreBlock::Nuisance);
         Asked::Score(Score { theta, block, whitening: vec![1.0], clip: CLIP })
     })

@@ -11,7 +11,7 @@ fn effort() -> Effort {
 
 type Question = fn(f64, Effort) -> Result<Case, Error>;
 
-const QUESTIONS: [Question; 11] = [
+const QUESTIONS: [Question; 12] = [
     |ratio, effort| columns(ratio, 1, effort),
     |ratio, effort| columns(ratio, ROWS, effort),
     |ratio, effort| products(ratio, 0, 1, effort),
@@ -19,7 +19,8 @@ const QUESTIONS: [Question; 11] = [
     |ratio, effort| bounded_scores(ratio, 0, 1, effort),
     |ratio, effort| bounded_scores(ratio, 0, ROWS, effort),
     skewed_scores,
-    nuisance_scores,
+    |ratio, effort| nuisance_scores(ratio, 1, effort),
+    |ratio, effort| nuisance_scores(ratio, ROWS, effort),
     |ratio, effort| tails(ratio, 1, effort),
     |ratio, effort| tails(ratio, ROWS, effort),
     shifted_gradients,
