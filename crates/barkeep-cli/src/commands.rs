@@ -13,6 +13,7 @@ mod report;
 mod resume;
 mod sample;
 mod schema;
+mod shell;
 mod simulate;
 mod spec_help;
 mod verify;
@@ -60,6 +61,10 @@ pub(crate) enum Command {
     Samplers(catalogue::Catalogue),
     /// Explains the keys of a spec: those every spec has, of one section, or all.
     Spec(spec_help::SpecHelp),
+    /// Prints what lets your shell complete commands and options.
+    Completions(shell::Completions),
+    /// Prints the manual page, or writes one for each command.
+    Man(shell::Manual),
 }
 
 impl Command {
@@ -83,6 +88,8 @@ impl Command {
             Self::Models(command) => command.models(),
             Self::Samplers(command) => command.samplers(),
             Self::Spec(command) => command.run(),
+            Self::Completions(command) => command.run(),
+            Self::Man(command) => command.run(),
         }
     }
 }

@@ -61,7 +61,7 @@ impl PlanCommand {
         for other in alternatives {
             let what = match other.epsilon == budget(&plan).unwrap_or(f64::NAN) {
                 true => format!("{} {}", other.records, plan.spec().data().unit().plural()),
-                false => format!("epsilon {}", other.epsilon),
+                false => format!("epsilon {}", (1e3 * other.epsilon).round() / 1e3),
             };
             let gives = match (other.expected_error, other.expected_width) {
                 (Some(error), Some(width)) => format!("moved by {error:.2}, {width:.2} times as wide"),

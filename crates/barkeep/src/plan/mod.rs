@@ -167,10 +167,9 @@ impl Plan {
         {
             warnings.push(format!("epsilon {:.0} protects hardly anything", epsilon.get()));
         }
-        if let Some(Expected { error, .. }) = expected.filter(|expected| expected.error > LARGE_ERROR) {
+        if expected.is_some_and(|expected| expected.error > LARGE_ERROR) {
             warnings.push(format!(
-                "the posterior mean is expected to be off by {error:.2} posterior standard deviations; a larger epsilon or \
-                 more {} bring this down",
+                "privacy moves means by much; a larger epsilon or more {} bring this down",
                 spec.data().unit().plural()
             ));
         }
