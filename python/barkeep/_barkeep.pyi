@@ -8,6 +8,9 @@ __version__: str
 #: Columns in Python's memory with the number of rows, or an object that offers Arrow's stream.
 Source: TypeAlias = tuple[list[tuple[str, str, Any]], int] | Any
 
+#: A frame and the columns an account knows it by.
+Known: TypeAlias = tuple[Source, list[str]]
+
 class Watch(Protocol):
     """Hears how far a run is: records read, steps, accepted proposals, epsilon spent, and whether it is stopping."""
 
@@ -53,6 +56,7 @@ class Books:
         self, account: str, epsilon: float, delta: float, neighbours: str, unit: str, reason: str | None
     ) -> None: ...
     def add(self, account: str, data: str, records: str, reason: str | None) -> int: ...
+    def add_frame(self, account: str, data: str, known: Known, reason: str | None) -> int: ...
     def cap(self, account: str, whom: str, name: str, epsilon: float, delta: float) -> None: ...
     def close_account(self, account: str, reason: str) -> None: ...
     def accounts(self, account: str | None = None) -> str: ...
@@ -68,6 +72,7 @@ def new_run(
     folder: str,
     watch: Watch,
     *,
+    known: Known | None = None,
     journal: bool = True,
     insecure_seed: int | None = None,
     sign: str | None = None,
@@ -77,6 +82,7 @@ def resume_run(
     folder: str,
     watch: Watch,
     *,
+    known: Known | None = None,
     path: str | None = None,
     sign: str | None = None,
 ) -> tuple[Plan, Saved]: ...

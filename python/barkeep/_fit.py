@@ -326,6 +326,7 @@ def run(
             records._source(plan._plan.reads()),
             place,
             bar,
+            known=records._known() if _charged(plan._plan.toml()) else None,
             journal=journal,
             insecure_seed=insecure_seed,
             sign=sign,
@@ -342,6 +343,13 @@ def run(
     return _ended(fit)
 
 
+def _charged(spec: str) -> bool:
+    """Whether a spec names an account, which must know the records again."""
+    import tomllib
+
+    return "ledger" in tomllib.loads(spec).get("privacy", {})
+
+
 def resume(
     folder: Any, records: Records | None = None, *, progress: bool = True, sign: Any = None, _keep: Any = None
 ) -> Fit:
@@ -354,7 +362,8 @@ def resume(
     with open(os.path.join(place, "certificate.json"), encoding="utf-8") as file:
         import tomllib
 
-        spec = tomllib.loads(json.load(file)["spec"])["data"]
+        whole = json.load(file)["spec"]
+        spec = tomllib.loads(whole)["data"]
     in_memory = spec["path"] == "in memory"
     if in_memory and (records is None or path is not None):
         raise FileError(f"{place}: its records were a frame or several files; give them again, as resume(folder, records)")
@@ -362,7 +371,12 @@ def resume(
     bar = _Unknown(progress)
     try:
         plan, saved = _barkeep.resume_run(
-            None if records is None else records._source(reads), place, bar, path=path, sign=sign
+            None if records is None else records._source(reads),
+            place,
+            bar,
+            known=records._known() if records is not None and _charged(whole) else None,
+            path=path,
+            sign=sign,
         )
     finally:
         bar.end()

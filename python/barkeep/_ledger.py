@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from . import _barkeep
 from ._plan import Plan
+from ._records import Records
 
 
 class Ledger:
@@ -44,8 +45,16 @@ class Ledger:
         self._books.open_account(account, epsilon, delta, neighbours, unit, reason)
 
     def add(self, account: str, data: str, records: Any, *, reason: str | None = None) -> int:
-        """Puts a file of records, or the next version of a data set, under an account; returns its version."""
-        return self._books.add(account, data, os.fspath(records), reason)
+        """Puts records, or the next version of a data set, under an account; returns its version.
+
+        ``records`` is a file, known by its bytes, or `Records` of a frame, known by the cells of the columns that its schema declares:
+        another schema makes it other data.
+        """
+        if not isinstance(records, Records):
+            return self._books.add(account, data, os.fspath(records), reason)
+        if records.path is not None:
+            return self._books.add(account, data, records.path, reason)
+        return self._books.add_frame(account, data, records._known(), reason)
 
     def cap(
         self, account: str, *, epsilon: float, delta: float, analyst: str | None = None, project: str | None = None

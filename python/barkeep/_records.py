@@ -71,6 +71,13 @@ class Records:
         # Raised anew: some tools print what the functions of a traceback hold, and those above hold records.
         raise DataError(refused)
 
+    def _known(self) -> Any:
+        """What a ledger's account knows a frame by: the cells of its declared columns. `None` for a file, known by its bytes."""
+        if self.path is not None:
+            return None
+        names = list(self.schema._columns) + ([] if self.person is None else [self.person])
+        return self._source(names), names
+
     def __repr__(self) -> str:
         path = self.path
         kind = type(self._data).__name__ if path is None else repr(path)

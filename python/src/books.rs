@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use crate::plan::Plan;
+use crate::run::{Known, identity};
 use barkeep::accounting::{Delta, Epsilon, Neighbours};
-use barkeep::ledger::{Ledger, Unit, Whom};
+use barkeep::ledger::{Ledger, Records, Unit, Whom};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -61,6 +62,20 @@ impl Books {
     /// Puts a file of records under an account, and returns its version.
     fn add(&self, account: &str, data: &str, records: PathBuf, reason: Option<String>) -> PyResult<u32> {
         Ok(self.open()?.add(account, data, &records, reason).map_err(Failure::from)?)
+    }
+
+    /// Puts a frame under an account, known by the cells of its declared columns, and returns its version.
+    fn add_frame(
+        &self,
+        py: Python<'_>,
+        account: &str,
+        data: &str,
+        known: Known<'_>,
+        reason: Option<String>,
+    ) -> PyResult<u32> {
+        let identity = identity(py, known)?;
+        let cells = |out: &mut dyn FnMut(&[u8])| identity.write(out);
+        Ok(self.open()?.add(account, data, Records::Memory(&cells), reason).map_err(Failure::from)?)
     }
 
     /// Bounds what an analyst or a project may spend.

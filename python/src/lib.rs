@@ -7,6 +7,7 @@ mod answers;
 mod books;
 mod columns;
 mod failure;
+mod identity;
 mod plan;
 mod run;
 mod spec;

@@ -2,6 +2,7 @@
 
 use crate::columns::Columns;
 use crate::failure::{Failure, contained};
+use crate::identity::Identity;
 use crate::plan::Plan;
 use crate::stream::Stream;
 use barkeep::accounting::{Epsilon, Steps};
@@ -50,6 +51,28 @@ impl Source<'_> {
                 // A stream may need Python's other threads to come on.
                 Ok(py.detach(|| contained(|| Ok(plan.read_frame(&mut stream, &mut |_| {})?)))?)
             }
+        }
+    }
+}
+
+/// A frame that an account must know again, and its declared columns.
+pub(crate) type Known<'py> = (Source<'py>, Vec<String>);
+
+/// Which data a frame is.
+pub(crate) fn identity(py: Python<'_>, (source, names): Known<'_>) -> PyResult<Identity> {
+    match source {
+        Source::Columns((columns, rows)) => {
+            let mut frame = Columns::of(&columns, rows)?;
+            Ok(contained(|| Identity::of(&mut frame, &names))?)
+        }
+        Source::Files(_) => Err(Failure::input(
+            "an account knows one file by its bytes, or a frame by its cells, and no list of files",
+        )
+        .into()),
+        Source::Stream(frame) => {
+            let lost = |Unavailable| Failure::from(Error::from(DataError::Frame));
+            let mut stream = contained(|| Stream::of(&frame).map_err(lost))?;
+            Ok(py.detach(|| contained(|| Identity::of(&mut stream, &names)))?)
         }
     }
 }
@@ -120,7 +143,7 @@ impl Watch for Watcher {
 
 /// Runs a plan in a new folder. Without records it reads the spec's file.
 #[pyfunction]
-#[pyo3(signature = (plan, records, folder, watch, *, journal=true, insecure_seed=None, sign=None))]
+#[pyo3(signature = (plan, records, folder, watch, *, known=None, journal=true, insecure_seed=None, sign=None))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn new_run(
     py: Python<'_>,
@@ -128,15 +151,20 @@ pub(crate) fn new_run(
     records: Option<Source<'_>>,
     folder: PathBuf,
     watch: &Bound<'_, PyAny>,
+    known: Option<Known<'_>>,
     journal: bool,
     insecure_seed: Option<u64>,
     sign: Option<PathBuf>,
 ) -> PyResult<Saved> {
     let key = sign.as_deref().map(SigningKey::read).transpose().map_err(Failure::from)?;
     let table = records.map(|records| records.read(py, &plan.0)).transpose()?;
+    let known = known.map(|known| identity(py, known)).transpose()?;
     let mut claimed = Folder::claim(&folder).map_err(Failure::from)?.dated(barkeep_cli::now());
     if !journal {
         claimed = claimed.without_journal();
+    }
+    if let Some(known) = known {
+        claimed = claimed.identified_by(move |out| known.write(out));
     }
     if let Some(key) = key {
         claimed = claimed.signed_by(key);
@@ -146,12 +174,13 @@ pub(crate) fn new_run(
 
 /// Continues the run in a folder. Without records it reads the spec's file, or the one at `path`.
 #[pyfunction]
-#[pyo3(signature = (records, folder, watch, *, path=None, sign=None))]
+#[pyo3(signature = (records, folder, watch, *, known=None, path=None, sign=None))]
 pub(crate) fn resume_run(
     py: Python<'_>,
     records: Option<Source<'_>>,
     folder: PathBuf,
     watch: &Bound<'_, PyAny>,
+    known: Option<Known<'_>>,
     path: Option<PathBuf>,
     sign: Option<PathBuf>,
 ) -> PyResult<(Plan, Saved)> {
@@ -162,6 +191,9 @@ pub(crate) fn resume_run(
         claimed = claimed.signed_by(key);
     }
     let table = records.map(|records| records.read(py, &plan)).transpose()?;
+    if let Some(known) = known.map(|known| identity(py, known)).transpose()? {
+        claimed = claimed.identified_by(move |out| known.write(out));
+    }
     let saved = run(py, &plan, claimed, table, None, watch)?;
     Ok((Plan(plan), saved))
 }

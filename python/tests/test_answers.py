@@ -94,9 +94,31 @@ def test_a_ledger_pays_for_files_and_refuses_beyond_its_total(trips, schema, mod
         model.fit(bk.Records(path, schema, count=TRIPS), paid, few, progress=False)
     # The bill that was refused is priced again too.
     assert books.check()["bills"] == 2 and "cohort" in repr(books)
-    # A frame has no identity that an account could know.
-    with pytest.raises(bk.SpecError, match="names an account"):
-        model.fit(bk.Records(trips, schema, count=TRIPS), paid, few, progress=False)
+
+
+def test_a_ledger_pays_for_frames_it_knows(trips, schema, model, tmp_path):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    books = bk.Ledger.new(tmp_path / "books")
+    few = bk.Sampler("langevin", steps=5)
+    books.open("cohort", epsilon=4, delta=1e-6)
+    frame = bk.Records(pd.DataFrame(trips), schema, count=TRIPS)
+    assert books.add("cohort", "trips", frame) == 1
+    paid = bk.Privacy(epsilon=1, delta=1e-6, ledger=books, account="cohort")
+    # The same cells in another library's types are the same data.
+    for known in (frame, bk.Records(pl.DataFrame(trips), schema, count=TRIPS), bk.Records(trips, schema, count=TRIPS)):
+        fit = model.fit(known, paid, few, progress=False)
+        assert "reservation" in repr(bk.verify(fit, ledger=books))
+    assert len(books.account("cohort")["runs"]) == 3
+    # Another cell, another order or another schema is not.
+    other = {**trips, "hour": trips["hour"] + 1}
+    turned = {name: cells[::-1] for name, cells in trips.items()}
+    for unknown in (other, turned):
+        with pytest.raises(bk.LedgerError):
+            model.fit(bk.Records(unknown, schema, count=TRIPS), paid, few, progress=False)
+    with pytest.raises(bk.Error, match="list of files"):
+        path = written(trips, str(tmp_path / "trips.csv"))
+        model.fit(bk.Records([path], schema, count=TRIPS), paid, few, progress=False)
+    assert len(books.account("cohort")["runs"]) == 3
 
 
 def test_a_traced_function_is_the_text_it_writes(trips, schema, privacy):
