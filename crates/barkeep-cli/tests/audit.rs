@@ -13,7 +13,7 @@ fn spec(sampler: &str) -> String {
 #[test]
 fn a_spec_is_attacked_without_its_records() {
     let folder = Folder::new();
-    folder.write("spec.toml", &spec("name = 'langevin'\nstep = 0.01\nsteps = 12\nstart = [0, 0]"));
+    folder.write("spec.toml", &spec("name = 'langevin'\nstep = 0.04\nsteps = 3\nstart = [0, 0]"));
     let shown = folder.barkeep(&["audit", "spec.toml", "--trials", "40000", "--seed", "2"]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     let lines: Vec<&str> = shown.stdout.lines().collect();
@@ -58,7 +58,7 @@ fn a_regression_by_formula_is_attacked_too() {
 #[test]
 fn a_spec_by_person_is_attacked_on_whole_persons() {
     let folder = Folder::new();
-    let records = spec("name = 'langevin'\nstep = 0.01\nsteps = 12\nstart = [0, 0]\nclip = 3");
+    let records = spec("name = 'langevin'\nstep = 0.04\nsteps = 3\nstart = [0, 0]\nclip = 3");
     let persons = records.replace("records = 20", "person = 'who'\npersons = 20\nmost_rows = 4");
     let certified = |text: &str| {
         folder.write("spec.toml", text);

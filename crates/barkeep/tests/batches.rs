@@ -10,10 +10,10 @@ use barkeep::insecure::Insecure;
 use barkeep::{Plan, Simulation, Spec};
 use std::path::Path;
 
-const RECORDS: u64 = 4000;
+const RECORDS: u64 = 1600;
 /// The likelihood counts as that of as many records.
 const TEMPERED: f64 = 100.0;
-const BATCH: u64 = 1000;
+const BATCH: u64 = 400;
 
 fn spec(folder: &Path, sampler: &str) -> Spec {
     let text = format!(
