@@ -121,7 +121,11 @@ impl Plan {
             view: spec.data().view(),
             reference: &reference,
             spread_declared: spec.data().spread_declared(),
+            proposal: spec.own_proposal(),
         };
+        if spec.own_proposal().is_some() {
+            check_proposal(&spec, &section, sampler)?;
+        }
         let cap = section.count("steps")?;
         let seed = seed(&section)?;
         let Prepared { kernel, price, alternative, mut facts, burn_in: mut usual, forecast, view } =
@@ -533,6 +537,19 @@ const HARDLY_PRIVATE: f64 = 20.0;
 const LARGE_ERROR: f64 = 0.5;
 /// Fewer steps than this seldom reach the posterior.
 const FEW_STEPS: u64 = 100;
+
+/// Refuses a proposal given in code where nothing proposes, or where the certificate could not say that code is missing.
+fn check_proposal(spec: &Spec, section: &Section<'_>, sampler: &SamplerEntry) -> Result<(), SpecError> {
+    if !spec.has_own_model() {
+        let reason =
+            "proposes by code of another program, which goes with a model of that program: see Spec::new";
+        return Err(section.error("name", reason));
+    }
+    if !sampler.all_keys().any(|key| key.name == "proposal") {
+        return Err(section.error("name", "makes no proposals, but one is given in code; use \"barker\""));
+    }
+    Ok(())
+}
 
 fn seed(section: &Section<'_>) -> Result<Option<u64>, SpecError> {
     match section.value("seed") {

@@ -5,6 +5,7 @@ use crate::plan::facts::Facts;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::example::{Example, ExampleSpec};
+use crate::samplers::parts::proposal::Proposal;
 use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Cost, Steps};
@@ -104,6 +105,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) reference: &'a [f64],
     /// Whether the spread of every column with bounds is declared.
     pub(crate) spread_declared: bool,
+    /// What proposes, if it is given in code.
+    pub(crate) proposal: Option<&'a Arc<dyn Proposal>>,
 }
 
 impl Setting<'_> {

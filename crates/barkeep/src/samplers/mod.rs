@@ -20,6 +20,7 @@ pub(crate) mod prepare;
 pub use entries::SAMPLERS;
 pub use entry::{Expected, SAMPLER_KEYS, SamplerEntry, StartRule};
 pub use example::ExampleSpec;
+pub use parts::proposal::Proposal;
 
 /// Where a chain is.
 #[derive(Debug, Clone, PartialEq)]

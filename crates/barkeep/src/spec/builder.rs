@@ -3,9 +3,11 @@
 use super::{ChargedTo, Data, Files, Privacy, Spec, SpecError};
 use crate::Error;
 use crate::plan::Plan;
+use crate::samplers::Proposal;
 use barkeep_curator::Temper;
 use barkeep_model::{Likelihood, Model, sides};
 use std::path::Path;
+use std::sync::Arc;
 use toml::{Table, Value};
 
 /// A sampler by name, with the keys that `barkeep samplers` lists. Planning checks them.
@@ -82,9 +84,18 @@ impl Spec {
             temper: Temper::NONE,
             privacy,
             charged_to: None,
+            proposal: None,
             table,
             written: None,
         }
+    }
+
+    /// Proposes by code of your own, for a model of your own and samplers that propose and test. Keys that shape a walk then have no
+    /// meaning.
+    #[must_use]
+    pub fn propose_by(mut self, proposal: impl Proposal + 'static) -> Self {
+        self.proposal = Some(Arc::new(proposal));
+        self
     }
 
     /// A spec of one of barkeep's own models.

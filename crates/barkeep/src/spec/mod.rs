@@ -18,6 +18,7 @@ pub use privacy::{ChargedTo, PRIVACY_KEYS, Privacy};
 pub use section::{Key, SpecError};
 
 use crate::models::{self, Built};
+use crate::samplers::Proposal;
 use barkeep_accounting::Neighbours;
 use barkeep_curator::Temper;
 use barkeep_data::{Count, Records};
@@ -49,6 +50,8 @@ pub struct Spec {
     temper: Temper,
     privacy: Privacy,
     charged_to: Option<ChargedTo>,
+    /// What proposes, if it is code outside barkeep.
+    proposal: Option<Arc<dyn Proposal>>,
     /// All sections, with the columns of a schema file written in.
     table: toml::Table,
     /// The text it was read from, if the table is that text and nothing else.
@@ -120,6 +123,7 @@ impl Spec {
             temper,
             privacy,
             charged_to,
+            proposal: None,
             table,
             written: None,
         })
@@ -244,6 +248,11 @@ impl Spec {
     /// Whether the model is code outside barkeep, which nobody else can plan.
     pub(crate) fn has_own_model(&self) -> bool {
         self.own
+    }
+
+    /// What proposes, if it is code outside barkeep.
+    pub(crate) fn own_proposal(&self) -> Option<&Arc<dyn Proposal>> {
+        self.proposal.as_ref()
     }
 
     /// `[sampler]` as written.

@@ -3,7 +3,6 @@
 use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry, StartRule};
 use crate::samplers::example::{CIRCLE, Example};
 use crate::samplers::kernels::metropolis::{Acceptance, Judgement, Metropolis};
-use crate::samplers::parts::proposal::Walk;
 use crate::samplers::prepare::path_keys::{BASELINE_CLIP_KEYS, baseline_clip};
 use crate::samplers::prepare::walk_keys::{WALK_KEYS, WalkShape};
 use crate::spec::Privacy;
@@ -31,7 +30,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
                 )
                 .into());
         }
-        let shape = WalkShape::parse(section, setting.model.dimension(), false)?;
+        let shape = WalkShape::read(section, setting, false)?;
         let judgement = Judgement {
             clip: baseline_clip(section)?,
             acceptance: Acceptance::Fixed(Rule::Metropolis),
@@ -42,7 +41,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
         };
         let model = Arc::clone(setting.model);
         let kernel: MakeKernel = Box::new(move |rng| {
-            let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
+            let walk = shape.walk(rng);
             Box::new(Metropolis::new(Arc::clone(&model), walk, judgement.clone()))
         });
         Ok(Prepared {

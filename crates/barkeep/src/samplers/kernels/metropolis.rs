@@ -153,6 +153,10 @@ impl Kernel for Metropolis {
         self.walk.propose(&state.theta, &mut self.proposed, rng);
         let log_prior = self.model.log_prior(&self.proposed);
         let offset = log_prior - state.log_prior;
+        let offset = match self.walk.log_ratio(&state.theta, &self.proposed) {
+            Some(ratio) => offset + ratio,
+            None => offset,
+        };
         let accepted = self.judgement.accepts(ask, &state.theta, &self.proposed, offset)?;
         self.walk.observe(accepted);
         if accepted {

@@ -1,9 +1,33 @@
 //! Proposes where a chain might go next, from public randomness alone.
 //!
-//! Every proposal here is symmetric: in the step for full and one-coordinate moves, and under reversal of the
-//! direction for guided ones. So ln q(θ|θ')/q(θ'|θ) = 0 and only the prior enters the public offset.
+//! Every walk here is symmetric: in the step for full and one-coordinate moves, and under reversal of the
+//! direction for guided ones. So ln q(θ|θ')/q(θ'|θ) = 0 and only the prior enters the public offset. A [`Proposal`] given in code states
+//! its own ratio.
 
 use crate::public_rng::PublicRng;
+use std::sync::Arc;
+
+/// A proposal of one's own, for samplers that propose and test: asymmetric ones, and ones for discrete parameters.
+///
+/// A discrete parameter is a coordinate that only ever takes some values: a proposal that leads from one of them to another, and a prior
+/// that is −∞ elsewhere. Nothing needs a gradient.
+///
+/// **Privacy.** A proposal sees no record, so the guarantee does not rest on it. A step longer than [`longest`](Proposal::longest) is not
+/// taken: its length is what is paid for.
+pub trait Proposal: Send + Sync {
+    /// Writes the proposed state to `to`, which holds the current one.
+    fn propose(&self, from: &[f64], to: &mut [f64], rng: &mut PublicRng);
+
+    /// ln q(`from`|`to`) − ln q(`to`|`from`), q(b|a) the density or probability of proposing b at a; 0 for a symmetric one.
+    ///
+    /// The chain's law is the posterior only if this is right. What is not finite is never accepted.
+    fn log_ratio(&self, from: &[f64], to: &[f64]) -> f64;
+
+    /// The longest step, in Euclidean length, if there is one. Decisions have one price then, and compose exactly.
+    fn longest(&self) -> Option<f64> {
+        None
+    }
+}
 
 /// How long a step may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,6 +95,8 @@ pub(crate) struct Walk {
     signs: Vec<f64>,
     /// The coordinate proposed last.
     last: usize,
+    /// What proposes instead.
+    given: Option<Arc<dyn Proposal>>,
 }
 
 impl Walk {
@@ -81,7 +107,13 @@ impl Walk {
             Direction::Guided => (0..scale.dimension()).map(|_| rng.sign()).collect(),
             Direction::Full | Direction::One => Vec::new(),
         };
-        Self { scale, length, direction, signs, last: 0 }
+        Self { scale, length, direction, signs, last: 0, given: None }
+    }
+
+    /// The walk, with another in its place to propose.
+    #[must_use]
+    pub(crate) fn proposed_by(self, given: Option<Arc<dyn Proposal>>) -> Self {
+        Self { given, ..self }
     }
 
     /// The longest step this walk can take, if there is one.
@@ -96,13 +128,14 @@ impl Walk {
     /// Writes the proposed state to `to` and returns its Euclidean distance from `from`.
     pub(crate) fn propose(&mut self, from: &[f64], to: &mut [f64], rng: &mut PublicRng) -> f64 {
         to.copy_from_slice(from);
-        match self.direction {
-            Direction::Full => self.full(from, to, rng),
-            Direction::One => {
+        match (&self.given, self.direction) {
+            (Some(given), _) => given.propose(from, to, rng),
+            (None, Direction::Full) => self.full(from, to, rng),
+            (None, Direction::One) => {
                 self.last = rng.index(from.len());
                 to[self.last] += self.along(self.last, rng);
             }
-            Direction::Guided => {
+            (None, Direction::Guided) => {
                 self.last = rng.index(from.len());
                 to[self.last] += self.signs[self.last] * self.along(self.last, rng).abs();
             }
@@ -116,6 +149,11 @@ impl Walk {
             }
             _ => distance,
         }
+    }
+
+    /// ln q(from|to)/q(to|from); None where proposals are symmetric.
+    pub(crate) fn log_ratio(&self, from: &[f64], to: &[f64]) -> Option<f64> {
+        self.given.as_ref().map(|given| given.log_ratio(from, to))
     }
 
     /// Learns the fate of the last proposal.

@@ -8,7 +8,6 @@ use crate::plan::facts::{Fact, Facts, Value};
 use crate::public_rng::PublicRng;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Setting};
 use crate::samplers::kernels::metropolis::Judgement;
-use crate::samplers::parts::proposal::Walk;
 use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::prepare::walk_keys::WalkShape;
 use barkeep_accounting::{LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Sampling};
@@ -33,6 +32,9 @@ pub(crate) fn forecast(setting: &Setting<'_>, shape: &WalkShape, judgement: &Jud
         })
     };
     let model = &**setting.model;
+    if shape.given.is_some() {
+        return silent("not known: proposals are given in code");
+    }
     let Some(rows) = setting.rows() else {
         return silent("not known: data.most_rows does not say how many rows a person has");
     };
@@ -91,7 +93,7 @@ impl Normal {
     fn outlook(&self, shape: &WalkShape, judgement: &Judgement) -> Option<Outlook> {
         let dimension = self.precision.dimension();
         let mut rng = PublicRng::new(0, 0);
-        let mut walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, &mut rng);
+        let mut walk = shape.walk(&mut rng);
         let (from, mut step) = (vec![0.0; dimension], vec![0.0; dimension]);
         let (mut acceptance, mut clipped, mut jumps) = (0.0, 0.0, vec![0.0; dimension * dimension]);
         for _ in 0..PROPOSALS {

@@ -155,11 +155,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
     // Noise that follows the length of a step makes all steps cost the same; otherwise a longest step does.
     let noise_follows =
         test.level == Level::Release && matches!(test.acceptance, Acceptance::PenaltyRatio { .. });
-    let shape = WalkShape::parse(
-        section,
-        setting.model.dimension(),
-        !noise_follows && test.clip == WrittenClip::Key,
-    )?;
+    let shape = WalkShape::read(section, setting, !noise_follows && test.clip == WrittenClip::Key)?;
     let longest = Walk::longest(shape.length);
     let clip = match test.clip {
         WrittenClip::Fixed(bound) => ClipBound::Constant(bound),
@@ -208,7 +204,7 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
         warned(forecast(setting, &shape, &judgement), error_of_batch(&shape, &judgement, &mut facts)?);
     let model = Arc::clone(setting.model);
     let kernel: MakeKernel = Box::new(move |rng| {
-        let walk = Walk::new(shape.scale.clone(), shape.length, shape.direction, rng);
+        let walk = shape.walk(rng);
         Box::new(Metropolis::new(Arc::clone(&model), walk, judgement.clone()))
     });
     let forecast = Some(forecast);
@@ -221,11 +217,15 @@ fn error_of_batch(
     judgement: &Judgement,
     facts: &mut Facts,
 ) -> Result<Option<String>, Error> {
-    let Sampling::WithoutReplacement { batch, records } = judgement.batch else { return Ok(None) };
+    let Sampling::WithoutReplacement { batch, records } = judgement.batch else {
+        return Ok(None);
+    };
     let (clip, rule) = judgement.at(shape.scale.root_mean_square(shape.direction))?;
     #[expect(clippy::cast_precision_loss, reason = "records is at most 2^32")]
     let tempered = records as f64 * judgement.temper.get();
-    let Some(error) = batch_error(&rule, tempered, batch, clip.get()) else { return Ok(None) };
+    let Some(error) = batch_error(&rule, tempered, batch, clip.get()) else {
+        return Ok(None);
+    };
     let words = format!("at most {error:.2e}, whatever the records within the clip");
     facts.push(Fact::number("batch_error", "batch: error of a probability", error, words));
     Ok((error > LARGE).then(|| {
@@ -308,6 +308,8 @@ fn facts(shape: &WalkShape, judgement: &Judgement, longest: Option<f64>) -> Resu
         Direction::One => ("one", "one parameter at random"),
         Direction::Guided => ("guided", "one parameter, along a remembered direction"),
     };
+    let (moves, words) =
+        if shape.given.is_some() { ("own", "a proposal given in code") } else { (moves, words) };
     let mut facts = vec![longest, Fact::word("moves", "moves", moves, words)];
     const CLIP: &str = "clip bound of a log-ratio";
     const NOISE: &str = "noise sd of a log-ratio";

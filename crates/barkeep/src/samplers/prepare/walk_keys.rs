@@ -1,9 +1,12 @@
 //! Reads the spec keys that shape a random walk: its scale, its length and the coordinates it moves.
 
-use crate::samplers::parts::proposal::{Direction, Length, Scale};
+use crate::public_rng::PublicRng;
+use crate::samplers::entry::Setting;
+use crate::samplers::parts::proposal::{Direction, Length, Proposal, Scale, Walk, distance};
 use crate::spec::SpecError;
 use crate::spec::section::{Key, Section, key};
 use barkeep_num::linear::Cholesky;
+use std::sync::Arc;
 
 /// The keys of a random walk.
 pub(crate) const WALK_KEYS: [Key; 5] = [
@@ -38,8 +41,11 @@ enum Kind {
     Uniform,
 }
 
+/// Proposals drawn to see how long those given in code are.
+const TRIED: u32 = 256;
+
 /// A walk as the spec describes it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone)]
 pub(crate) struct WalkShape {
     /// Scale of a step.
     pub(crate) scale: Scale,
@@ -47,9 +53,54 @@ pub(crate) struct WalkShape {
     pub(crate) length: Length,
     /// The coordinates it moves.
     pub(crate) direction: Direction,
+    /// What proposes instead; the others then only say how long its steps are.
+    pub(crate) given: Option<Arc<dyn Proposal>>,
 }
 
 impl WalkShape {
+    /// The proposal given in code, or a walk by its keys; `capped` says whether steps are capped when the spec does not.
+    ///
+    /// # Errors
+    /// As [`WalkShape::parse`], and for a key beside a proposal given in code.
+    pub(crate) fn read(
+        section: &Section<'_>,
+        setting: &Setting<'_>,
+        capped: bool,
+    ) -> Result<Self, SpecError> {
+        let dimension = setting.model.dimension();
+        let Some(given) = setting.proposal else {
+            return Self::parse(section, dimension, capped);
+        };
+        if let Some(key) = WALK_KEYS.iter().find(|key| section.has(key.name)) {
+            return Err(section.error(key.name, "has no meaning beside a proposal given in code"));
+        }
+        let length = match given.longest() {
+            Some(cap) if cap > 0.0 && cap.is_finite() => Length::Capped { cap },
+            Some(_) => {
+                return Err(section.error("name", "proposes by code whose longest step is not a length"));
+            }
+            None => Length::Gaussian,
+        };
+        // How long its steps are where the chain starts: a scale for what a plan shows, and nothing else.
+        let mut rng = PublicRng::new(0, 0);
+        let mut square = 0.0;
+        for _ in 0..TRIED {
+            let mut to = setting.reference.to_vec();
+            given.propose(setting.reference, &mut to, &mut rng);
+            square += distance(setting.reference, &to).powi(2) / f64::from(TRIED);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "dimensions are small")]
+        let sd = (square / dimension.max(1) as f64).sqrt();
+        let sd = if sd.is_finite() && sd > 0.0 { sd } else { 1.0 };
+        let scale = Scale::Diagonal(vec![sd; dimension]);
+        Ok(Self { scale, length, direction: Direction::Full, given: Some(Arc::clone(given)) })
+    }
+
+    /// The walk at rest.
+    pub(crate) fn walk(&self, rng: &mut PublicRng) -> Walk {
+        Walk::new(self.scale.clone(), self.length, self.direction, rng).proposed_by(self.given.clone())
+    }
+
     /// Reads the keys; `capped` says whether steps are capped when the spec does not.
     ///
     /// # Errors
@@ -104,7 +155,7 @@ impl WalkShape {
                 Length::Capped { cap }
             }
         };
-        Ok(Self { scale, length, direction })
+        Ok(Self { scale, length, direction, given: None })
     }
 }
 
