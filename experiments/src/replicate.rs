@@ -42,14 +42,32 @@ pub(crate) fn table(names: &[String], columns: &[Vec<f64>]) -> Result<SharedTabl
     Ok(SharedTable::from(builder.finish().map_err(|error| error.to_string())?))
 }
 
-/// Plans a spec with another ε.
+/// Plans a spec with another ε, if it has one at all.
 pub(crate) fn plan(spec: &str, epsilon: f64) -> Result<Plan, String> {
     let mut spec: toml::Table = spec.parse().map_err(|_| "a spec that is not TOML".to_owned())?;
-    if let Some(toml::Value::Table(privacy)) = spec.get_mut("privacy") {
+    if let Some(toml::Value::Table(privacy)) = spec.get_mut("privacy")
+        && !privacy.contains_key("private")
+    {
         privacy.insert("epsilon".to_owned(), epsilon.into());
     }
     let spec = Spec::parse(&spec.to_string(), Path::new("")).map_err(|error| error.to_string())?;
     Plan::new(spec).map_err(|error| error.to_string())
+}
+
+/// The spec with this seed of the proposals.
+pub(crate) fn seeded(spec: &str, seed: u64) -> Result<String, String> {
+    let mut spec: toml::Table = spec.parse().map_err(|_| "a spec that is not TOML".to_owned())?;
+    let seed = i64::try_from(seed).map_err(|error| error.to_string())?;
+    if let Some(toml::Value::Table(sampler)) = spec.get_mut("sampler") {
+        sampler.insert("seed".to_owned(), seed.into());
+    }
+    Ok(spec.to_string())
+}
+
+/// One run of a plan as it is, from wherever its own start leads; seeded throughout.
+pub(crate) fn run(plan: &Plan, table: &SharedTable, seed: u64) -> Result<Draws, String> {
+    let run = plan.runner().run_shared(table, Insecure::seed(seed));
+    Ok(run.map_err(|error| error.to_string())?.draws)
 }
 
 /// One run from each start, each with the whole budget. Seeded throughout, so that anyone can repeat it; `observer` is the

@@ -34,5 +34,6 @@ samplers![
     statistics,
     ops,
     rwmh,
+    barker_seita,
     hmc,
 ];
