@@ -2,8 +2,6 @@
 //!
 //! `BARKEEP_REWRITE=1 cargo test -p barkeep-cli --test golden` writes the files anew.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 mod program;
 
 use program::Folder;

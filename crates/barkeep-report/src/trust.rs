@@ -1,14 +1,16 @@
-//! Can it be trusted: everything that was looked at, and the chains' paths where there are chains.
+//! Can it be trusted: everything that was looked at, and the paths of the chains, or of the fit where there are none.
 
 use crate::html::{Node, element, figure, h3, p, table};
 use crate::{Context, MOST_SHOWN, sentence};
 use barkeep::diagnostics::{Check, Grade, ParameterSummary, shown};
-use barkeep_plot::{Axis, Figure, Mark, Panel, Style};
+use barkeep_plot::{Axis, COLOURS, Figure, Mark, Panel, Shape, Style};
 
 /// Chains in a picture at most.
 const MOST_CHAINS: usize = 6;
 /// Points of all paths together: they are most of a page's bytes.
 const MOST_POINTS: usize = 12_000;
+/// Standard deviations beyond which a fit's path is cut.
+const FAR: f64 = 8.0;
 
 /// The section.
 pub(crate) fn content(context: &Context<'_>) -> Vec<Node> {
@@ -46,8 +48,49 @@ pub(crate) fn content(context: &Context<'_>) -> Vec<Node> {
              converge. What can fail is the fit, which the checks above look at: whether answers agree with one another and with \
              the model, whether the fit has settled, and how much wider than without privacy the posterior is.",
         ));
+        content.extend(fit(context));
     }
     content
+}
+
+/// How the fit settled, round by round.
+fn fit(context: &Context<'_>) -> Option<Node> {
+    let summary = context.finished.summary();
+    let (rounds, shown) = (&summary.fit_path, summary.parameters.len().min(COLOURS.len()));
+    if rounds.len() < 2 {
+        return None;
+    }
+    let mut panel = Panel::new(
+        "",
+        Axis::new("rounds of answers").at(&(0..rounds.len()).map(|round| round as f64).collect::<Vec<f64>>()),
+        Axis::new("from the posterior's mean, in its sd"),
+    );
+    for (parameter, row) in summary.parameters.iter().enumerate().take(shown) {
+        let (mean, sd) = (row.mean?, row.sd.filter(|sd| *sd > 0.0)?);
+        // The fit before the first answers may lie anywhere, and would flatten the rest.
+        let place = |value: f64| ((value - mean) / sd).clamp(-FAR, FAR);
+        let points = rounds.iter().enumerate();
+        let points = points.filter_map(|(round, fit)| Some((round as f64, place(*fit.get(parameter)?))));
+        panel.marks.push(Mark::Line {
+            points: points.collect(),
+            style: Style::points(row.name.clone(), parameter, Shape::Disc),
+        });
+    }
+    let mut picture = Figure::new("", 1, vec![panel]);
+    picture.size = (520.0, 280.0);
+    let alt = format!(
+        "Where the fit of {shown} parameters stood after each of {} rounds of answers.",
+        rounds.len() - 1
+    );
+    let words = format!(
+        "The fit after each round of answers, cut at {FAR} standard deviations. It should have come to rest in the last rounds{}.",
+        if shown < summary.parameters.len() {
+            format!("; shown are the first {shown} parameters")
+        } else {
+            String::new()
+        }
+    );
+    Some(figure(picture.inline("fit", &alt), &words))
 }
 
 /// R-hat and effective sizes.

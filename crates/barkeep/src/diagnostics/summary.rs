@@ -48,6 +48,9 @@ pub struct Summary {
     /// The sampler that ran, where the answers chose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran: Option<Cow<'static, str>>,
+    /// Where the fit stood before the first round of answers and after each, a number for every parameter; absent without a fit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fit_path: Vec<Vec<f64>>,
     /// How many draws at the start of each chain were left out of everything here.
     pub burn_in: usize,
     /// How many draws were summarised, over all chains.
@@ -210,6 +213,7 @@ impl Summary {
             privacy: draws.heading().not_private.then_some(Cow::Borrowed(NOT_PRIVATE)),
             faults: None,
             ran: reports.iter().find_map(|report| report.branch).map(Cow::Borrowed),
+            fit_path: reports.first().map(|report| report.path.clone()).unwrap_or_default(),
             burn_in,
             draws: summarised,
             every,

@@ -66,4 +66,6 @@ pub(crate) struct Report {
     pub(crate) warmup: Option<u64>,
     /// The sampler that ran, where answers chose it.
     pub(crate) branch: Option<&'static str>,
+    /// Where a fit of answers stood before the first round of them, and after each.
+    pub(crate) path: Vec<Vec<f64>>,
 }

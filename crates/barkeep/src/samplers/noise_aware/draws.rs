@@ -133,7 +133,8 @@ impl Kernel for NoiseAware {
     fn report(&self) -> Report {
         let checks =
             self.found.as_ref().map(|found| found.checks(&self.setup, self.judged)).unwrap_or_default();
-        Report { checks, independent: true, warmup: Some(0), branch: None }
+        let path = self.found.as_ref().map(|found| found.path.clone()).unwrap_or_default();
+        Report { checks, independent: true, warmup: Some(0), branch: None, path }
     }
 }
 

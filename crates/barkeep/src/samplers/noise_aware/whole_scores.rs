@@ -357,6 +357,7 @@ impl Kernel for WholeScores {
 
     fn report(&self) -> Report {
         let checks = self.found.as_ref().map(|found| self.checks(found)).unwrap_or_default();
-        Report { checks, independent: true, warmup: Some(0), branch: None }
+        let path = self.found.as_ref().map(|found| found.path.clone()).unwrap_or_default();
+        Report { checks, independent: true, warmup: Some(0), branch: None, path }
     }
 }
