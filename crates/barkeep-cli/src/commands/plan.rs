@@ -67,7 +67,8 @@ impl PlanCommand {
                 (Some(error), Some(width)) => format!("moved by {error:.2}, {width:.2} times as wide"),
                 _ => "nothing can be bought".to_owned(),
             };
-            print(&format!("  {what:<22} {gives}"))?;
+            let reason = other.reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            print(&format!("  {what:<22} {gives}{reason}"))?;
         }
         print("\nParameters, and where nine of ten values lie before any record is seen")?;
         for prior in plan.priors() {

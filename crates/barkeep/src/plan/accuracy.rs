@@ -25,7 +25,13 @@ pub struct Alternative {
     pub expected_error: Option<f64>,
     /// The expected width over that without privacy.
     pub expected_width: Option<f64>,
+    /// Why the error is larger although there are more records, where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
 }
+
+/// A diffusion that has no time to leave its start is as far off as that start: √n posterior standard deviations.
+const STUCK: &str = "the run stays near its start, and the more records there are, the more standard deviations away that lies";
 
 /// Largest ε that is searched: beyond it hardly anything is protected.
 const LARGEST_EPSILON: f64 = 100.0;
@@ -39,7 +45,7 @@ impl Plan {
     /// foresees nothing.
     #[must_use]
     pub fn alternatives(&self) -> Vec<Alternative> {
-        let (Privacy::Budget { epsilon, .. }, Some(_)) = (self.spec.privacy(), self.expected) else {
+        let (Privacy::Budget { epsilon, .. }, Some(own)) = (self.spec.privacy(), self.expected) else {
             return Vec::new();
         };
         let records = self.spec.data().records();
@@ -48,7 +54,9 @@ impl Plan {
             .into_iter()
             .map(|(epsilon, records)| {
                 let expected = expected(&self.spec, epsilon, records);
+                let is_worse = expected.is_some_and(|expected| expected.error > own.error);
                 Alternative {
+                    reason: (is_worse && records == more).then_some(STUCK),
                     epsilon,
                     records,
                     expected_error: expected.map(|expected| expected.error),

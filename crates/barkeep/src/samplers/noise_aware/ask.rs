@@ -346,7 +346,6 @@ impl Setup {
         let pick = |block, ratio: Ratio, bias: &Bias| {
             let noise = Noise { per_clip: rows.noise_of(2.0 * ratio.get()), records: scene.records };
             choose(scene.regression, round, block, scene.set, scene.top, noise, bias)
-                .map(|(narrow, _)| narrow)
                 .ok_or(impossible("one whose scores inform about every parameter"))
         };
         let coefficients = pick(ScoreBlock::Coefficients, self.shares.together.0, &bias.0)?;

@@ -21,8 +21,7 @@ pub(super) struct Noise {
     pub(super) records: f64,
 }
 
-/// The clip of one block of a round, per root of the block's size, and the mean square error it leaves, in units of the
-/// posterior's variance without privacy.
+/// The clip of one block of a round, per root of the block's size.
 pub(super) fn choose(
     regression: &Regression,
     round: &Round,
@@ -31,18 +30,33 @@ pub(super) fn choose(
     top: f64,
     noise: Noise,
     bias: &Bias,
-) -> Option<(f64, f64)> {
-    let costs: Vec<(f64, f64)> = GRID
-        .iter()
-        .filter_map(|narrow| {
-            let variance = variance(regression, round, block, *narrow, set, top, noise)?;
-            let bias = bias.at(*narrow);
-            Some((variance + bias * bias, *narrow)).filter(|(cost, _)| cost.is_finite())
-        })
+) -> Option<f64> {
+    let costs: Vec<(f64, f64)> = variances(regression, round, block, set, top, noise)
+        .into_iter()
+        .map(|(narrow, variance)| (narrow, variance + bias.at(narrow).powi(2)))
+        .filter(|(_, cost)| cost.is_finite())
         .collect();
-    let least = costs.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
-    let limit = (1.25 * least).min(1.0 + 2.0 * (least - 1.0) + 0.02).max(least);
-    costs.iter().rev().find(|(cost, _)| *cost <= limit).map(|(cost, narrow)| (*narrow, *cost))
+    let least = costs.iter().map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
+    let most = limit(least);
+    costs.iter().rev().find(|(_, cost)| *cost <= most).map(|(narrow, _)| *narrow)
+}
+
+/// What a clip may cost where the best costs `least`.
+pub(super) fn limit(least: f64) -> f64 {
+    (1.25 * least).min(1.0 + 2.0 * (least - 1.0) + 0.02).max(least)
+}
+
+/// Clips that are tried, and the mean variance each leaves, in units of the posterior's without privacy.
+pub(super) fn variances(
+    regression: &Regression,
+    round: &Round,
+    block: ScoreBlock,
+    set: &Set,
+    top: f64,
+    noise: Noise,
+) -> Vec<(f64, f64)> {
+    let of = |narrow: &f64| Some((*narrow, variance(regression, round, block, *narrow, set, top, noise)?));
+    GRID.iter().filter_map(of).collect()
 }
 
 /// The mean variance of a block's parameters in units of the posterior's without privacy, if all the share were one answer.

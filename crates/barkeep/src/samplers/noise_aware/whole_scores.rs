@@ -21,6 +21,8 @@ use std::sync::Arc;
 /// Points of the prior that a search starts from beside where it is, in the first rounds and the last.
 const STARTS: usize = 7;
 const SEARCHED: usize = 3;
+/// Points of the prior that a forecast looks at.
+const FORESEEN: usize = 5;
 /// A mode lower than the highest by more than this has no share in the draws.
 const DEPTH: f64 = 12.0;
 /// Degrees of freedom of the proposals, and how much wider than the fit they are.
@@ -71,10 +73,22 @@ impl WholeSetup {
         Noise { per_clip: 2.0 * self.whole.get(), records: self.source.records }
     }
 
-    /// What a run can be expected to achieve, by the information at the start.
+    /// What a run can be expected to achieve: the median over points of the prior of what noise and clip cost there.
+    ///
+    /// The prior's own precision is left out, as if there were endless records. With it few records would look well served, since
+    /// the prior then says all, and more records worse; without it the error falls with n and ε.
     pub(crate) fn forecast(&self) -> Option<MakeForecast> {
-        let (_, cost) = self.source.round(&self.start, self.noise())?;
-        let error = (cost - 1.0).max(1e-4).sqrt();
+        let Source { model, likelihood, uniforms, .. } = &self.source;
+        let (model, likelihood) = (Arc::clone(model), Arc::clone(likelihood));
+        let endless = Source { model, likelihood, uniforms: *uniforms, records: f64::INFINITY };
+        let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
+        let mut costs: Vec<f64> =
+            points.filter_map(|theta| endless.round(&theta, self.noise())).map(|(_, cost)| cost).collect();
+        if costs.is_empty() {
+            costs.push(self.source.round(&self.start, self.noise())?.1);
+        }
+        costs.sort_by(f64::total_cmp);
+        let error = (costs[costs.len() / 2] - 1.0).max(1e-4).sqrt();
         let width = (1.0 + error * error).sqrt();
         let expected = Expected { error, range: (0.7 * error, 1.5 * error), width };
         Some(Box::new(move |_| Forecast { expected: Some(expected), ..Forecast::default() }))
