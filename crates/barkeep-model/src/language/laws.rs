@@ -121,6 +121,9 @@ impl Support {
             (Self::Levels, Kind::Real { .. }) => Some("must be a category or an integer column"),
             (_, Kind::Category { .. }) => Some("must not be a category"),
             (Self::Binary, Kind::Bool) => None,
+            (Self::Real | Self::Positive | Self::NonNegative | Self::Unit, Kind::Bool) => {
+                Some("must not be a bool column: zeros and ones follow bernoulli or bernoulli_logit")
+            }
             (Self::Binary, Kind::Integer { .. }) if min == 0.0 && max == 1.0 => None,
             (Self::Binary, _) => Some("must be a bool column, or an integer column from 0 to 1"),
             (Self::Whole, Kind::Integer { .. }) if min < 0.0 => Some("must have min of at least 0"),

@@ -21,6 +21,17 @@ fn fault(text: &str) -> String {
     TextModel::new(text, &schema()).map(|_| ()).expect_err(text).to_string()
 }
 
+/// Zeros and ones have no density on the real line.
+#[test]
+fn a_bool_column_takes_no_law_of_numbers() {
+    for law in ["normal(a, 1)", "student_t(4, a, 1)", "exponential(exp(a))"] {
+        let said = fault(&format!("parameters\n a ~ normal(0, 1)\nrecord\n event ~ {law}\n"));
+        assert!(said.contains("must not be a bool column") && said.contains("bernoulli_logit"), "{said}");
+    }
+    let text = "parameters\n a ~ normal(0, 1)\nrecord\n event ~ bernoulli_logit(a)\n";
+    assert!(TextModel::new(text, &schema()).is_ok());
+}
+
 /// Texts in which names double what they stand for, open sums again and again, or fill tables.
 #[test]
 fn a_text_that_grows_by_its_names_is_refused_or_stays_small() {

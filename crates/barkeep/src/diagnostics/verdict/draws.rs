@@ -86,7 +86,7 @@ fn effective(parameters: &[ParameterSummary]) -> Option<Check> {
     Some(judged("ess", grade, size, words, format!("at least {size:.0} effective draws"), LONGER))
 }
 
-const LONGER: &str = "run longer: a larger epsilon or more records buy steps; or use a sampler whose draws are free, such as statistics";
+const LONGER: &str = "run longer: a larger epsilon or more records buy steps";
 
 fn graded(good: bool, bearable: bool) -> Grade {
     match (good, bearable) {
