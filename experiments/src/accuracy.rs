@@ -3,5 +3,6 @@
 pub(crate) mod coverage;
 pub(crate) mod laplace;
 mod lookalikes;
+mod named;
 pub(crate) mod real_data;
 mod score;

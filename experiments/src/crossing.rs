@@ -111,7 +111,7 @@ impl Simulated {
         }
         let model = &**plan.spec().model();
         let start: Vec<f64> = TRUTH.into_iter().chain([LOG_SD]).take(model.dimension()).collect();
-        seen.posterior(model, &start)
+        seen.posterior(plan, &start)
     }
 }
 

@@ -28,6 +28,7 @@ use accuracy::real_data::RealData;
 use clap::Parser;
 use crossing::Crossing;
 use experiment::Experiment;
+use neurips::aware::Aware;
 use neurips::budget::Budget;
 use neurips::mixture::Mixture;
 use neurips::supplement::Supplement;
@@ -63,6 +64,7 @@ const EXPERIMENTS: &[&dyn Experiment] = &[
     &Illustration,
     &Gradients,
     &Distances::Frontier,
+    &Aware,
     &Coverage,
     &RealData,
     &Crossing,

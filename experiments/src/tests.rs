@@ -21,7 +21,8 @@ fn every_figure_of_the_papers_has_a_name() {
             "frontier",
             "coverage",
             "real-data",
-            "crossing"
+            "crossing",
+            "mixture",
         ])
         .collect()
     );

@@ -1,6 +1,7 @@
 //! Measures `noise-aware` on simulated regressions: error, coverage of the true values, width, ranks, promise and verdict.
 
 use super::laplace::{Posterior, Seen};
+use super::named;
 use super::score::{Pooled, kept, score};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values};
 use barkeep::curator::insecure::SharedTable;
@@ -16,6 +17,8 @@ pub(crate) struct Coverage;
 
 /// Runs of a cell.
 const RUNS: u64 = 10;
+/// Cells of a model of whole records.
+const NAMED: u64 = 5;
 
 /// A kind of records and a budget, and what a run should reach at least.
 #[derive(Debug, Clone, Copy)]
@@ -176,7 +179,7 @@ impl Case {
             Rows::Persons(builder) => builder.finish(),
         };
         let table = SharedTable::from(table.map_err(fail)?);
-        Ok((table, seen.posterior(model, theta)?))
+        Ok((table, seen.posterior(plan, theta)?))
     }
 
     fn compute(&self, cell: u64, runs: u64) -> Result<Values, String> {
@@ -215,7 +218,7 @@ impl Experiment for Coverage {
     }
 
     fn about(&self) -> &'static str {
-        "noise-aware posteriors of simulated regressions: error, coverage, width, promise and verdict"
+        "noise-aware posteriors of simulated records: error, coverage, width, promise and verdict"
     }
 
     fn tasks(&self, size: Size) -> Result<Vec<Task>, String> {
@@ -226,6 +229,12 @@ impl Experiment for Coverage {
         let runs = size.pick(2, RUNS);
         let most = CASES.iter().map(|case| case.cells).max().unwrap_or(0);
         let mut tasks = Vec::new();
+        for cell in 0..size.pick(0, NAMED) {
+            for model in named::ALL {
+                let settings = format!("{}{runs}", model.spec());
+                tasks.push(Task::new(model.key(cell), settings, move || model.compute(cell, runs)));
+            }
+        }
         // A first cell of every case comes before the second of any.
         for cell in 0..size.pick(1, most) {
             for case in cases.iter().copied().filter(|case| cell < case.cells) {
@@ -268,6 +277,28 @@ impl Experiment for Coverage {
             ));
             every.add(&pooled);
         }
+        let aimed = known;
+        for model in named::ALL {
+            let pooled = model.pooled(cells, NAMED);
+            if pooled.len() == 0 {
+                continue;
+            }
+            known += 1;
+            honest += usize::from((0.5..=2.0).contains(&pooled.promise()));
+            comparison.rows.push(Row::new(
+                format!("{}, n = 1000, {} runs", model.name, pooled.len()),
+                None,
+                Some(format!("{:.2} / {:.3} / {:.2}", pooled.run(), pooled.truth(), pooled.width())),
+                Some(format!(
+                    "{:.2}; {:.2}; {}; {:.1} s",
+                    pooled.rms() / pooled.run(),
+                    pooled.promise(),
+                    pooled.grades(),
+                    pooled.seconds()
+                )),
+            ));
+            every.add(&pooled);
+        }
         let ranks = CASES[0].pooled(cells).ranks;
         let curve = calibration(&ranks);
         let rms = (curve.iter().map(|(level, held)| (held - level).powi(2)).sum::<f64>()
@@ -278,7 +309,10 @@ impl Experiment for Coverage {
              promise is the root mean square error over the plan's `expected_error`; verdicts are trustworthy/wide/not to \
              be trusted."
                 .to_owned(),
-            format!("All aims are reached in {reached} of {known} cases, the promise is within a factor of 2 in {honest}."),
+            format!(
+                "All aims are reached in {reached} of {aimed} cases, the promise is within a factor of 2 in {honest} of {known}. The \
+                 models of whole records have no aims."
+            ),
             format!("Ranks, {}: root mean square error of coverage {rms:.3} (aim: at most 0.03).", CASES[0].name),
             every.verdicts(),
         ]);

@@ -1,7 +1,8 @@
 //! Finds the posterior without privacy of simulated records: its mode by Newton's method, its covariance, and its mean beside the mode.
 
+use barkeep::Plan;
 use barkeep::data::Block;
-use barkeep::model::{Likelihood as _, Model, Regression, Scratch};
+use barkeep::model::{Likelihood, Model, Scratch};
 use barkeep::num::linear::{Cholesky, dot};
 
 /// Records a gradient takes at once.
@@ -38,7 +39,7 @@ impl Seen {
     }
 
     /// The gradient of the log posterior.
-    fn gradient(&self, model: &dyn Model, regression: &Regression, theta: &[f64]) -> Vec<f64> {
+    fn gradient(&self, model: &dyn Model, likelihood: &dyn Likelihood, theta: &[f64]) -> Vec<f64> {
         let d = theta.len();
         let mut out = vec![0.0; d];
         model.prior_gradient(theta, &mut out);
@@ -46,7 +47,7 @@ impl Seen {
         for (k, block) in self.blocks.iter().enumerate() {
             let length = (self.records - k * BLOCK).min(BLOCK);
             let terms = &mut terms[..d * length];
-            regression.gradient(Block::over(block, BLOCK, length), theta, terms, &mut scratch);
+            likelihood.gradient(Block::over(block, BLOCK, length), theta, terms, &mut scratch);
             out.iter_mut()
                 .zip(terms.chunks_exact(length))
                 .for_each(|(sum, terms)| *sum += terms.iter().sum::<f64>());
@@ -58,11 +59,11 @@ impl Seen {
     ///
     /// # Errors
     /// A search that does not end.
-    pub(crate) fn posterior(&self, model: &dyn Model, start: &[f64]) -> Result<Posterior, String> {
+    pub(crate) fn posterior(&self, plan: &Plan, start: &[f64]) -> Result<Posterior, String> {
         const STEP: f64 = 1e-4;
         let d = start.len();
-        let regression = model.regression().ok_or("a model that is not a regression")?;
-        let gradient_at = |theta: &[f64]| self.gradient(model, regression, theta);
+        let (model, likelihood) = (&**plan.spec().model(), &**plan.spec().likelihood());
+        let gradient_at = |theta: &[f64]| self.gradient(model, likelihood, theta);
         let mut theta = start.to_vec();
         for _ in 0..50 {
             let gradient = gradient_at(&theta);

@@ -117,6 +117,6 @@ impl LookAlike {
         if let Some(first) = start.first_mut() {
             *first = if self.name.starts_with("prices") { 8.0 } else { 0.0 };
         }
-        Ok((table, seen.posterior(model, &start)?))
+        Ok((table, seen.posterior(plan, &start)?))
     }
 }

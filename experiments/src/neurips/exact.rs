@@ -1,21 +1,19 @@
-//! Integrates the tempered posterior of the mixture exactly, by quadrature over a grid.
+//! Integrates the mixture's posterior exactly, tempered or not, by quadrature over a grid.
 
 use barkeep::model::{Mixture, Model};
 
-/// What the likelihood is tempered to.
-const COUNTED: f64 = 100.0;
-
 /// The records, binned, and the model: enough to evaluate the posterior everywhere.
-pub(super) struct Posterior<'a> {
+pub(crate) struct Posterior<'a> {
     model: &'a Mixture,
-    records: f64,
+    /// What a record counts.
+    weight: f64,
     /// How many records a bin holds, and their mean.
     bins: Vec<(f64, f64)>,
 }
 
 impl<'a> Posterior<'a> {
-    /// Bins the records at 0.01, where a component has standard deviation 1.4.
-    pub(super) fn new(model: &'a Mixture, records: &[f64]) -> Self {
+    /// Bins the records at 0.01, where a component has standard deviation 1.4, and lets them count as `counted`.
+    pub(crate) fn new(model: &'a Mixture, records: &[f64], counted: f64) -> Self {
         let width = 0.01;
         let low = records.iter().copied().fold(f64::INFINITY, f64::min);
         let high = records.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -26,11 +24,11 @@ impl<'a> Posterior<'a> {
         }
         let filled = bins.into_iter().filter(|bin| bin.0 > 0.0);
         let bins = filled.map(|(count, sum)| (count, sum / count)).collect();
-        Self { model, records: records.len() as f64, bins }
+        Self { model, weight: counted / records.len() as f64, bins }
     }
 
     /// ln of the posterior density, up to a constant.
-    pub(super) fn log_density(&self, at: [f64; 2]) -> f64 {
+    fn log_density(&self, at: [f64; 2]) -> f64 {
         // ln p(x|θ) up to a constant: −(x−θ₁)²/4 + ln(1 + e^{θ₂(x−θ₁)/2 − θ₂²/4}), as the model has it with variance 2.
         let term = |&(count, x): &(f64, f64)| {
             let z = x - at[0];
@@ -38,27 +36,36 @@ impl<'a> Posterior<'a> {
             let soft = if odds > 0.0 { odds + (-odds).exp().ln_1p() } else { odds.exp().ln_1p() };
             count * (soft - 0.25 * z * z)
         };
-        self.bins.iter().map(term).sum::<f64>() * COUNTED / self.records + self.model.log_prior(&at)
+        self.bins.iter().map(term).sum::<f64>() * self.weight + self.model.log_prior(&at)
     }
 
-    /// Where the posterior lives.
-    pub(super) const X: (f64, f64) = (-1.5, 2.5);
-    /// The same for the second parameter.
-    pub(super) const Y: (f64, f64) = (-4.0, 4.0);
-
     /// Its log-density at `nodes` places in each direction, the first parameter running fastest.
-    pub(super) fn grid(&self, nodes: usize) -> Vec<f64> {
-        let node = |i: usize, (low, high): (f64, f64)| low + (high - low) * i as f64 / (nodes - 1) as f64;
-        (0..nodes * nodes)
-            .map(|k| self.log_density([node(k % nodes, Self::X), node(k / nodes, Self::Y)]))
-            .collect()
+    pub(crate) fn grid(&self, nodes: usize, range: Range) -> Vec<f64> {
+        (0..nodes * nodes).map(|k| self.log_density(range.node(k, nodes))).collect()
+    }
+}
+
+/// Ends of both parameters.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range {
+    pub(crate) x: (f64, f64),
+    pub(crate) y: (f64, f64),
+}
+
+impl Range {
+    /// Where the posterior of records made at (0, 1) lives, with its mirror image.
+    pub(crate) const WHOLE: Self = Self { x: (-1.5, 2.5), y: (-4.0, 4.0) };
+
+    /// The place of a node.
+    fn node(self, k: usize, nodes: usize) -> [f64; 2] {
+        let at = |i: usize, (low, high): (f64, f64)| low + (high - low) * i as f64 / (nodes - 1) as f64;
+        [at(k % nodes, self.x), at(k / nodes, self.y)]
     }
 }
 
 /// Means and variances of both parameters from a grid of log-densities.
-pub(super) fn moments(grid: &[f64], nodes: usize) -> [f64; 4] {
-    let node = |i: usize, (low, high): (f64, f64)| low + (high - low) * i as f64 / (nodes - 1) as f64;
-    let at = |k: usize| [node(k % nodes, Posterior::X), node(k / nodes, Posterior::Y)];
+pub(crate) fn moments(grid: &[f64], nodes: usize, range: Range) -> [f64; 4] {
+    let at = |k: usize| range.node(k, nodes);
     let most = grid.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let total: f64 = grid.iter().map(|log| (log - most).exp()).sum();
     let expect = |f: &dyn Fn([f64; 2]) -> f64| {

@@ -1,6 +1,6 @@
 //! Figures 1c, 2 and 3: the tempered mixture, 10⁶ records counted as 100.
 
-use super::exact::{Posterior, moments};
+use super::exact::{Posterior, Range, moments};
 use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::{Published, mean_and_variance};
@@ -25,6 +25,8 @@ const RECORDS: usize = 1_000_000;
 const THETA: [f64; 2] = [0.0, 1.0];
 /// Of records no spec here was settled on.
 const SEED: u64 = 20_261_116;
+/// What the likelihood is tempered to.
+const COUNTED: f64 = 100.0;
 const NODES: usize = 161;
 /// ε of the published start, added to that of the chain.
 const START: f64 = 0.2159;
@@ -33,9 +35,9 @@ const CHECKPOINTS: [usize; 12] =
     [1500, 2000, 3000, 4000, 5000, 6000, 8000, 10_000, 12_000, 15_000, 18_000, 20_000];
 
 /// A sampler with its name, spec, budget, and runs when full.
-struct Sampler {
-    name: &'static str,
-    spec: &'static str,
+pub(super) struct Sampler {
+    pub(super) name: &'static str,
+    pub(super) spec: &'static str,
     epsilon: f64,
     runs: usize,
 }
@@ -46,13 +48,13 @@ const PUBLISHED: Sampler = Sampler {
     epsilon: 1.01,
     runs: 26,
 };
-const BEST: Sampler = Sampler {
+pub(super) const BEST: Sampler = Sampler {
     name: "DP Barker, shaped proposals",
     spec: include_str!("../../specs/neurips-mixture/barker-minibatch.toml"),
     epsilon: 0.25,
     runs: 26,
 };
-const SGLD: Sampler = Sampler {
+pub(super) const SGLD: Sampler = Sampler {
     name: "SGLD",
     spec: include_str!("../../specs/neurips-mixture/sgld.toml"),
     epsilon: 0.5,
@@ -75,9 +77,9 @@ const BASELINE: Sampler = Sampler {
 /// ε that pays for any number of steps whose clips are counted.
 const AMPLE: f64 = 2.0;
 
-type Records = Arc<OnceLock<Result<(SharedTable, Vec<f64>), String>>>;
+pub(super) type Records = Arc<OnceLock<Result<(SharedTable, Vec<f64>), String>>>;
 
-fn records(shared: &Records) -> Result<(SharedTable, &[f64]), String> {
+pub(super) fn records(shared: &Records) -> Result<(SharedTable, &[f64]), String> {
     let made = shared.get_or_init(|| {
         let model = Model::new(2.0, [10.0, 1.0]).map_err(|error| error.to_string())?;
         let (table, mut columns) = simulate(&model, &THETA, RECORDS, SEED)?;
@@ -86,19 +88,19 @@ fn records(shared: &Records) -> Result<(SharedTable, &[f64]), String> {
     made.as_ref().map(|(table, column)| (table.clone(), column.as_slice())).map_err(Clone::clone)
 }
 
-fn exact(shared: &Records, size: Size) -> Result<Values, String> {
+pub(super) fn exact(shared: &Records, size: Size) -> Result<Values, String> {
     let (_, column) = records(shared)?;
     let model = Model::new(2.0, [10.0, 1.0]).map_err(|error| error.to_string())?;
     let nodes = size.pick(61, NODES);
-    let grid = Posterior::new(&model, column).grid(nodes);
-    let moments = moments(&grid, nodes).to_vec();
+    let grid = Posterior::new(&model, column, COUNTED).grid(nodes, Range::WHOLE);
+    let moments = moments(&grid, nodes, Range::WHOLE).to_vec();
     // Six digits are enough for contours.
     let grid = grid.iter().map(|log| (log * 1e3).round() / 1e3).collect();
     Ok(values([("moments", moments), ("grid", grid)]))
 }
 
 /// Runs one chain; keeps moments after each checkpoint, and some draws.
-fn chain(shared: &Records, sampler: &Sampler, run: u64, size: Size) -> Result<Values, String> {
+pub(super) fn chain(shared: &Records, sampler: &Sampler, run: u64, size: Size) -> Result<Values, String> {
     let (table, _) = records(shared)?;
     let seed = 500 + run;
     let plan = plan(&seeded(sampler.spec, seed)?, sampler.epsilon)?;
@@ -169,7 +171,7 @@ fn clipped(shared: &Records, variance: f64, size: Size) -> Result<Values, String
     ]))
 }
 
-fn run_key(sampler: &Sampler, run: u64) -> String {
+pub(super) fn run_key(sampler: &Sampler, run: u64) -> String {
     format!("{} run={run}", sampler.name)
 }
 
@@ -281,10 +283,29 @@ fn show_clipped(cells: &Cells) -> (Figure, Comparison) {
     (Figure { size: (520.0, 340.0), ..Figure::new(title, 1, vec![panel]) }, comparison)
 }
 
+/// Draws under the regions of a log-density on a grid.
+pub(super) fn posterior_panel(title: impl Into<String>, grid: &[f64], range: Range, cloud: Mark) -> Panel {
+    let nodes = grid.len().isqrt().max(2);
+    let axis = |label: &str, (low, high): (f64, f64)| Axis::new(label).from(low, high);
+    let mut panel = Panel::new(title, axis("θ₁", range.x), axis("θ₂", range.y));
+    panel.marks.push(cloud);
+    if grid.len() == nodes * nodes {
+        let index = |x: f64, (low, high): (f64, f64)| {
+            ((x - low) / (high - low) * (nodes - 1) as f64).round() as usize
+        };
+        let grid =
+            Grid::new(range.x, range.y, nodes, |x, y| grid[index(y, range.y) * nodes + index(x, range.x)]);
+        for level in grid.levels_of_mass(&[0.5, 0.95]) {
+            let style = Style { width: 1.4, ..Style::line("exact posterior, regions of 50 % and 95 %", 1) };
+            panel.marks.push(Mark::Pieces { pieces: contours(&grid, level), style });
+        }
+    }
+    panel
+}
+
 fn show_scatter(cells: &Cells) -> (Figure, Comparison) {
     let mut comparison = Comparison::new("run 1 of the same sampler", "run 1 with shaped proposals");
     let grid = cells.numbers("exact", "grid").unwrap_or_default();
-    let nodes = grid.len().isqrt().max(2);
     let mut panels = Vec::new();
     for (colour, sampler) in [(6, &BASELINE), (0, &PUBLISHED), (2, &BEST)] {
         let key = run_key(sampler, 1);
@@ -293,23 +314,9 @@ fn show_scatter(cells: &Cells) -> (Figure, Comparison) {
             Some(epsilon) => format!("{}, ε = {epsilon:.2}", sampler.name),
             None => format!("non-private {}", sampler.name),
         };
-        let axis = |label: &str, (low, high): (f64, f64)| Axis::new(label).from(low, high);
-        let mut panel = Panel::new(title, axis("θ₁", Posterior::X), axis("θ₂", Posterior::Y));
         let points = numbers("x").iter().copied().zip(numbers("y").iter().copied()).collect();
-        panel.marks.push(Mark::Line { points, style: Style::cloud("draws (thinned)", colour, 1.3, 0.35) });
-        if grid.len() == nodes * nodes {
-            let index = |x: f64, (low, high): (f64, f64)| {
-                ((x - low) / (high - low) * (nodes - 1) as f64).round() as usize
-            };
-            let grid = Grid::new(Posterior::X, Posterior::Y, nodes, |x, y| {
-                grid[index(y, Posterior::Y) * nodes + index(x, Posterior::X)]
-            });
-            for level in grid.levels_of_mass(&[0.5, 0.95]) {
-                let style =
-                    Style { width: 1.4, ..Style::line("exact posterior, regions of 50 % and 95 %", 1) };
-                panel.marks.push(Mark::Pieces { pieces: contours(&grid, level), style });
-            }
-        }
+        let cloud = Mark::Line { points, style: Style::cloud("draws (thinned)", colour, 1.3, 0.35) };
+        let panel = posterior_panel(title, grid, Range::WHOLE, cloud);
         panels.push(panel);
     }
     let exact = cells.numbers("exact", "moments").unwrap_or_default();
