@@ -7,7 +7,7 @@ use barkeep::data::{Block, Column, Records, Schema};
 use barkeep::insecure::Insecure;
 use barkeep::model::{Likelihood, Model, Scratch};
 use barkeep::samplers::Proposal;
-use barkeep::{Data, Plan, Privacy, PublicRng, Sampler, Spec};
+use barkeep::{BuiltIn, Data, Plan, Privacy, PublicRng, Sampler, Spec};
 
 const LEVELS: usize = 5;
 const RECORDS: [f64; 3] = [1.0, 2.5, 3.0];
@@ -139,4 +139,23 @@ fn a_proposal_in_code_costs_what_its_longest_step_costs() {
     assert!(refused(spec(budget()).sampler(uniform)).contains("beside a proposal given in code"));
     let langevin = Sampler::named("langevin").with("start", vec![2.0]);
     assert!(refused(spec(budget()).sampler(langevin)).contains("makes no proposals"));
+}
+
+/// Where the spec describes no step, the model's information does: Barker's rule then accepts nearly half, whatever the model's scale. A model
+/// that states none needs a scale.
+#[test]
+fn a_step_that_is_not_described_follows_from_the_models_information() {
+    for covariance in [1e-4, 1.0, 100.0] {
+        let model = BuiltIn::named("gaussian").with("covariance", covariance);
+        let data = Data::new(schema(), Records(1000));
+        let spec = Spec::built_in(&data, model, Privacy::budget(1.0, 1e-5).unwrap()).unwrap();
+        let barker = Sampler::named("barker").with("clip", 1).with("start", vec![0.0]);
+        let plan = spec.sampler(barker).plan().unwrap();
+        let accepted = plan.fact("expected_acceptance").unwrap().as_number().unwrap();
+        assert!((0.45..0.5).contains(&accepted), "covariance {covariance}: {accepted}");
+    }
+    let barker = Sampler::named("barker").with("clip", 1).with("start", vec![2.0]);
+    let refused =
+        spec(Privacy::budget(30.0, 1e-5).unwrap()).sampler(barker).plan().err().unwrap().to_string();
+    assert!(refused.contains("`sampler.proposal_sd`: is required"), "{refused}");
 }
