@@ -92,14 +92,16 @@ const CELLS: [&str; 8] =
 
 #[test]
 fn with_the_same_draws_every_byte_is_the_same() {
-    for sampler in BITS {
+    // In memory, and read anew at every pass.
+    let streamed = spec(BITS[0]).replace("[data]", "[data]\nmemory = '1B'");
+    for sampler in BITS.map(spec).iter().chain([&streamed]) {
         let (mut same, mut other) = (0, 0);
         for seed in 0..3 {
             let folder = Folder::new();
-            let (first, _) = run(&folder, &spec(sampler), CELLS[0], seed);
+            let (first, _) = run(&folder, sampler, CELLS[0], seed);
             assert_eq!(first.code, Some(1), "ten draws are no posterior: {}", first.stderr);
             for cells in [CELLS[1], CELLS[3]] {
-                let (second, _) = run(&folder, &spec(sampler), cells, seed);
+                let (second, _) = run(&folder, sampler, cells, seed);
                 if first.files["draws.csv"] == second.files["draws.csv"] {
                     // Not an assertion on the whole: a failure must not print megabytes.
                     assert_eq!(first.stderr, second.stderr);

@@ -39,7 +39,7 @@ impl TableBuilder {
     /// # Errors
     /// As [`TableBuilder::new`].
     pub fn viewed(view: View, count: Count) -> Result<Self, Error> {
-        let filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
+        let filling = Filling::reserve(view.schema(), count)?.counting(view.source().width());
         Ok(Self { admission: Admission::new(view, count)?, filling })
     }
 
@@ -97,7 +97,7 @@ impl Table {
         options: CsvOptions,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Self, Error> {
-        let mut filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
+        let mut filling = Filling::reserve(view.schema(), count)?.counting(view.source().width());
         read_files(paths, view, count, options, &mut filling, progress)?;
         Ok(filling.finish()?.into())
     }
@@ -150,7 +150,7 @@ impl Table {
         count: Count,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Self, Error> {
-        let mut filling = Filling::reserve(view.schema(), count)?.noting(view.source().width());
+        let mut filling = Filling::reserve(view.schema(), count)?.counting(view.source().width());
         read_frame(frame, view, count, &mut filling, progress)?;
         Ok(filling.finish()?.into())
     }
@@ -173,7 +173,7 @@ impl Table {
     ) -> Result<Self, Error> {
         let any = Count::About(1);
         let Some(person) = person else {
-            let filling = Filling::reserve(view.schema(), any)?.noting(view.source().width());
+            let filling = Filling::reserve(view.schema(), any)?.counting(view.source().width());
             let mut filling = filling.of_all(count);
             read_frame(frame, view, any, &mut filling, &mut |_| {})?;
             return Ok(filling.finish()?.into());
@@ -246,7 +246,9 @@ impl PersonsBuilder {
     /// # Errors
     /// As [`TableBuilder::new`].
     pub fn new(view: View, count: Count, most_rows: Option<u64>) -> Result<Self, Error> {
-        let rows = TableBuilder::viewed(view, about(count))?;
+        let columns = view.source().width();
+        let TableBuilder { admission, filling } = TableBuilder::viewed(view, about(count))?;
+        let rows = TableBuilder { admission, filling: filling.noting(columns) };
         Ok(Self { rows, roster: Roster::new(count), count, most_rows })
     }
 

@@ -15,6 +15,7 @@
 //! most 2^30, the bound of [`sum_sensitivity`](crate::sum_sensitivity), in exact arithmetic.
 
 use crate::records::persons::Persons;
+use crate::sums::passes::Worker;
 use crate::{Clip, Refused};
 use barkeep_data::{Count, Fault};
 
@@ -54,31 +55,67 @@ fn steps(columns: usize, count: Count) -> u64 {
 /// **Privacy.** A secret sum. No `Debug`, `Clone`, `Serialize` or `PartialEq`.
 pub(crate) struct FaultSums(Vec<i64>);
 
+/// How many cells of each column were noted, were invalid and were clamped, counted as they come: what records need.
+///
+/// **Privacy.** Secret numbers. No `Debug`, `Clone`, `Serialize` or `PartialEq`.
+pub(crate) struct FaultTally(Vec<[usize; 3]>);
+
+impl FaultTally {
+    /// Nothing yet, of a file of this many columns.
+    pub(super) fn new(columns: usize) -> Self {
+        Self(vec![[0; 3]; columns])
+    }
+
+    /// Counts some cells of a column.
+    pub(super) fn add(&mut self, column: usize, faults: &[Fault]) {
+        let Some([noted, invalid, clamped]) = self.0.get_mut(column) else { return };
+        *noted += faults.len();
+        *invalid += faults.iter().filter(|fault| **fault == Fault::Invalid).count();
+        *clamped += faults.iter().filter(|fault| **fault == Fault::Clamped).count();
+    }
+}
+
+/// What one record's cell, or one person's share `found` of `rows` rows, is worth in lattice steps: less a half where that is
+/// taken off, cut towards zero.
+fn worth(found: usize, rows: usize, columns: usize, count: Count) -> i64 {
+    let z = i128::from(steps(columns, count));
+    let (found, rows) = (found as i128, (rows as i128).max(1));
+    let share = match count {
+        Count::Exactly(_) => (2 * found - rows) * z / rows,
+        Count::About(_) => found * z / rows,
+    };
+    // Within 2^30 by construction.
+    i64::try_from(share).unwrap_or(0)
+}
+
 impl FaultSums {
-    /// Adds up what was noted of each column's cells, in file order.
+    /// Adds up the cells of records: those with a fault, and those without.
+    pub(super) fn of_records(tally: &FaultTally, count: Count) -> Self {
+        let [with, without] = [1, 0].map(|found| worth(found, 1, tally.0.len(), count));
+        // At most 2^32 records of 2^30 each.
+        let sum = |noted: usize, found: usize| with * found as i64 + without * (noted - found) as i64;
+        let sums =
+            tally.0.iter().flat_map(|&[noted, invalid, clamped]| [sum(noted, invalid), sum(noted, clamped)]);
+        Self(sums.collect())
+    }
+
+    /// Adds up what was noted of each column's cells, in file order, by person.
     ///
-    /// `persons` gives whose rows they are, and the place in the file of each row that counts, by person.
-    pub(super) fn new(noted: &[Vec<Fault>], persons: Option<(&Persons, &[usize])>, count: Count) -> Self {
-        let z = i128::from(steps(noted.len(), count));
-        let half = matches!(count, Count::Exactly(_));
-        // The share of `found` of `rows` rows, less a half where that is taken off; cut towards zero.
-        let worth = |found: usize, rows: usize| {
-            let (found, rows) = (found as i128, (rows as i128).max(1));
-            let share = if half { (2 * found - rows) * z / rows } else { found * z / rows };
-            // Within 2^30 by construction.
-            i64::try_from(share).unwrap_or(0)
-        };
+    /// `persons` gives whose rows they are, `places` the place in the file of each row that counts, by person.
+    pub(super) fn of_persons(
+        noted: &[Vec<Fault>],
+        persons: &Persons,
+        places: &[usize],
+        count: Count,
+    ) -> Self {
         let of = |column: &[Fault], fault: Fault| -> i64 {
-            match persons {
-                None => column.iter().map(|noted| worth(usize::from(*noted == fault), 1)).sum(),
-                Some((persons, places)) => (0..persons.len())
-                    .map(|person| {
-                        let rows = &places[persons.start(person)..persons.start(person + 1)];
-                        let found = rows.iter().filter(|row| column.get(**row) == Some(&fault)).count();
-                        worth(found, rows.len())
-                    })
-                    .sum(),
-            }
+            (0..persons.len())
+                .map(|person| {
+                    let rows = &places[persons.start(person)..persons.start(person + 1)];
+                    let found = rows.iter().filter(|row| column.get(**row) == Some(&fault)).count();
+                    worth(found, rows.len(), noted.len(), count)
+                })
+                .sum()
         };
         Self(
             noted
@@ -88,9 +125,15 @@ impl FaultSums {
         )
     }
 
-    /// The sums, for the curator.
-    pub(crate) fn sums(&self) -> &[i64] {
-        &self.0
+    /// The number of sums.
+    pub(crate) fn width(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Adds the sums to the first worker's.
+    pub(crate) fn add_to(&self, workers: &mut [Worker]) {
+        let sums = workers.first_mut().map(|worker| &mut worker.sums[..]).unwrap_or_default();
+        sums.iter_mut().zip(&self.0).for_each(|(sum, counted)| *sum += counted);
     }
 }
 
@@ -113,7 +156,7 @@ mod tests {
             }
         }
         let (persons, places) = Persons::sort(&roster, None);
-        FaultSums::new(&noted, Some((&persons, &places)), count).0
+        FaultSums::of_persons(&noted, &persons, &places, count).0
     }
 
     proptest! {
@@ -139,6 +182,15 @@ mod tests {
             }
             persons[0] = vec![vec![Fault::Invalid; columns]];
             let one = sums(&persons, Count::Exactly(1), columns);
+            // A person of one row is a record.
+            let mut tally = FaultTally::new(columns);
+            for person in &persons {
+                (0..columns).for_each(|column| tally.add(column, &person[0][column..=column]));
+            }
+            for count in [Count::Exactly(1), Count::About(1)] {
+                let rows: Vec<Vec<Vec<Fault>>> = persons.iter().map(|rows| rows[..1].to_vec()).collect();
+                prop_assert_eq!(FaultSums::of_records(&tally, count).0, sums(&rows, count, columns));
+            }
             persons[0] = vec![vec![Fault::Clamped; columns]];
             let far: i128 = one.iter().zip(sums(&persons, Count::Exactly(1), columns)).map(|(a, b)| i128::from(a - b).pow(2)).sum();
             prop_assert!(far <= 1 << 62 && far as f64 > 0.999_999 * 2_f64.powi(62));
@@ -147,11 +199,13 @@ mod tests {
 
     #[test]
     fn counts_come_back() {
-        let noted = vec![vec![Fault::Invalid, Fault::Invalid, Fault::Valid, Fault::Clamped]];
+        let mut tally = FaultTally::new(1);
+        tally.add(0, &[Fault::Invalid, Fault::Invalid]);
+        tally.add(0, &[Fault::Valid, Fault::Clamped]);
         for count in [Count::Exactly(4), Count::About(4)] {
             let unit = faults_clip(1, count).unwrap().get() / (1_u64 << 30) as f64;
-            let found: Vec<f64> = FaultSums::new(&noted, None, count)
-                .sums()
+            let found: Vec<f64> = FaultSums::of_records(&tally, count)
+                .0
                 .iter()
                 .map(|sum| *sum as f64 * unit + 4.0 * faults_centre(count))
                 .collect();

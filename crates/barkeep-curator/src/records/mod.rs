@@ -4,4 +4,5 @@ pub(crate) mod builder;
 pub(crate) mod faults;
 pub(crate) mod persons;
 pub(crate) mod stored;
+pub(crate) mod streamed;
 pub(crate) mod table;

@@ -1,7 +1,7 @@
 //! Holds records in one aligned allocation of column-major blocks that only this crate can open.
 
 use crate::MOST_RECORDS;
-use crate::records::faults::FaultSums;
+use crate::records::faults::{FaultSums, FaultTally};
 use crate::records::persons::Persons;
 use barkeep_data::{BLOCK, Block, Count, Error, Fault, Roster, Schema, Sink, Unit};
 
@@ -56,9 +56,9 @@ impl Stored {
         self.persons.as_ref()
     }
 
-    /// The number of columns of the file whose faults were noted, and their sums.
-    pub(crate) fn faults(&self) -> Option<&[i64]> {
-        self.faults.as_ref().map(FaultSums::sums)
+    /// What was counted of bad cells, where it was.
+    pub(crate) fn faults(&self) -> Option<&FaultSums> {
+        self.faults.as_ref()
     }
 
     /// The same rows sorted by person, of each at most the first `most_rows`. Needs the memory of both tables meanwhile.
@@ -85,7 +85,7 @@ impl Stored {
             });
         }
         let sorted = sorted.finish()?;
-        let faults = noted.map(|(noted, count)| FaultSums::new(noted, Some((&persons, &places)), count));
+        let faults = noted.map(|(noted, count)| FaultSums::of_persons(noted, &persons, &places, count));
         Ok(Self { persons: Some(persons), faults, ..sorted })
     }
 
@@ -138,8 +138,16 @@ pub(crate) struct Filling {
     /// Whether a record found no room; none is kept then.
     overflowed: bool,
     count: Count,
-    /// What is wrong with the cells of each column of the file, where that is noted.
-    noted: Option<Vec<Vec<Fault>>>,
+    noted: Noted,
+}
+
+/// What is kept of what is wrong with the cells of a file.
+enum Noted {
+    Nothing,
+    /// How many of each column.
+    Tally(FaultTally),
+    /// Each cell of each column, by row.
+    Rows(Vec<Vec<Fault>>),
 }
 
 impl Filling {
@@ -162,7 +170,7 @@ impl Filling {
         let (values, offset) = total.and_then(aligned).ok_or_else(too_large)?;
         let table =
             Stored { schema: schema.clone(), records: 0, persons: None, faults: None, values, offset };
-        Ok(Self { table, overflowed: false, count, noted: None })
+        Ok(Self { table, overflowed: false, count, noted: Noted::Nothing })
     }
 
     /// Counts faults as a table of this many records does, of which these are a shard.
@@ -170,15 +178,34 @@ impl Filling {
         Self { count, ..self }
     }
 
-    /// Notes what is wrong with cells of a file of this many columns: a byte a cell, until the table is complete.
-    pub(crate) fn noting(mut self, columns: usize) -> Self {
-        self.noted = Some(vec![Vec::new(); columns]);
-        self
+    /// Counts what is wrong with cells of a file of this many columns, whose rows are records.
+    pub(crate) fn counting(self, columns: usize) -> Self {
+        Self { noted: Noted::Tally(FaultTally::new(columns)), ..self }
     }
 
-    /// What was noted.
+    /// Notes what is wrong with cells of a file of this many columns, whose rows are persons': a byte a cell, until the table is
+    /// complete.
+    pub(crate) fn noting(self, columns: usize) -> Self {
+        Self { noted: Noted::Rows(vec![Vec::new(); columns]), ..self }
+    }
+
+    /// What was noted of each row.
     pub(super) fn take_noted(&mut self) -> Option<Vec<Vec<Fault>>> {
-        self.noted.take()
+        match std::mem::replace(&mut self.noted, Noted::Nothing) {
+            Noted::Rows(noted) => Some(noted),
+            Noted::Nothing | Noted::Tally(_) => None,
+        }
+    }
+
+    /// Starts anew in the memory of a table that is no longer needed.
+    pub(super) fn anew(mut table: Stored, count: Count) -> Self {
+        table.values.truncate(table.offset);
+        Self { table: Stored { records: 0, ..table }, overflowed: false, count, noted: Noted::Nothing }
+    }
+
+    /// The number of records so far.
+    pub(super) fn records(&self) -> usize {
+        self.table.records
     }
 
     /// The table. The caller has seen to it that every record was handed over.
@@ -186,8 +213,10 @@ impl Filling {
     /// # Errors
     /// [`Error::Room`] if the number of records was not declared, and they were too many.
     pub(crate) fn finish(mut self) -> Result<Stored, Error> {
-        let count = self.count;
-        self.table.faults = self.noted.take().map(|noted| FaultSums::new(&noted, None, count));
+        self.table.faults = match &self.noted {
+            Noted::Tally(tally) => Some(FaultSums::of_records(tally, self.count)),
+            Noted::Nothing | Noted::Rows(_) => None,
+        };
         if self.overflowed { Err(Error::Room) } else { Ok(self.table) }
     }
 
@@ -224,10 +253,16 @@ impl Filling {
 
 impl Sink for Filling {
     fn note(&mut self, column: usize, faults: &[Fault]) {
-        let Some(noted) = self.noted.as_mut().and_then(|noted| noted.get_mut(column)) else { return };
-        match noted.try_reserve(faults.len()) {
-            Ok(()) => noted.extend_from_slice(faults),
-            Err(_) => self.overflowed = true,
+        match &mut self.noted {
+            Noted::Nothing => {}
+            Noted::Tally(tally) => tally.add(column, faults),
+            Noted::Rows(noted) => {
+                let Some(noted) = noted.get_mut(column) else { return };
+                match noted.try_reserve(faults.len()) {
+                    Ok(()) => noted.extend_from_slice(faults),
+                    Err(_) => self.overflowed = true,
+                }
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Adds integer sums over all records up, wherever the records are: the one way from a charged question to a secret sum.
 
+use crate::records::faults::FaultSums;
 use crate::records::stored::Stored;
 use crate::sums::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
 use crate::sums::passes::{Asked, GRAIN, Worker, sweep};
@@ -68,7 +69,7 @@ impl Sweep for Stored {
     }
 
     fn faults(&self) -> Option<usize> {
-        self.faults().map(<[i64]>::len)
+        self.faults().map(FaultSums::width)
     }
 
     fn takes_batches(&self) -> bool {
@@ -89,10 +90,7 @@ impl Sweep for Stored {
                 add_log_ratios(asked, likelihood, (from, to), clip, workers);
             }
             Summed::Terms { terms, clip, .. } => match (terms.is_counted(), self.faults()) {
-                (true, Some(counted)) => {
-                    let sums = workers.first_mut().map(|worker| &mut worker.sums[..]).unwrap_or_default();
-                    sums.iter_mut().zip(counted).for_each(|(sum, counted)| *sum += counted);
-                }
+                (true, Some(counted)) => counted.add_to(workers),
                 (true | false, _) => add_terms(asked, self.unit(), terms, clip, workers),
             },
             Summed::Candidates { reference, candidates, centre, clip } => {

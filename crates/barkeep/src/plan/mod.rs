@@ -379,18 +379,13 @@ impl Plan {
     /// Reads the records the spec describes; the first time a file of records is opened. `progress` is called now and
     /// then with the number read so far, where that is public.
     ///
+    /// Where they would take more memory than [`Data::memory_limit`](crate::Data::memory_limit) they stay in the file, which every
+    /// question reads anew. Which it is follows from the declared number of records, never from the file.
+    ///
     /// # Errors
     /// [`Error::Data`] if the file is missing, malformed, or not what the spec declares.
     pub fn read_records(&self, progress: &mut dyn FnMut(Records)) -> Result<Table, Error> {
-        let data = self.spec.data();
-        let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
-        if let (Some(person), Unit::Person { most_rows }) = (data.person(), data.unit()) {
-            let count = self.spec.count();
-            return Ok(Table::read_persons(data.path(), &self.view, person, count, most_rows, options)?);
-        }
-        Ok(Table::read(data.path(), &self.view, self.spec.count(), options, &mut |read| {
-            progress(Records(read as u64))
-        })?)
+        self.read_files(&[self.spec.data().path()], progress)
     }
 
     /// Reads the records from several files of the same columns, one after the other, as [`Plan::read_records`] reads the one that
@@ -409,7 +404,16 @@ impl Plan {
             return Ok(Table::read_files_persons(paths, &self.view, person, count, most_rows, options)?);
         }
         let progress = &mut |read| progress(Records(read as u64));
-        Ok(Table::read_files(paths, &self.view, count, options, progress)?)
+        match self.streams_in() {
+            Some(memory) => Ok(Table::stream_files(paths, &self.view, count, options, memory, progress)?),
+            None => Ok(Table::read_files(paths, &self.view, count, options, progress)?),
+        }
+    }
+
+    /// The bytes of memory in which a file of records is read anew at every pass; none where the records fit into memory.
+    fn streams_in(&self) -> Option<u64> {
+        let data = self.spec.data();
+        data.memory_limit().filter(|limit| Table::bytes(&self.view, data.records().0) > u128::from(*limit))
     }
 
     /// Reads the records from a frame in memory, as [`Plan::read_records`] reads a file.

@@ -6,7 +6,7 @@ use barkeep_data::{Column, CsvOptions, Kind, Records, Scale, Schema, Unit, View,
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
-pub const DATA_KEYS: [Key; 10] = [
+pub const DATA_KEYS: [Key; 11] = [
     key("path", "", "the CSV or Parquet file (by its ending .parquet or .pq), relative to the spec"),
     key(
         "records",
@@ -16,6 +16,12 @@ pub const DATA_KEYS: [Key; 10] = [
     ),
     key("id", "", "what the custodian calls this data set; public, and stated in the certificate"),
     key("delimiter", "\",\"", "the one character between cells"),
+    key(
+        "memory",
+        "half of the machine's, where it is known",
+        "\"4GB\": how much memory the records may take. A file of more records is read anew at every pass, a stretch at a time: \
+         the same draws, for samplers that ask all records. Not with person: rows are sorted by person in memory",
+    ),
     key(
         "person",
         "",
@@ -78,6 +84,8 @@ pub struct Data {
     /// The share of μ² that buys counts of bad cells.
     report: Option<f64>,
     delimiter: u8,
+    /// Bytes that the records may take in memory, where somebody has said so.
+    memory: Option<u64>,
     pub(super) view: View,
 }
 
@@ -145,7 +153,14 @@ impl Data {
         };
         let report = report(&section)?;
         let id = section.text("id")?.map(str::to_owned);
-        let data = Self { path, id, records, person, report, delimiter, view: View::all(schema(columns)?) };
+        let memory = match section.text("memory")? {
+            None => None,
+            Some(text) => Some(bytes(text).ok_or_else(|| {
+                section.error("memory", "must be a number and its unit, such as \"500MB\" or \"4GB\"")
+            })?),
+        };
+        let view = View::all(schema(columns)?);
+        let data = Self { path, id, records, person, report, delimiter, memory, view };
         data.check()?;
         Ok(data)
     }
@@ -166,6 +181,7 @@ impl Data {
             person: None,
             report: None,
             delimiter: b',',
+            memory: None,
             view: View::all(schema),
         }
     }
@@ -219,6 +235,19 @@ impl Data {
         Self { report: Some(share), ..self }
     }
 
+    /// The same file, of which about this many bytes may be in memory at a time.
+    #[must_use]
+    pub fn memory(self, bytes: u64) -> Self {
+        Self { memory: Some(bytes), ..self }
+    }
+
+    /// How many bytes the records may take in memory, and none where they may take any: what somebody said, or half of the
+    /// machine's.
+    #[must_use]
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.memory.or_else(|| machine_memory().map(|bytes| bytes / 2))
+    }
+
     /// Checks the number of records, and that of persons and their rows.
     pub(super) fn check(&self) -> Result<(), SpecError> {
         admissible(&format!("data.{}", self.unit().plural()), self.records)?;
@@ -226,6 +255,12 @@ impl Data {
             return Err(SpecError::new("data.report.share", "must be above 0 and below 1"));
         }
         let Some(Person { column, most_rows }) = &self.person else { return Ok(()) };
+        if self.memory.is_some() {
+            return Err(SpecError::new(
+                "data.memory",
+                "does not go with person: rows are sorted by person in memory",
+            ));
+        }
         if *most_rows == Some(0) {
             return Err(SpecError::new("data.most_rows", "must be at least 1"));
         }
@@ -262,6 +297,9 @@ impl Data {
         }
         if self.delimiter != b',' {
             table.insert("delimiter".to_owned(), char::from(self.delimiter).to_string().into());
+        }
+        if let Some(memory) = self.memory {
+            table.insert("memory".to_owned(), format!("{memory}B").into());
         }
         table
     }
@@ -321,6 +359,30 @@ impl Data {
     pub fn schema(&self) -> &Schema {
         self.view.schema()
     }
+}
+
+/// A number of bytes, such as "4GB"; decimal units, or those of 1024 with an i.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let split = text.find(|letter: char| letter.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(split);
+    let number: f64 = number.trim().parse().ok()?;
+    let units = ["B", "KB", "MB", "GB", "TB", "KIB", "MIB", "GIB", "TIB"];
+    let place = units.iter().position(|known| unit.eq_ignore_ascii_case(known))?;
+    let unit = if place < 5 { 1e3_f64.powi(place as i32) } else { 1024_f64.powi(place as i32 - 4) };
+    let bytes = number * unit;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 0 and below 2^63")]
+    (bytes >= 1.0 && bytes < 2_f64.powi(63)).then_some(bytes as u64)
+}
+
+/// The machine's memory in bytes, or what its control group allows, where the system says so: Linux does.
+fn machine_memory() -> Option<u64> {
+    let facts = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let total = facts.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let total: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    let allowed = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let allowed = allowed.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX);
+    Some(allowed.min(total.saturating_mul(1024)))
 }
 
 /// Reads `report`.
