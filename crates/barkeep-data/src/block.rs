@@ -19,6 +19,22 @@ pub struct Block<'a> {
     values: &'a [f64],
     stride: usize,
     length: usize,
+    /// Columns that are kept as an index; of all records from `start` on.
+    levels: &'a [Levels<'a>],
+    start: usize,
+}
+
+/// Neighbouring columns that say by 0 and 1 which level a category is at, kept as one index: at most one of them is 1.
+///
+/// **Privacy.** Holds record values: no `Debug`, `Serialize` or `PartialEq`.
+#[derive(Clone, Copy)]
+pub struct Levels<'a> {
+    /// The first of the columns.
+    pub first: usize,
+    /// What the index is where each of the columns is 1.
+    pub codes: &'a [u8],
+    /// The index of each record.
+    pub index: &'a [u8],
 }
 
 impl<'a> Block<'a> {
@@ -26,7 +42,34 @@ impl<'a> Block<'a> {
     ///
     /// For batches gathered by the curator and for tests; `length` is cut to `stride`.
     pub fn over(values: &'a [f64], stride: usize, length: usize) -> Self {
-        Self { values, stride, length: length.min(stride) }
+        Self { values, stride, length: length.min(stride), levels: &[], start: 0 }
+    }
+
+    /// The same records, of which these columns are given by an index alone, for models that
+    /// [read it](Block::levels_from): [`Block::column`] is empty there.
+    #[must_use]
+    pub fn with_levels(self, levels: &'a [Levels<'a>]) -> Self {
+        Self { levels, ..self }
+    }
+
+    /// The columns from `column` on that are kept as one index, and its values.
+    pub fn levels_from(self, column: usize) -> Option<(&'a [u8], &'a [u8])> {
+        let levels = self.levels.iter().find(|levels| levels.first == column)?;
+        Some((levels.codes, self.own(levels.index)))
+    }
+
+    /// What the index is where `column` is 1, and its values, if the column is kept so.
+    pub fn level(self, column: usize) -> Option<(u8, &'a [u8])> {
+        let of = |levels: &Levels<'a>| {
+            let code = levels.codes.get(column.checked_sub(levels.first)?)?;
+            Some((*code, self.own(levels.index)))
+        };
+        self.levels.iter().find_map(of)
+    }
+
+    /// The entries of its own records.
+    fn own(self, index: &'a [u8]) -> &'a [u8] {
+        index.get(self.start..).and_then(|rest| rest.get(..self.length)).unwrap_or(&[])
     }
 
     /// The number of records.
@@ -53,6 +96,8 @@ impl<'a> Block<'a> {
             values: self.values.get(start..).unwrap_or(&[]),
             stride: self.stride,
             length: length.min(self.length - start),
+            levels: self.levels,
+            start: self.start + start,
         }
     }
 
@@ -61,6 +106,9 @@ impl<'a> Block<'a> {
     /// 64-byte aligned if the block comes from the curator's table.
     #[inline]
     pub fn column(self, index: usize) -> &'a [f64] {
+        if !self.levels.is_empty() && self.level(index).is_some() {
+            return &[];
+        }
         let start = index.saturating_mul(self.stride);
         self.values.get(start..).and_then(|rest| rest.get(..self.length)).unwrap_or(&[])
     }

@@ -99,6 +99,7 @@ impl Column {
     /// repeated, or `invalid` is not a value the column can hold (for a category: a level's index).
     pub fn new(name: impl Into<String>, kind: Kind, invalid: f64) -> Result<Self, Error> {
         let name = name.into().trim().to_owned();
+        let invalid = if matches!(kind, Kind::Real { .. }) { invalid } else { invalid + 0.0 };
         let column = Self { name, kind, invalid, scale: Scale::None, typical: None };
         let refuse = |key, requirement| Err(Error::Column { column: column.name.clone(), key, requirement });
         if column.name.is_empty() {
@@ -323,10 +324,11 @@ impl Column {
     fn kept(&self, value: f64) -> Option<f64> {
         match &self.kind {
             Kind::Real { min, max } => (!value.is_nan()).then(|| value.clamp(*min, *max)),
-            Kind::Integer { min, max } => (!value.is_nan()).then(|| value.round().clamp(*min, *max)),
-            Kind::Bool => (value == 0.0 || value == 1.0).then_some(value),
+            // A sum with 0 has no negative zero: a whole number is one value, however it is kept.
+            Kind::Integer { min, max } => (!value.is_nan()).then(|| value.round().clamp(*min, *max) + 0.0),
+            Kind::Bool => (value == 0.0 || value == 1.0).then_some(value + 0.0),
             Kind::Category { levels } => {
-                (value >= 0.0 && value < levels.len() as f64 && value.fract() == 0.0).then_some(value)
+                (value >= 0.0 && value < levels.len() as f64 && value.fract() == 0.0).then_some(value + 0.0)
             }
         }
     }

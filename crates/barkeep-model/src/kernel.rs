@@ -31,6 +31,9 @@ pub(crate) fn quadratic(sum: f64, weight: f64, deviation: f64) -> f64 {
 ///
 /// A column whose weights are all 0 is not read: the term must be 0 there. Additions are in the order of the
 /// columns, so the bits do not depend on how columns are grouped.
+///
+/// Columns that a block keeps as one index are looked up in a table of their weights: of their terms all but one are those of 0,
+/// which change no sum. Their centres must be 0.
 #[inline(always)]
 pub(crate) fn sum_columns<const N: usize>(
     block: Block<'_>,
@@ -44,29 +47,68 @@ pub(crate) fn sum_columns<const N: usize>(
         let (weights, centre) = weights(j);
         (block.column(j), weights, centre)
     };
-    let mut active = (0..columns).map(column).filter(|(_, weights, _)| weights.iter().any(|w| *w != 0.0));
     let mut first = Some(start);
+    let mut next = 0;
     loop {
         let mut group: [Weighted<'_, N>; FUSED] = [(&[], [0.0; N], 0.0); FUSED];
         let mut count = 0;
-        for (slot, column) in group.iter_mut().zip(&mut active) {
-            *slot = column;
-            count += 1;
+        let mut levels = None;
+        while next < columns && count < FUSED && levels.is_none() {
+            levels = block.levels_from(next);
+            if levels.is_none() {
+                let column = column(next);
+                next += 1;
+                if column.1.iter().any(|w| *w != 0.0) {
+                    group[count] = column;
+                    count += 1;
+                }
+            }
         }
-        let outs = outs.each_mut().map(|out| &mut **out);
         let [a, b, c, _] = group;
+        let own = outs.each_mut().map(|out| &mut **out);
         match count {
-            0 => outs.into_iter().zip(first.into_iter().flatten()).for_each(|(out, start)| out.fill(start)),
-            1 => add([a], first, outs, add_term),
-            2 => add([a, b], first, outs, add_term),
-            3 => add([a, b, c], first, outs, add_term),
-            _ => add(group, first, outs, add_term),
-        }
-        if count < FUSED {
-            return;
+            0 => own.into_iter().zip(first.into_iter().flatten()).for_each(|(out, start)| out.fill(start)),
+            1 => add([a], first, own, add_term),
+            2 => add([a, b], first, own, add_term),
+            3 => add([a, b, c], first, own, add_term),
+            _ => add(group, first, own, add_term),
         }
         first = None;
+        match levels {
+            Some((codes, index)) => {
+                for (n, out) in outs.iter_mut().enumerate() {
+                    let weights = (next..).map(|j| weights(j).0[n]);
+                    add_levels(codes, index, weights, out, |sum, weight| add_term(sum, weight, 1.0));
+                }
+                next += codes.len();
+            }
+            None if count < FUSED => return,
+            None => {}
+        }
     }
+}
+
+/// Replaces out_i by add(out_i, w) with w the weight of the column that is 1 in record i, by its index, or 0 if none is.
+#[inline(always)]
+pub(crate) fn add_levels(
+    codes: &[u8],
+    index: &[u8],
+    weights: impl Iterator<Item = f64>,
+    out: &mut [f64],
+    add: impl Fn(f64, f64) -> f64 + Copy,
+) {
+    #[inline(always)]
+    fn run(table: &[f64; 256], index: &[u8], out: &mut [f64], add: impl Fn(f64, f64) -> f64) {
+        for (out, code) in out.iter_mut().zip(index) {
+            *out = add(*out, table[usize::from(*code)]);
+        }
+    }
+    let mut table = [0.0; 256];
+    codes.iter().zip(weights).for_each(|(code, weight)| table[usize::from(*code)] = weight);
+    dispatch(
+        #[inline(always)]
+        || run(&table, index, out, add),
+    );
 }
 
 /// Adds one group of columns to the sums, which begin at `first` if this is the first group.

@@ -25,6 +25,12 @@ pub trait Likelihood: Send + Sync {
     /// The number of data columns read, the first ones of every block.
     fn columns(&self) -> usize;
 
+    /// Whether log-ratios, gradients and scores read levels of categories by their index, where a block
+    /// [has them so](Block::levels_from): the same bits as from columns, but for the sign of zeros.
+    fn reads_levels(&self) -> bool {
+        false
+    }
+
     /// Writes ln p(x_i|θ) for each record to `out`, which is as long as the block.
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch);
 

@@ -112,6 +112,10 @@ impl Likelihood for Regression {
         self.design.columns().len()
     }
 
+    fn reads_levels(&self) -> bool {
+        true
+    }
+
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [trials] = scratch.buffers(out.len());
         self.predict(block, theta, out);

@@ -96,6 +96,12 @@ impl Gate {
         }
     }
 
+    /// How many sums of faults there are, for tests.
+    #[cfg(test)]
+    pub(crate) fn faults(&self) -> usize {
+        self.curator.sweep().faults().unwrap_or(0)
+    }
+
     /// The protecting randomness, for [`insecure`](crate::insecure) alone.
     pub(crate) fn randomness(&mut self) -> &mut NoiseRng {
         &mut self.rng

@@ -2,17 +2,17 @@
 
 use super::carried::Carried;
 use super::*;
-use crate::sums::own_terms::{Public, made_up_theta};
+use crate::sums::own_terms::made_up_theta;
 use crate::sums::sweep::Summed;
-use crate::sums::terms::Terms;
+use crate::test_support::questions::answers;
 use crate::{
-    Ask, Budget, Choose, Clip, Curator, Decide, Gate, Level, NoiseRng, PersonsBuilder, PrivacyModel, Refused,
-    Spent, Sum, Table, TableBuilder, Temper, Term, sum_cost,
+    Ask, Budget, Clip, Curator, Gate, NoiseRng, PersonsBuilder, PrivacyModel, Refused, Spent, Sum, Table,
+    TableBuilder, Temper, Term, sum_cost,
 };
-use barkeep_accounting::{Contract, Neighbours, Rule, Sampling, Steps};
+use barkeep_accounting::{Contract, Neighbours, Sampling, Steps};
 use barkeep_data::{Column, Count, Schema, Unit, View};
 use barkeep_model::families::gaussian::Gaussian;
-use barkeep_model::{Design, Likelihood, Nuisance, Prior, Regression};
+use barkeep_model::{Design, Nuisance, Prior, Regression};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -151,63 +151,18 @@ fn open(table: Table, budget: Budget) -> Gate {
     Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(11)).unwrap()
 }
 
-/// Answers to a decision, a choice and a sum of every term there is, in bits.
-fn answers(gate: &mut Gate) -> Vec<u64> {
-    let (likelihood, schema) = (likelihood(), schema());
-    let theta = made_up_theta(likelihood.dimension(), 0.5);
-    let other: Vec<f64> = theta.iter().map(|x| x + 0.01).collect();
-    let public = Public::new(&*likelihood, &schema);
-    let clip = Clip::new(0.7).unwrap();
-    let mut answers = Vec::new();
-    for rule in [Rule::Barker, Rule::Penalty { sigma: 1.0 }] {
-        let question = Decide {
-            from: &theta,
-            to: &other,
-            offset: 0.1,
-            temper: Temper::NONE,
-            clip,
-            batch: Sampling::Full,
-            rule: &rule,
-            level: Level::Decision,
-        };
-        answers.push(u64::from(gate.decide(&question).unwrap()));
-    }
-    let candidates = [theta.clone(), other.clone(), vec![0.0; theta.len()]].concat();
-    let question = Choose {
-        reference: &theta,
-        candidates: &candidates,
-        offsets: &[0.0; 3],
-        range: (-1.0, 1.5),
-        power: 0.1,
-    };
-    answers.push(gate.choose(&question).unwrap() as u64);
-    let every = public.every_term(&theta);
-    let possible = |term: &&Term<'_>| Terms::new(**term, &*likelihood, &schema).is_ok();
-    for term in every.iter().filter(possible).chain([&Term::Faults]) {
-        let width = match term {
-            Term::Faults => 6,
-            term => Terms::new(*term, &*likelihood, &schema).unwrap().width(),
-        };
-        let mut out = vec![0.0; width];
-        let question = Sum { term: *term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 1.0 };
-        gate.sum(&question, &mut out).unwrap();
-        answers.extend(out.iter().map(|x| x.to_bits()));
-    }
-    assert!(answers.len() > 60);
-    answers
-}
-
 #[test]
 fn any_number_of_shards_answers_as_one_table() {
     let rows = rows(3000);
     for unit in [Unit::Record, Unit::Person { most_rows: None }, Unit::Person { most_rows: Some(20) }] {
         let count = Count::Exactly(if unit == Unit::Record { 3000 } else { 61 });
-        let expected = answers(&mut open(table(&rows, unit, count), Budget::not_private()));
+        let expected =
+            answers(&mut open(table(&rows, unit, count), Budget::not_private()), &*likelihood(), &schema());
         for shards in [1, 2, 4, 130] {
             let parts = divided(&rows, shards, unit != Unit::Record);
             let sharded = sharded(&parts, unit, count, &Arc::new(Mutex::new(Fault::None)));
             let mut gate = open(sharded.unwrap(), Budget::not_private());
-            assert_eq!(answers(&mut gate), expected, "{unit} {shards}");
+            assert_eq!(answers(&mut gate, &*likelihood(), &schema()), expected, "{unit} {shards}");
         }
     }
 }

@@ -39,6 +39,15 @@ impl TableBuilder {
     /// # Errors
     /// As [`TableBuilder::new`].
     pub fn viewed(view: View, count: Count) -> Result<Self, Error> {
+        let filling = Filling::viewed(&view, count)?.counting(view.source().width());
+        Ok(Self { admission: Admission::new(view, count)?, filling })
+    }
+
+    /// As [`TableBuilder::viewed`], with every column as f64 whatever the number of records is: to measure against.
+    ///
+    /// # Errors
+    /// As [`TableBuilder::new`].
+    pub fn wide(view: View, count: Count) -> Result<Self, Error> {
         let filling = Filling::reserve(view.schema(), count)?.counting(view.source().width());
         Ok(Self { admission: Admission::new(view, count)?, filling })
     }
@@ -97,7 +106,7 @@ impl Table {
         options: CsvOptions,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Self, Error> {
-        let mut filling = Filling::reserve(view.schema(), count)?.counting(view.source().width());
+        let mut filling = Filling::viewed(view, count)?.counting(view.source().width());
         read_files(paths, view, count, options, &mut filling, progress)?;
         Ok(filling.finish()?.into())
     }
@@ -150,7 +159,7 @@ impl Table {
         count: Count,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Self, Error> {
-        let mut filling = Filling::reserve(view.schema(), count)?.counting(view.source().width());
+        let mut filling = Filling::viewed(view, count)?.counting(view.source().width());
         read_frame(frame, view, count, &mut filling, progress)?;
         Ok(filling.finish()?.into())
     }

@@ -2,8 +2,10 @@
 
 use crate::MOST_RECORDS;
 use crate::records::faults::{FaultSums, FaultTally};
+use crate::records::layout::Layout;
 use crate::records::persons::Persons;
-use barkeep_data::{BLOCK, Block, Count, Error, Fault, Roster, Schema, Sink, Unit};
+use crate::sums::passes::Buffer;
+use barkeep_data::{BLOCK, Block, Count, Error, Fault, Roster, Schema, Sink, Unit, View};
 
 /// The number of f64 in a cache line and in the widest vector register.
 const LANES: usize = 8;
@@ -17,8 +19,8 @@ const PADDING: f64 = 0.0;
 
 /// Records in memory, admitted by the schema: every value is finite and inside its column's range.
 ///
-/// Memory is n·d·8 bytes for d columns a model sees, 0.8 % of it more between columns, and at most seven values a
-/// column at the end; up to twice that where the number of records is secret and above the public guess, and while rows are
+/// Memory is 8 bytes a record and column a model sees, 0.8 % of it more between columns, and at most seven values a
+/// column at the end; fewer where a [`Layout`] keeps columns narrow. Up to twice that where the number of records is secret and above the public guess, and while rows are
 /// sorted by person.
 ///
 /// **Privacy.** There is no `Debug`, `Clone`, `Serialize` or `PartialEq`.
@@ -30,9 +32,12 @@ pub(crate) struct Stored {
     persons: Option<Persons>,
     /// How many cells were invalid or clamped; only where they were noted.
     faults: Option<FaultSums>,
+    layout: Layout,
     /// Lines before the first one that starts at a multiple of 64 bytes are skipped by `offset`.
     values: Vec<f64>,
     offset: usize,
+    /// Narrow columns, block by block.
+    bytes: Vec<u8>,
 }
 
 impl Stored {
@@ -78,10 +83,7 @@ impl Stored {
         let mut sorted = Filling::reserve(&self.schema, count).map_err(|_| Error::Room)?;
         for places in places.chunks(BLOCK) {
             sorted.take(places.len(), &mut |column, out| {
-                for (out, place) in out.iter_mut().zip(places) {
-                    let values = blocks.get(place / BLOCK).column(column);
-                    *out = values.get(place % BLOCK).copied().unwrap_or(f64::NAN);
-                }
+                out.iter_mut().zip(places).for_each(|(out, place)| *out = blocks.value(*place, column));
             });
         }
         let sorted = sorted.finish()?;
@@ -97,14 +99,17 @@ impl Stored {
     /// The records themselves.
     pub(crate) fn blocks(&self) -> Blocks<'_> {
         let values = self.values.get(self.offset..).unwrap_or(&[]);
-        Blocks { values, width: self.schema.width(), records: self.records }
+        let (layout, bytes) = (&self.layout, &self.bytes[..]);
+        Blocks { layout, values, bytes, width: self.schema.width(), records: self.records }
     }
 }
 
 /// All records of a [`Stored`] table, block by block: every block but the last holds [`BLOCK`] records.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks<'a> {
+    layout: &'a Layout,
     values: &'a [f64],
+    bytes: &'a [u8],
     width: usize,
     records: usize,
 }
@@ -115,15 +120,77 @@ impl<'a> Blocks<'a> {
         self.records.div_ceil(BLOCK)
     }
 
+    /// The number of columns.
+    pub(crate) fn width(self) -> usize {
+        self.width
+    }
+
     /// Block `index`; record i of the table is record i mod [`BLOCK`] of block i / [`BLOCK`].
     ///
-    /// Past the end it is an empty block.
-    pub(crate) fn get(self, index: usize) -> Block<'a> {
+    /// Past the end it is an empty block. Of a narrow table the first `reads` columns are there, widened in `room`.
+    pub(crate) fn get<'b>(self, index: usize, reads: usize, room: &'b mut Buffer<f64>) -> Block<'b>
+    where
+        'a: 'b,
+    {
+        if let Some(block) = self.wide(index) {
+            return block;
+        }
+        let (values, bytes, stride, length) = self.parts(index);
+        let reads = reads.min(self.width);
+        let widened = room.sized(stride * reads);
+        for (column, out) in widened.chunks_exact_mut(stride.max(1)).enumerate() {
+            self.layout.decode(column, values, stride, bytes, &mut out[..length]);
+        }
+        Block::over(widened, stride, length)
+    }
+
+    /// Shows block `index` as [`Blocks::get`] does, levels of categories by their index.
+    pub(crate) fn show(
+        self,
+        index: usize,
+        reads: usize,
+        room: &mut Buffer<f64>,
+        look: impl FnOnce(Block<'_>),
+    ) {
+        if let Some(block) = self.wide(index) {
+            return look(block);
+        }
+        let (values, bytes, stride, length) = self.parts(index);
+        let reads = reads.min(self.width);
+        let levels = self.layout.levels(bytes, length, reads);
+        let widened = room.sized(stride * reads);
+        let by_index = |column: usize| {
+            levels.iter().any(|levels| (levels.first..levels.first + levels.codes.len()).contains(&column))
+        };
+        for (column, out) in widened.chunks_exact_mut(stride.max(1)).enumerate() {
+            if !by_index(column) {
+                self.layout.decode(column, values, stride, bytes, &mut out[..length]);
+            }
+        }
+        look(Block::over(widened, stride, length).with_levels(&levels));
+    }
+
+    /// Block `index` as it lies in memory, where all columns are f64.
+    pub(crate) fn wide(self, index: usize) -> Option<Block<'a>> {
+        let (values, _, stride, length) = self.parts(index);
+        self.layout.is_wide().then(|| Block::over(values, stride, length))
+    }
+
+    /// One value.
+    pub(crate) fn value(self, place: usize, column: usize) -> f64 {
+        let (values, bytes, stride, length) = self.parts(place / BLOCK);
+        self.layout.value(column, values, stride, bytes, (place % BLOCK, length))
+    }
+
+    /// The f64 and the bytes of a block, the distance between its columns of f64, and the number of its records.
+    fn parts(self, index: usize) -> (&'a [f64], &'a [u8], usize, usize) {
         let length = self.records.saturating_sub(index.saturating_mul(BLOCK)).min(BLOCK);
-        let stride = stride(length);
-        let start = index.saturating_mul(STRIDE * self.width);
-        let values = self.values.get(start..).and_then(|rest| rest.get(..stride * self.width));
-        Block::over(values.unwrap_or(&[]), stride, length)
+        let (stride, numbers) = (stride(length), self.layout.numbers());
+        let start = index.saturating_mul(STRIDE * numbers);
+        let values = self.values.get(start..).and_then(|rest| rest.get(..stride * numbers));
+        let start = index.saturating_mul(BLOCK * self.layout.bytes());
+        let bytes = self.bytes.get(start..).and_then(|rest| rest.get(..length * self.layout.bytes()));
+        (values.unwrap_or(&[]), bytes.unwrap_or(&[]), stride, length)
     }
 }
 
@@ -139,6 +206,8 @@ pub(crate) struct Filling {
     overflowed: bool,
     count: Count,
     noted: Noted,
+    /// Values on their way to a narrow column.
+    spare: Vec<f64>,
 }
 
 /// What is kept of what is wrong with the cells of a file.
@@ -151,11 +220,23 @@ enum Noted {
 }
 
 impl Filling {
-    /// Reserves the memory for as many records as are declared.
+    /// Reserves the memory for as many records of a view as are declared, each column at its width.
+    ///
+    /// # Errors
+    /// As [`Filling::reserve`].
+    pub(crate) fn viewed(view: &View, count: Count) -> Result<Self, Error> {
+        Self::laid_out(view.schema(), Layout::of(view, count), count)
+    }
+
+    /// Reserves the memory for as many records as are declared, each column as f64.
     ///
     /// # Errors
     /// [`Error::Data`] if that is 0 or above 2³², [`Error::Memory`] if there is not enough memory.
     pub(crate) fn reserve(schema: &Schema, count: Count) -> Result<Self, Error> {
+        Self::laid_out(schema, Layout::wide(schema), count)
+    }
+
+    pub(super) fn laid_out(schema: &Schema, layout: Layout, count: Count) -> Result<Self, Error> {
         let records = count.declared();
         if records == 0 {
             return Err(Error::Data { key: "records", requirement: "must be at least 1" });
@@ -166,11 +247,14 @@ impl Filling {
         let columns = schema.width();
         let too_large = || Error::Memory { records, columns };
         let lines = (records / BLOCK).checked_mul(STRIDE).map(|full| full + stride(records % BLOCK));
-        let total = lines.and_then(|lines| lines.checked_mul(columns));
+        let total = lines.and_then(|lines| lines.checked_mul(layout.numbers()));
         let (values, offset) = total.and_then(aligned).ok_or_else(too_large)?;
-        let table =
-            Stored { schema: schema.clone(), records: 0, persons: None, faults: None, values, offset };
-        Ok(Self { table, overflowed: false, count, noted: Noted::Nothing })
+        let mut bytes = Vec::new();
+        let beside = records.checked_mul(layout.bytes()).ok_or_else(too_large)?;
+        bytes.try_reserve_exact(beside).map_err(|_| too_large())?;
+        let schema = schema.clone();
+        let table = Stored { schema, records: 0, persons: None, faults: None, layout, values, offset, bytes };
+        Ok(Self { table, overflowed: false, count, noted: Noted::Nothing, spare: Vec::new() })
     }
 
     /// Counts faults as a table of this many records does, of which these are a shard.
@@ -200,7 +284,9 @@ impl Filling {
     /// Starts anew in the memory of a table that is no longer needed.
     pub(super) fn anew(mut table: Stored, count: Count) -> Self {
         table.values.truncate(table.offset);
-        Self { table: Stored { records: 0, ..table }, overflowed: false, count, noted: Noted::Nothing }
+        table.bytes.clear();
+        let table = Stored { records: 0, ..table };
+        Self { table, overflowed: false, count, noted: Noted::Nothing, spare: Vec::new() }
     }
 
     /// The number of records so far.
@@ -235,16 +321,28 @@ impl Filling {
     /// Takes records as [`Sink::take`] does, if there is room for them.
     fn try_take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64])) -> Option<()> {
         let stride = stride(records);
-        let more = stride.checked_mul(self.table.schema.width())?;
+        let more = stride.checked_mul(self.table.layout.numbers())?;
         if (self.table.records + records) as u64 > MOST_RECORDS {
             return None;
         }
         self.grow(more)?;
-        let start = self.table.values.len();
-        self.table.values.resize(start + more, PADDING);
-        let slots = self.table.values.get_mut(start..)?.chunks_exact_mut(stride);
-        for (index, slots) in slots.enumerate() {
-            write(index, &mut slots[..records]);
+        let Stored { schema, layout, values, bytes, .. } = &mut self.table;
+        let start = values.len();
+        values.resize(start + more, PADDING);
+        let slots = values.get_mut(start..)?;
+        let from = bytes.len();
+        bytes.try_reserve(records * layout.bytes()).ok()?;
+        bytes.resize(from + records * layout.bytes(), 0);
+        let block = bytes.get_mut(from..)?;
+        self.spare.resize(records, 0.0);
+        for index in 0..schema.width() {
+            match layout.number(index) {
+                Some(place) => write(index, slots.get_mut(place * stride..)?.get_mut(..records)?),
+                None => {
+                    write(index, &mut self.spare);
+                    layout.encode(index, &self.spare, block);
+                }
+            }
         }
         self.table.records += records;
         Some(())
@@ -269,7 +367,7 @@ impl Sink for Filling {
     fn take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64])) {
         if !self.overflowed && self.try_take(records, write).is_none() {
             self.overflowed = true;
-            self.table.values = Vec::new();
+            (self.table.values, self.table.bytes) = (Vec::new(), Vec::new());
         }
     }
 }

@@ -9,6 +9,7 @@
 
 use crate::error::unasked;
 use crate::records::faults::{FaultSums, FaultTally};
+use crate::records::layout::Layout;
 use crate::records::stored::{Filling, Stored};
 use crate::records::table::Table;
 use crate::sums::passes::Worker;
@@ -26,10 +27,10 @@ const LONGEST: usize = 256 * BLOCK;
 const STRETCHES: usize = 2;
 
 impl Table {
-    /// The bytes that this many records take in memory, of what a model sees by this view.
+    /// The bytes that as many records take in memory as are declared, of what a model sees by this view.
     #[must_use]
-    pub fn bytes(view: &View, records: u64) -> u128 {
-        u128::from(records) * (view.schema().width() * size_of::<f64>()) as u128
+    pub fn bytes(view: &View, count: Count) -> u128 {
+        count.declared() as u128 * Layout::of(view, count).record() as u128
     }
 
     /// Files of records that stay where they are and are read anew at every pass, in about `memory` bytes: CSV or Parquet, as
@@ -55,7 +56,8 @@ impl Table {
         if first.records as u64 > MOST_RECORDS {
             return Err(Error::Room);
         }
-        let record = Self::bytes(view, 1).max(1);
+        // Stretches are asked once: nothing is gained by making them narrow.
+        let record = Layout::wide(view.schema()).record().max(1) as u128;
         let stretch = u128::from(memory) / STRETCHES as u128 / record / BLOCK as u128;
         let stretch = usize::try_from(stretch).unwrap_or(usize::MAX).saturating_mul(BLOCK);
         let streamed = Streamed {

@@ -23,8 +23,10 @@ pub(crate) struct Asked<'a> {
     pub(crate) persons: Option<&'a Persons>,
     /// Which records or persons; `None` for all.
     pub(crate) positions: Option<&'a [u32]>,
-    /// The number of columns the model reads.
+    /// The number of columns that are read, the first ones.
     pub(crate) columns: usize,
+    /// Whether levels of categories are read by their index.
+    pub(crate) by_index: bool,
 }
 
 impl Asked<'_> {
@@ -68,9 +70,14 @@ impl Asked<'_> {
 
     /// Shows a share block by block, gathered first if need be; where rows belong to persons, with the ends of theirs.
     fn show(self, share: Range<usize>, room: &mut Room, mut look: impl FnMut(Block<'_>, Option<Ends<'_>>)) {
-        let Room { gathered, rows, ends } = room;
+        let Room { gathered, rows, ends, widened } = room;
         match (self.persons, self.positions) {
-            (None, None) => share.for_each(|index| look(self.blocks.get(index), None)),
+            (None, None) if self.by_index => {
+                share.for_each(|index| {
+                    self.blocks.show(index, self.columns, widened, |block| look(block, None))
+                });
+            }
+            (None, None) => share.for_each(|index| look(self.blocks.get(index, self.columns, widened), None)),
             (None, Some(positions)) => {
                 let start = (share.start * BLOCK).min(positions.len());
                 let end = (share.end * BLOCK).min(positions.len());
@@ -89,7 +96,7 @@ impl Asked<'_> {
                         person += 1;
                         ends.push((persons.start(person) - row) as u32);
                     }
-                    let block = self.blocks.get(row / BLOCK).part(row % BLOCK, length);
+                    let block = self.blocks.get(row / BLOCK, self.columns, widened).part(row % BLOCK, length);
                     look(block, Some(Ends { ends, start: 0, rows: length }));
                     row += length;
                 }
@@ -125,6 +132,8 @@ struct Room {
     gathered: Vec<f64>,
     rows: Vec<usize>,
     ends: Vec<u32>,
+    /// A block of a narrow table.
+    widened: Buffer<f64>,
 }
 
 /// Copies the rows at these places together, column by column. The table itself stays in order.
@@ -137,9 +146,13 @@ fn gather<'a>(
     gathered.resize(columns * STRIDE, 0.0);
     let length = places.len();
     for (slot, place) in places.enumerate() {
-        let (block, row) = (blocks.get(place / BLOCK), place % BLOCK);
-        for (column, values) in gathered.chunks_exact_mut(STRIDE).enumerate() {
-            values[slot] = block.column(column)[row];
+        let columns = gathered.chunks_exact_mut(STRIDE).enumerate();
+        match blocks.wide(place / BLOCK) {
+            Some(block) => {
+                let row = place % BLOCK;
+                columns.for_each(|(column, values)| values[slot] = block.column(column)[row]);
+            }
+            None => columns.for_each(|(column, values)| values[slot] = blocks.value(place, column)),
         }
     }
     Block::over(gathered, STRIDE, length)

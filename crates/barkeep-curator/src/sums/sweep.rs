@@ -84,7 +84,18 @@ impl Sweep for Stored {
         workers: &mut [Worker],
     ) -> Result<(), Refused> {
         let (blocks, persons) = (self.blocks(), self.persons());
-        let asked = Asked { blocks, persons, positions, columns: likelihood.columns() };
+        let columns = match summed {
+            Summed::Terms { terms, .. } if terms.reads_all() => blocks.width(),
+            Summed::LogRatios { .. } | Summed::Terms { .. } | Summed::Candidates { .. } => {
+                likelihood.columns()
+            }
+        };
+        let by_index = likelihood.reads_levels()
+            && match summed {
+                Summed::LogRatios { .. } | Summed::Candidates { .. } => true,
+                Summed::Terms { terms, .. } => terms.are_by_the_model(),
+            };
+        let asked = Asked { blocks, persons, positions, columns, by_index };
         match summed {
             Summed::LogRatios { from, to, clip } => {
                 add_log_ratios(asked, likelihood, (from, to), clip, workers);

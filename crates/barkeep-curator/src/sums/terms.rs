@@ -240,6 +240,32 @@ impl<'a> Terms<'a> {
         }
     }
 
+    /// Whether they are gradients or scores that the model itself writes.
+    pub(crate) fn are_by_the_model(&self) -> bool {
+        match self.written {
+            Written::Gradient { .. }
+            | Written::Score { .. }
+            | Written::Centred(_)
+            | Written::Tail { .. }
+            | Written::Shifted { .. } => true,
+            Written::Statistics(_) | Written::Counted | Written::Columns(..) | Written::Gram(_) => false,
+        }
+    }
+
+    /// Whether columns beyond the model's are read.
+    pub(crate) fn reads_all(&self) -> bool {
+        match self.written {
+            Written::Columns(..) | Written::Gram(_) => true,
+            Written::Gradient { .. }
+            | Written::Score { .. }
+            | Written::Statistics(_)
+            | Written::Counted
+            | Written::Centred(_)
+            | Written::Tail { .. }
+            | Written::Shifted { .. } => false,
+        }
+    }
+
     /// Whether entry `k` is a product of two different coordinates, which gets less noise.
     pub(crate) fn is_pair(&self, k: usize) -> bool {
         let Written::Gram(gram) = &self.written else { return false };

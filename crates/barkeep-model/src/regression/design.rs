@@ -261,9 +261,18 @@ impl Design {
     pub(crate) fn scores(&self, block: Block<'_>, residual: &[f64], out: &mut [f64]) {
         let skip = usize::from(self.intercept);
         for (j, out) in out.chunks_exact_mut(block.len().max(1)).enumerate().take(self.coefficients()) {
-            out.copy_from_slice(residual);
-            if j >= skip {
-                fold_column(block.column(j - skip + self.lead()), out, |residual, x| residual * x);
+            let column = (j + self.lead()).checked_sub(skip).filter(|_| j >= skip);
+            match column.map(|column| (block.level(column), column)) {
+                None => out.copy_from_slice(residual),
+                Some((None, column)) => {
+                    out.copy_from_slice(residual);
+                    fold_column(block.column(column), out, |residual, x| residual * x);
+                }
+                Some((Some((code, index)), _)) => {
+                    for ((out, residual), own) in out.iter_mut().zip(residual).zip(index) {
+                        *out = if *own == code { *residual } else { 0.0 };
+                    }
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use super::Regression;
 use super::design::Trials;
 use crate::Scratch;
 use crate::family::{Law, NodeRule, Observed};
-use crate::kernel::fold_column;
+use crate::kernel::{add_levels, fold_column};
 
 /// Which parameters a score is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -292,8 +292,15 @@ impl<'a> Scorer<'a> {
         lengths.fill(0.0);
         for (row, out) in self.asked.whitening.chunks_exact(d).zip(out.chunks_exact_mut(records.max(1))) {
             out.fill(if skip == 1 { row[0] } else { 0.0 });
-            for (k, weight) in row.iter().enumerate().skip(skip) {
-                fold_column(block.column(k - skip + lead), out, |sum, x| sum + weight * x);
+            let mut k = skip;
+            while let Some(weight) = row.get(k) {
+                if let Some((codes, index)) = block.levels_from(k - skip + lead) {
+                    add_levels(codes, index, row[k..].iter().copied(), out, |sum, weight| sum + weight);
+                    k += codes.len();
+                } else {
+                    fold_column(block.column(k - skip + lead), out, |sum, x| sum + weight * x);
+                    k += 1;
+                }
             }
             lengths.iter_mut().zip(out.iter()).for_each(|(length, a)| *length += a * a);
         }

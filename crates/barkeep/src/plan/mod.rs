@@ -413,7 +413,7 @@ impl Plan {
     /// The bytes of memory in which a file of records is read anew at every pass; none where the records fit into memory.
     fn streams_in(&self) -> Option<u64> {
         let data = self.spec.data();
-        data.memory_limit().filter(|limit| Table::bytes(&self.view, data.records().0) > u128::from(*limit))
+        data.memory_limit().filter(|limit| Table::bytes(&self.view, self.spec.count()) > u128::from(*limit))
     }
 
     /// Reads the records from a frame in memory, as [`Plan::read_records`] reads a file.

@@ -29,11 +29,14 @@ fn every_value_is_found_again_aligned_and_in_order() {
         let counts = guesses.into_iter().chain([Count::Exactly(records)]);
         for (count, width) in counts.flat_map(|count| [1, 2, 5].map(|width| (count, width))) {
             let table = counted(records, width, count);
-            let blocks = table.blocks();
+            let (blocks, mut room) = (table.blocks(), Buffer::default());
             assert_eq!(blocks.len(), records.div_ceil(BLOCK));
-            assert_eq!((0..blocks.len()).map(|index| blocks.get(index).len()).sum::<usize>(), records);
+            assert_eq!(
+                (0..blocks.len()).map(|index| blocks.get(index, width, &mut room).len()).sum::<usize>(),
+                records
+            );
             for index in 0..blocks.len() {
-                let block = blocks.get(index);
+                let block = blocks.get(index, width, &mut room);
                 assert_eq!(block.width(), width);
                 for j in 0..width {
                     assert_eq!(block.column(j).as_ptr().align_offset(64), 0);
@@ -43,7 +46,7 @@ fn every_value_is_found_again_aligned_and_in_order() {
                 }
                 assert!(block.column(width).is_empty());
             }
-            assert!(blocks.get(blocks.len()).column(0).is_empty());
+            assert!(blocks.get(blocks.len(), width, &mut room).column(0).is_empty());
         }
     }
 }

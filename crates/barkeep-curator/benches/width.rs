@@ -1,0 +1,133 @@
+//! Measures tables whose columns are as wide as they need to be against tables of f64, in one run: `cargo bench -p barkeep-curator
+//! --bench width` prints bytes per record and the time of a pass for each, a decision and a sum of gradients.
+#![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a program that measures")]
+
+use barkeep_accounting::{Neighbours, Rule, Sampling};
+use barkeep_curator::{
+    Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Table,
+    TableBuilder, Temper, Term,
+};
+use barkeep_data::{Column, Count, Factor, Feature, Schema, Shape, View};
+use barkeep_model::families::bernoulli::Logit;
+use barkeep_model::{Design, Likelihood, Prior, Regression};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A table of records and how a model sees them: a response, categories by their levels, and reals.
+struct Setting {
+    name: &'static str,
+    records: usize,
+    categories: &'static [usize],
+    reals: usize,
+}
+
+const SETTINGS: [Setting; 5] = [
+    Setting { name: "four categories", records: 1_400_000, categories: &[5, 7, 16, 24], reals: 0 },
+    Setting { name: "flights", records: 327_346, categories: &[3, 16, 12], reals: 2 },
+    Setting { name: "mixed", records: 1_000_000, categories: &[4, 8], reals: 6 },
+    Setting { name: "few of the first", records: 20_000, categories: &[5, 7, 16, 24], reals: 0 },
+    Setting { name: "few of the last", records: 20_000, categories: &[4, 8], reals: 6 },
+];
+
+impl Setting {
+    fn view(&self) -> View {
+        let mut columns = vec![Column::boolean("y", false).unwrap()];
+        let mut features = vec![Feature::column("y", 0)];
+        for (j, count) in self.categories.iter().enumerate() {
+            let levels: Vec<String> = (0..*count).map(|level| format!("l{level}")).collect();
+            columns.push(Column::category(format!("c{j}"), levels, "l0").unwrap());
+            for level in 1..*count {
+                let factors = vec![Factor { column: j + 1, shape: Shape::Level(level), scaled: true }];
+                features.push(Feature { name: format!("c{j}l{level}"), factors });
+            }
+        }
+        for j in 0..self.reals {
+            columns.push(Column::real(format!("x{j}"), -1.0, 1.0, 0.0).unwrap());
+            features.push(Feature::column(format!("x{j}"), columns.len() - 1));
+        }
+        View::new(Schema::new(columns).unwrap(), features).unwrap()
+    }
+
+    fn fill(&self, mut builder: TableBuilder) -> Table {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for _ in 0..self.records {
+            let mut row = vec![f64::from(uniform() < 0.4)];
+            row.extend(self.categories.iter().map(|count| (uniform() * *count as f64).floor()));
+            row.extend((0..self.reals).map(|_| 2.0 * uniform() - 1.0));
+            builder.push_row(&row).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+}
+
+/// The shortest of some passes, in nanoseconds a record.
+fn fastest(records: usize, mut pass: impl FnMut()) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        pass();
+        start.elapsed().as_secs_f64()
+    };
+    (0..9).map(time).fold(f64::INFINITY, f64::min) * 1e9 / records as f64
+}
+
+fn times(setting: &Setting, table: Table, likelihood: &Arc<dyn Likelihood>) -> [f64; 2] {
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
+    let curator = Curator::new(table, Arc::clone(likelihood), privacy_model, Budget::not_private()).unwrap();
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1)).unwrap();
+    let theta = vec![0.1; likelihood.dimension()];
+    let to = vec![0.101; likelihood.dimension()];
+    let clip = Clip::new(1.0).unwrap();
+    let (temper, batch) = (Temper::NONE, Sampling::Full);
+    let decide = Decide {
+        from: &theta,
+        to: &to,
+        offset: 0.0,
+        temper,
+        clip,
+        batch,
+        rule: &Rule::Barker,
+        level: Level::Decision,
+    };
+    let term = Term::Gradient { theta: &theta, precondition: Precondition::Identity };
+    let sum = Sum { term, temper, clip, batch, sigma: 10.0 };
+    let mut out = vec![0.0; theta.len()];
+    [
+        fastest(setting.records, || assert!(black_box(gate.decide(black_box(&decide))).is_ok())),
+        fastest(setting.records, || gate.sum(black_box(&sum), &mut out).unwrap()),
+    ]
+}
+
+fn main() {
+    println!("threads: {}", rayon::current_num_threads());
+    println!(
+        "table                records  bytes a record      decision, ns a record   gradient, ns a record"
+    );
+    println!("                              f64  own  ratio      f64    own  ratio       f64    own  ratio");
+    for setting in &SETTINGS {
+        let view = setting.view();
+        let features: Vec<String> =
+            view.features().iter().skip(1).map(|feature| feature.name.clone()).collect();
+        let design = Design::new("y", features, true, Prior::Normal { mean: 0.0, sd: 2.5 }).unwrap();
+        let likelihood: Arc<dyn Likelihood> = Arc::new(Regression::new(design, Box::new(Logit)).unwrap());
+        let count = Count::Exactly(setting.records);
+        let wide = setting.fill(TableBuilder::wide(view.clone(), count).unwrap());
+        let [decision, gradient] = times(setting, wide, &likelihood);
+        let own = setting.fill(TableBuilder::viewed(view.clone(), count).unwrap());
+        let [own_decision, own_gradient] = times(setting, own, &likelihood);
+        let (bytes, own_bytes) =
+            (8 * view.schema().width(), Table::bytes(&view, count) / setting.records as u128);
+        println!(
+            "{:18} {:>9}  {bytes:>4} {own_bytes:>4} {:>6.1}    {decision:>6.2} {own_decision:>6.2} {:>6.2}    {gradient:>6.2} {own_gradient:>6.2} {:>6.2}",
+            setting.name,
+            setting.records,
+            bytes as f64 / own_bytes as f64,
+            decision / own_decision,
+            gradient / own_gradient,
+        );
+    }
+}

@@ -1,0 +1,333 @@
+//! Chooses how wide each column is in memory, from the public view and the declared number of records alone.
+//!
+//! A value is kept as f64 unless it is known in advance to be a whole number: a bool and products of bools and levels in a byte,
+//! an integer in as many bytes as its bounds need, and all levels of a category together as one index. Models see f64 all the same:
+//! a block is widened as it is asked, in working memory that stays in the second cache. A regression reads an index as it is, a table of
+//! coefficients at hand.
+//!
+//! **Precision.** Whole numbers below 2^31 are f64 exactly, and whole columns admit no negative zero. So a model sees the same
+//! bits whichever layout was chosen, and so does every sum.
+//!
+//! **Privacy.** Nothing here depends on a record.
+
+use barkeep_data::{Count, Factor, Feature, Kind, Levels, Schema, Shape, View};
+use barkeep_num::vector::dispatch;
+use std::collections::BTreeMap;
+
+/// Tables of f64 below this many bytes stay in a shared cache, where nothing is gained by widening them again and again.
+const LARGE: u128 = 64 << 20;
+/// The same for tables with levels that are read by their index: those of a core's own cache.
+const LARGE_BY_INDEX: u128 = 2 << 20;
+/// How much smaller a narrow table must be than that of f64: wide columns are copied where others are widened.
+const SMALLER: usize = 2;
+
+/// Where the values of each column are, in a record of f64 and in one of bytes.
+pub(crate) struct Layout {
+    slots: Vec<Slot>,
+    /// The number of f64.
+    wide: usize,
+    /// The number of bytes beside them.
+    bytes: usize,
+    /// Neighbouring columns that are levels of one category, with an index of one byte.
+    runs: Vec<Run>,
+}
+
+/// Neighbouring columns that are levels of one category.
+struct Run {
+    first: usize,
+    at: usize,
+    codes: Vec<u8>,
+}
+
+/// Where the values of one column are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Slot {
+    /// The f64 of this place.
+    Wide(usize),
+    /// A whole number in bytes from `at` on.
+    Whole { at: usize, width: Width },
+    /// 1 where the index in bytes from `at` on is `code`, else 0.
+    Level { at: usize, width: Width, code: u16 },
+}
+
+/// Bytes of a whole number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Width {
+    One,
+    Two,
+    Four,
+}
+
+impl Width {
+    fn bytes(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+            Self::Four => 4,
+        }
+    }
+
+    /// The fewest bytes that hold every whole number of a range.
+    fn of((low, high): (f64, f64)) -> Option<Self> {
+        let holds = |bits: i32| low >= -2_f64.powi(bits - 1) && high < 2_f64.powi(bits - 1);
+        [(8, Self::One), (16, Self::Two), (32, Self::Four)]
+            .into_iter()
+            .find_map(|(bits, width)| holds(bits).then_some(width))
+    }
+}
+
+impl Layout {
+    /// Every column as f64.
+    pub(crate) fn wide(schema: &Schema) -> Self {
+        let wide = schema.width();
+        Self { slots: (0..wide).map(Slot::Wide).collect(), wide, bytes: 0, runs: Vec::new() }
+    }
+
+    /// The layout of as many records of a view as are declared.
+    pub(crate) fn of(view: &View, count: Count) -> Self {
+        let wide = Self::wide(view.schema());
+        let narrow = Self::narrow(view);
+        let large = if narrow.runs.is_empty() { LARGE } else { LARGE_BY_INDEX };
+        let is_large = wide.record() as u128 * count.declared() as u128 >= large;
+        if is_large && narrow.record() * SMALLER <= wide.record() { narrow } else { wide }
+    }
+
+    /// Every column at its own width.
+    pub(crate) fn narrow(view: &View) -> Self {
+        let mut layout = Self { slots: Vec::new(), wide: 0, bytes: 0, runs: Vec::new() };
+        // Where the index of a category is.
+        let mut indices: BTreeMap<usize, usize> = BTreeMap::new();
+        for feature in view.features() {
+            let slot = match level(feature, view.source()) {
+                Some((column, width, code)) => {
+                    let at = *indices.entry(column).or_insert_with(|| layout.take(width));
+                    Slot::Level { at, width, code }
+                }
+                None => match whole(feature, view.source()) {
+                    Some(width) => Slot::Whole { at: layout.take(width), width },
+                    None => layout.take_wide(),
+                },
+            };
+            layout.slots.push(slot);
+        }
+        for (column, slot) in layout.slots.iter().enumerate() {
+            let Slot::Level { at, width: Width::One, code } = *slot else { continue };
+            let code = code.to_le_bytes()[0];
+            match layout.runs.last_mut() {
+                Some(run)
+                    if run.at == at
+                        && run.first + run.codes.len() == column
+                        && !run.codes.contains(&code) =>
+                {
+                    run.codes.push(code);
+                }
+                _ => layout.runs.push(Run { first: column, at, codes: vec![code] }),
+            }
+        }
+        layout.runs.retain(|run| run.codes.len() > 1);
+        layout
+    }
+
+    fn take(&mut self, width: Width) -> usize {
+        let at = self.bytes;
+        self.bytes += width.bytes();
+        at
+    }
+
+    fn take_wide(&mut self) -> Slot {
+        self.wide += 1;
+        Slot::Wide(self.wide - 1)
+    }
+
+    /// Whether every column is an f64.
+    pub(super) fn is_wide(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// The number of f64 of a record.
+    pub(super) fn numbers(&self) -> usize {
+        self.wide
+    }
+
+    /// The number of bytes beside them.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Bytes of a record in all.
+    pub(crate) fn record(&self) -> usize {
+        self.wide * size_of::<f64>() + self.bytes
+    }
+
+    /// The levels among the first `reads` columns of a block of as many records, whose bytes these are.
+    pub(super) fn levels<'a>(&'a self, block: &'a [u8], records: usize, reads: usize) -> Vec<Levels<'a>> {
+        let levels = |run: &'a Run| {
+            let codes = &run.codes[..run.codes.len().min(reads.saturating_sub(run.first))];
+            Levels { first: run.first, codes, index: part(block, run.at, Width::One, records) }
+        };
+        self.runs.iter().map(levels).filter(|levels| !levels.codes.is_empty()).collect()
+    }
+
+    /// The f64 that column `index` is kept in, if it is kept so.
+    pub(super) fn number(&self, index: usize) -> Option<usize> {
+        match self.slots.get(index) {
+            Some(Slot::Wide(place)) => Some(*place),
+            _ => None,
+        }
+    }
+
+    /// Writes values of column `index` of as many records into their bytes: those of a block, zero at first.
+    pub(super) fn encode(&self, index: usize, values: &[f64], block: &mut [u8]) {
+        let Some(slot) = self.slots.get(index) else { return };
+        #[expect(clippy::cast_possible_truncation, reason = "whole numbers within the width's range")]
+        match *slot {
+            Slot::Wide(_) => {}
+            Slot::Whole { at, width } => {
+                let bytes = part_mut(block, at, width, values.len());
+                match width {
+                    Width::One => {
+                        bytes.iter_mut().zip(values).for_each(|(byte, x)| *byte = (*x as i8).cast_unsigned());
+                    }
+                    Width::Two => {
+                        let (words, _) = bytes.as_chunks_mut();
+                        words.iter_mut().zip(values).for_each(|(word, x)| *word = (*x as i16).to_le_bytes());
+                    }
+                    Width::Four => {
+                        let (words, _) = bytes.as_chunks_mut();
+                        words.iter_mut().zip(values).for_each(|(word, x)| *word = (*x as i32).to_le_bytes());
+                    }
+                }
+            }
+            Slot::Level { at, width, code } => {
+                let bytes = part_mut(block, at, width, values.len());
+                let size = width.bytes();
+                for (index, _) in bytes.chunks_exact_mut(size).zip(values).filter(|(_, x)| **x == 1.0) {
+                    index.copy_from_slice(&code.to_le_bytes()[..size]);
+                }
+            }
+        }
+    }
+
+    /// One value of column `index`: of the record at `place` of a block of `records`.
+    pub(super) fn value(
+        &self,
+        index: usize,
+        numbers: &[f64],
+        stride: usize,
+        block: &[u8],
+        (place, records): (usize, usize),
+    ) -> f64 {
+        let Some(slot) = self.slots.get(index) else { return f64::NAN };
+        let (at, width) = match *slot {
+            Slot::Wide(number) => return numbers.get(number * stride + place).copied().unwrap_or(f64::NAN),
+            Slot::Whole { at, width } | Slot::Level { at, width, .. } => (at, width),
+        };
+        // A block of one record, whose bytes of this column are these.
+        let size = width.bytes();
+        let bytes = part(block, at, width, records).get(place * size..).and_then(|rest| rest.get(..size));
+        let alone = match *slot {
+            Slot::Wide(_) => *slot,
+            Slot::Whole { width, .. } => Slot::Whole { at: 0, width },
+            Slot::Level { width, code, .. } => Slot::Level { at: 0, width, code },
+        };
+        let mut out = [f64::NAN];
+        alone.decode(&[], 0, bytes.unwrap_or(&[]), &mut out);
+        out[0]
+    }
+
+    /// Writes the values of column `index` of the records of a block, whose f64 and bytes these are.
+    pub(super) fn decode(&self, index: usize, numbers: &[f64], stride: usize, block: &[u8], out: &mut [f64]) {
+        if let Some(slot) = self.slots.get(index) {
+            slot.decode(numbers, stride, block, out);
+        }
+    }
+}
+
+impl Slot {
+    fn decode(self, numbers: &[f64], stride: usize, block: &[u8], out: &mut [f64]) {
+        let records = out.len();
+        match self {
+            Self::Wide(place) => {
+                let values = numbers.get(place * stride..).and_then(|rest| rest.get(..records));
+                out.iter_mut().zip(values.unwrap_or(&[])).for_each(|(out, value)| *out = *value);
+            }
+            Self::Whole { at, width } => {
+                let bytes = part(block, at, width, records);
+                match width {
+                    Width::One => widen(bytes, out, |byte| f64::from(byte.cast_signed())),
+                    Width::Two => widen(bytes.as_chunks().0, out, |word| f64::from(i16::from_le_bytes(word))),
+                    Width::Four => {
+                        widen(bytes.as_chunks().0, out, |word| f64::from(i32::from_le_bytes(word)))
+                    }
+                }
+            }
+            Self::Level { at, width, code } => {
+                let bytes = part(block, at, width, records);
+                let is = |same: bool| if same { 1.0 } else { 0.0 };
+                let [low, high] = code.to_le_bytes();
+                match width {
+                    Width::One => widen(bytes, out, |byte| is(byte == low)),
+                    Width::Two | Width::Four => {
+                        widen(bytes.as_chunks().0, out, |word| is(word == [low, high]))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Writes the value of each word.
+#[inline(always)]
+fn widen<Word: Copy>(words: &[Word], out: &mut [f64], value: impl Fn(Word) -> f64) {
+    #[inline(always)]
+    fn run<Word: Copy>(words: &[Word], out: &mut [f64], value: impl Fn(Word) -> f64) {
+        for (out, word) in out.iter_mut().zip(words) {
+            *out = value(*word);
+        }
+    }
+    dispatch(
+        #[inline(always)]
+        || run(words, out, value),
+    );
+}
+
+/// The bytes of a column in those of a block of as many records.
+fn part(block: &[u8], at: usize, width: Width, records: usize) -> &[u8] {
+    block.get(at * records..).and_then(|rest| rest.get(..width.bytes() * records)).unwrap_or(&[])
+}
+
+fn part_mut(block: &mut [u8], at: usize, width: Width, records: usize) -> &mut [u8] {
+    block.get_mut(at * records..).and_then(|rest| rest.get_mut(..width.bytes() * records)).unwrap_or_default()
+}
+
+/// The category that a feature is a level of, the bytes of its index, and the level's code: 0 is that of no feature.
+fn level(feature: &Feature, source: &Schema) -> Option<(usize, Width, u16)> {
+    let [Factor { column, shape: Shape::Level(level), .. }] = feature.factors[..] else { return None };
+    let Kind::Category { levels } = source.columns().get(column)?.kind() else { return None };
+    let width = if levels.len() < 256 { Width::One } else { Width::Two };
+    let code = u16::try_from(level + 1).ok().filter(|_| levels.len() < 1 << 16)?;
+    Some((column, width, code))
+}
+
+/// The bytes that hold every value of a feature, if all are whole numbers.
+fn whole(feature: &Feature, source: &Schema) -> Option<Width> {
+    let column = |factor: &Factor| source.columns().get(factor.column);
+    let is_bit = |factor: &Factor| match (factor.shape, column(factor).map(|column| column.kind())) {
+        (Shape::Level(_), _) | (Shape::Value, Some(Kind::Bool)) => true,
+        (Shape::Value | Shape::Log | Shape::Sqrt | Shape::Square | Shape::Legendre(_), _) => false,
+    };
+    if feature.factors.iter().all(is_bit) {
+        return Some(Width::One);
+    }
+    let [factor] = &feature.factors[..] else { return None };
+    let (Shape::Value, column) = (factor.shape, column(factor)?) else { return None };
+    match column.kind() {
+        Kind::Real { .. } => None,
+        Kind::Bool | Kind::Integer { .. } | Kind::Category { .. } => {
+            (factor.scaling(column) == (0.0, 1.0)).then(|| Width::of(factor.range(column))).flatten()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
