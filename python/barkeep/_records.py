@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from . import _frames
+from . import _barkeep, _frames, _shards
 from ._errors import DataError
 from ._schema import Schema
 
@@ -14,8 +14,8 @@ from ._schema import Schema
 class Records:
     """Private records with their public description. Nothing is read before a fit, and nothing of it can be seen here.
 
-    ``data`` is a pandas, polars, pyarrow or duckdb frame, a dict of arrays, the path of a CSV or Parquet file, or a list of
-    paths. ``count`` is the number of records, which is public; with ``person``, the column that says whose row it is, it is the
+    ``data`` is a pandas, polars, pyarrow or duckdb frame, a dict of arrays, a Spark DataFrame, a Ray dataset, the path of a CSV or
+    Parquet file, or a list of paths. ``count`` is the number of records, which is public; with ``person``, the column that says whose row it is, it is the
     number of persons, and the number of rows stays secret. Of each person the first ``most_rows`` rows count.
 
     ``report`` spends this share of the budget on noisy counts of bad cells. ``id`` is what the custodian calls the data set.
@@ -62,7 +62,8 @@ class Records:
         if isinstance(self._data, (list, tuple)):
             return [os.fspath(path) for path in self._data]
         try:
-            return _frames.source(self._data, wanted)
+            ask = _shards.ask(self._data, wanted, self.person)
+            return _frames.source(self._data, wanted) if ask is None else _barkeep.Engine(ask)
         except DataError as error:
             refused = str(error)
         except Exception:

@@ -6,6 +6,7 @@
 mod answers;
 mod books;
 mod columns;
+mod engine;
 mod failure;
 mod identity;
 mod plan;
@@ -24,6 +25,8 @@ mod _barkeep {
     };
     #[pymodule_export]
     use super::books::Books;
+    #[pymodule_export]
+    use super::engine::{Engine, partial};
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]

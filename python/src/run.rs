@@ -1,6 +1,7 @@
 //! Runs plans over records: reads a frame or a file, steps in threads of its own, and lets Python watch and stop it.
 
 use crate::columns::Columns;
+use crate::engine::Engine;
 use crate::failure::{Failure, contained};
 use crate::identity::Identity;
 use crate::plan::Plan;
@@ -31,6 +32,9 @@ pub(crate) enum Source<'py> {
     /// Files of the same columns.
     #[pyo3(transparent)]
     Files(Vec<PathBuf>),
+    /// Shards that an engine keeps.
+    #[pyo3(transparent)]
+    Shards(Bound<'py, Engine>),
     /// An object that offers Arrow's stream.
     #[pyo3(transparent)]
     Stream(Bound<'py, PyAny>),
@@ -46,6 +50,7 @@ impl Source<'_> {
                 Ok(contained(|| Ok(plan.read_frame(&mut frame, &mut |_| {})?))?)
             }
             Self::Files(paths) => Ok(py.detach(|| contained(|| Ok(plan.read_files(&paths, &mut |_| {})?)))?),
+            Self::Shards(engine) => engine.get().table(py, plan),
             Self::Stream(frame) => {
                 let mut stream = contained(|| Stream::of(&frame).map_err(lost))?;
                 // A stream may need Python's other threads to come on.
@@ -65,8 +70,8 @@ pub(crate) fn identity(py: Python<'_>, (source, names): Known<'_>) -> PyResult<I
             let mut frame = Columns::of(&columns, rows)?;
             Ok(contained(|| Identity::of(&mut frame, &names))?)
         }
-        Source::Files(_) => Err(Failure::input(
-            "an account knows one file by its bytes, or a frame by its cells, and no list of files",
+        Source::Files(_) | Source::Shards(_) => Err(Failure::input(
+            "an account knows one file by its bytes, or a frame by its cells; neither a list of files nor a cluster's frame",
         )
         .into()),
         Source::Stream(frame) => {

@@ -1,0 +1,110 @@
+"""Records that Spark or Ray keeps: one job a question, partial sums back.
+
+The engine carries questions and partial sums, and its own encryption and authentication protect them. Partial sums are secrets: they
+are held in the memory of workers and driver, and written or logged nowhere by this package. Noise is drawn once, in the driver,
+after the question is paid for; a partial is a pure function of question and rows, so that the engine may compute it again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from . import _barkeep
+from ._errors import DataError
+
+#: Takes the bytes of a plan and of a question, and returns a partial of every shard.
+Ask = Callable[[bytes, bytes], list[bytes]]
+
+
+def ask(data: Any, wanted: Sequence[str], person: str | None) -> Ask | None:
+    """How to ask a cluster's frame; `None` for anything else."""
+    module = type(data).__module__
+    if module.startswith("pyspark.sql"):
+        return _spark(data, wanted, person)
+    if module.startswith("ray.data"):
+        return _ray(data, wanted, person)
+    return None
+
+
+def answer(plan: bytes, question: bytes, place: int, names: Sequence[str], batches: Iterator[Any]) -> tuple[bytes | None, str]:
+    """A worker's answer for the rows of its shard, or why there is none, in public words."""
+    import pyarrow
+
+    first = next(batches, None)
+    if first is None:
+        # No row tells the types, and text can be every kind.
+        rows = pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name in names})
+    else:
+        rows = pyarrow.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
+    try:
+        return _barkeep.partial(plan, question, place, rows), ""
+    except DataError as error:
+        return None, str(error)
+
+
+def _answers(found: Sequence[tuple[bytes | None, str]]) -> list[bytes]:
+    for _, refused in found:
+        if refused:
+            raise DataError(refused)
+    return [bytes(partial) for partial, _ in found if partial is not None]
+
+
+def _columns(held: Sequence[str], wanted: Sequence[str]) -> None:
+    missing = [name for name in wanted if name not in held]
+    if missing:
+        raise DataError(f"the records have no column {missing[0]}")
+
+
+def _spark(frame: Any, wanted: Sequence[str], person: str | None) -> Ask:
+    names = list(dict.fromkeys(wanted))
+    _columns(frame.columns, names)
+    chosen = frame.select(*[f"`{name}`" for name in names])
+    if person is not None:
+        # All rows of a person go to one partition.
+        chosen = chosen.repartition(person)
+
+    def ask(plan: bytes, question: bytes) -> list[bytes]:
+        def answered(batches: Iterator[Any]) -> Iterator[Any]:
+            import pyarrow
+            from pyspark import TaskContext
+
+            from barkeep._shards import answer
+
+            context = TaskContext.get()
+            partial, refused = answer(plan, question, 0 if context is None else context.partitionId(), names, batches)
+            yield pyarrow.RecordBatch.from_pydict(
+                {"partial": pyarrow.array([partial], pyarrow.binary()), "refused": pyarrow.array([refused])}
+            )
+
+        rows = chosen.mapInArrow(answered, "partial binary, refused string").collect()
+        return _answers([(row[0], row[1]) for row in rows])
+
+    return ask
+
+
+def _ray(dataset: Any, wanted: Sequence[str], person: str | None) -> Ask:
+    import ray
+
+    names = list(dict.fromkeys(wanted))
+    _columns(dataset.columns() or names, names)
+    chosen = dataset.select_columns(names)
+    if person is not None:
+        chosen = chosen.repartition(max(2, chosen.materialize().num_blocks()), keys=[person])
+    blocks = chosen.materialize().get_internal_block_refs()
+
+    def answered(plan: bytes, question: bytes, place: int, block: Any) -> tuple[bytes | None, str]:
+        from ray.data.block import BlockAccessor
+
+        from barkeep._shards import answer
+
+        return answer(plan, question, place, names, iter(BlockAccessor.for_block(block).to_arrow().to_batches()))
+
+    # A worker that dies is replaced, and its question asked again.
+    task = ray.remote(max_retries=-1)(answered)
+
+    def ask(plan: bytes, question: bytes) -> list[bytes]:
+        return _answers(ray.get([task.remote(plan, question, place, block) for place, block in enumerate(blocks)]))
+
+    return ask
