@@ -149,6 +149,7 @@ class Model:
             "most_rows": records.most_rows,
             "id": records.id,
             "delimiter": records.delimiter,
+            "memory": records.memory,
             "report": None if records.report is None else {"share": records.report},
             "columns": records.schema._entries(),
         }

@@ -18,7 +18,8 @@ class Records:
     Parquet file, or a list of paths. ``count`` is the number of records, which is public; with ``person``, the column that says whose row it is, it is the
     number of persons, and the number of rows stays secret. Of each person the first ``most_rows`` rows count.
 
-    ``report`` spends this share of the budget on noisy counts of bad cells. ``id`` is what the custodian calls the data set.
+    ``report`` spends this share of the budget on noisy counts of bad cells. ``id`` is what the custodian calls the data set. A file
+    that needs more than ``memory``, such as "4GB", is read anew for every question.
 
     >>> schema = Schema(height=Real(1, 2.5, invalid=1.7))
     >>> Records({"height": [1.82, 1.7, None]}, schema, count=3)
@@ -38,6 +39,7 @@ class Records:
         id: str | None = None,
         delimiter: str | None = None,
         report: float | None = None,
+        memory: str | None = None,
     ) -> None:
         self._data = data
         self.schema = schema
@@ -47,6 +49,7 @@ class Records:
         self.id = id
         self.delimiter = delimiter
         self.report = report
+        self.memory = memory
 
     @property
     def path(self) -> str | None:

@@ -87,6 +87,9 @@ impl Plan {
         };
         row("draws", &format!("{draws}, sampler {}", self.sampler.name));
         row("time", &lasting(self.seconds()));
+        if self.spec.data().person().is_none() && self.streams_in().is_some() {
+            row("records", "more than the memory may hold: the file is read anew for every question");
+        }
         lines.extend(self.warnings.iter().map(|warning| format!("  warning: {warning}")));
         lines
     }
