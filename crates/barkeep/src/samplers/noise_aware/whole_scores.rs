@@ -143,7 +143,10 @@ impl WholeSetup {
         starts
     }
 
-    /// The modes found from some starts, the highest first.
+    /// The modes found from some starts, the one that agrees best with the answers first.
+    ///
+    /// Answers that disagree widen a fit. A fit far off, where all terms are clipped, is widened until it explains any answer, so
+    /// heights of fits that were widened differently do not compare: modes are judged by their heights before that.
     fn search(&self, answered: &[Answered], starts: &[Vec<f64>]) -> Vec<Mode> {
         let all: Vec<Mode> = starts
             .par_iter()
@@ -153,16 +156,20 @@ impl WholeSetup {
                 let d = fit.mode.len();
                 let root = (0..d).map(|j| libm::log(fit.factor.lower()[j * d + j])).sum();
                 let reference = fit.mode.clone();
-                height.is_finite().then_some(Mode { fit, reference, height, root })
+                let prior = self.source.model.log_prior(&fit.mode);
+                let honest = prior - fit.inflation * (prior - height);
+                height.is_finite().then_some(Mode { fit, reference, height, honest, root })
             })
             .collect();
         let mut modes: Vec<Mode> = Vec::new();
         let mut all = all;
-        all.sort_by(|a, b| b.height.total_cmp(&a.height));
+        all.sort_by(|a, b| b.honest.total_cmp(&a.honest));
         for mode in all {
-            let highest = modes.first().map_or(mode.height, |first| first.height);
+            let lowest = modes
+                .first()
+                .map_or(f64::NEG_INFINITY, |first| first.honest - DEPTH * first.fit.inflation.max(1.0));
             let is_new = modes.iter().all(|known| known.distance(&mode.fit.mode) > 4.0);
-            if is_new && mode.height > highest - DEPTH {
+            if is_new && mode.honest > lowest {
                 modes.push(mode);
             }
         }
@@ -180,6 +187,8 @@ struct Mode {
     /// Where records are made up to judge draws near it.
     reference: Vec<f64>,
     height: f64,
+    /// The height before answers that disagree widened the fit.
+    honest: f64,
     /// ½ ln of the covariance's determinant.
     root: f64,
 }

@@ -88,3 +88,26 @@ fn expected_answers_are_those_of_simulated_records() {
         }
     }
 }
+
+/// Searches start at points of the prior, too: where it is wide they lie far out, and must not be taken for modes.
+#[test]
+fn a_wide_prior_leaves_the_mode_that_the_answers_show() {
+    let text = "[data]\npath = 'nothing'\nrecords = 1000\n[data.columns]\nx1 = { min = -30, max = 30, invalid = 0 }\n\
+                x2 = { min = -30, max = 30, invalid = 0 }\n[model]\nname = 'gaussian'\ncovariance = [[1, 0.6], [0.6, 2]]\n\
+                [privacy]\nepsilon = 1.0\ndelta = 1e-6\n[sampler]\nname = 'noise-aware'\nsteps = 200\n";
+    let plan = crate::Plan::new(Spec::parse(text, Path::new("")).unwrap()).unwrap();
+    let model = Arc::clone(plan.spec().model());
+    let (mut rng, mut row) = (PublicRng::new(2027, 0), vec![0.0; 2]);
+    let mut builder =
+        barkeep_curator::TableBuilder::viewed(plan.view().clone(), plan.spec().count()).unwrap();
+    for _ in 0..1000 {
+        model.simulate(&[0.6, -0.4], &mut || rng.open_uniform(), &mut row);
+        builder.push_row(&row).unwrap();
+    }
+    let table = barkeep_curator::insecure::SharedTable::from(builder.finish().unwrap());
+    let run = plan.runner().run_shared(&table, crate::insecure::Insecure::seed(1000)).unwrap();
+    for (row, truth) in run.summary().parameters.iter().zip([0.6, -0.4]) {
+        let (mean, sd) = (row.mean.unwrap(), row.sd.unwrap());
+        assert!((mean - truth).abs() < 0.3 && sd < 0.2, "{mean} {sd}");
+    }
+}
