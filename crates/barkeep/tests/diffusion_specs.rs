@@ -76,7 +76,7 @@ fn time_is_what_is_paid_for() {
 #[test]
 fn too_few_records_are_reported() {
     let plan = spec(2000, "name = 'gaussian'", BUDGET, "name = 'langevin'\nstart = [0, 0]").unwrap();
-    assert!(plan.warnings().iter().any(|warning| warning.contains("posterior standard deviations")));
+    assert!(plan.warnings().iter().any(|warning| warning.contains("privacy moves means by much")));
     let fails = spec(100, "name = 'gaussian'", BUDGET, "name = 'langevin'\nstart = [0, 0]").err().unwrap();
     assert!(fails.contains("does not buy one step; it takes an epsilon of about"), "{fails}");
 }
