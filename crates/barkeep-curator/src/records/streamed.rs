@@ -17,9 +17,9 @@ use crate::sums::sweep::{Summed, Sweep};
 use crate::{MOST_RECORDS, Refused};
 use barkeep_data::{BLOCK, Count, CsvOptions, Error, Fault, Sink, Unit, View, read_files};
 use barkeep_model::Likelihood;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
-use std::time::SystemTime;
 
 /// The most records of a stretch: more do not make a pass faster.
 const LONGEST: usize = 256 * BLOCK;
@@ -90,21 +90,21 @@ impl Sink for Look {
     }
 }
 
-/// Length and time of a file; none where they cannot be known.
-type Seal = Option<(u64, SystemTime)>;
+/// What the system says of files; none where it says nothing.
+fn sealed(paths: &[PathBuf]) -> Vec<Option<Metadata>> {
+    paths.iter().map(|path| std::fs::metadata(path).ok()).collect()
+}
 
-fn sealed(paths: &[PathBuf]) -> Vec<Seal> {
-    let seal = |path: &PathBuf| {
-        let facts = std::fs::metadata(path).ok()?;
-        Some((facts.len(), facts.modified().ok()?))
-    };
-    paths.iter().map(seal).collect()
+/// Whether files are as they were: of the same length, written at the same time.
+fn unchanged(before: &[Option<Metadata>], now: &[Option<Metadata>]) -> bool {
+    let facts = |seal: &Option<Metadata>| seal.as_ref().map(|facts| (facts.len(), facts.modified().ok()));
+    before.iter().map(facts).eq(now.iter().map(facts))
 }
 
 /// Records in files.
 struct Streamed {
     paths: Vec<PathBuf>,
-    seals: Vec<Seal>,
+    seals: Vec<Option<Metadata>>,
     view: View,
     count: Count,
     options: CsvOptions,
@@ -182,7 +182,7 @@ impl Streamed {
     fn each(&self, mut look: impl FnMut(&Stored) -> Result<(), Refused>) -> Result<(), Refused> {
         let changed =
             || unasked("the file of records is no longer what it was when the run began, or cannot be read");
-        if sealed(&self.paths) != self.seals {
+        if !unchanged(&self.seals, &sealed(&self.paths)) {
             return Err(changed());
         }
         std::thread::scope(|scope| {
