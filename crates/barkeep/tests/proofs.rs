@@ -92,16 +92,18 @@ fn plain(text: &str) -> String {
             None => line.to_owned(),
         })
         .collect();
-    let mut out = String::new();
-    let joined = lines.join("\n");
+    let (mut out, joined) = (String::new(), lines.join("\n"));
     let mut rest = joined.as_str();
-    while let Some(at) = rest.find("[`") {
-        out += &rest[..at];
-        let Some((code, after)) = rest[at + 2..].split_once("`]") else { break };
-        out += &format!("`{code}`");
-        rest = match after.strip_prefix('(') {
-            Some(target) => target.split_once(')').map_or("", |(_, after)| after),
-            None => after,
+    while let Some((before, after)) = rest.split_once('[') {
+        let Some((words, after)) = after.split_once(']') else { break };
+        let (is_code, target) =
+            (words.starts_with('`'), after.strip_prefix('(').and_then(|link| link.split_once(')')));
+        out += before;
+        (out, rest) = match target {
+            // Links lead to names of the sources, where a page has none.
+            Some((_, after)) => (out + words, after),
+            None if is_code => (out + words, after),
+            None => (out + "[" + words + "]", after),
         };
     }
     (out + rest).trim_end().to_owned()
