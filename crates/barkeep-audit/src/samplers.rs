@@ -87,9 +87,9 @@ pub(crate) fn work(plan: &Plan) -> u64 {
     let questions = match plan.bill() {
         Some(Bill::Contract(contract)) => asked(contract),
         Some(Bill::Once(contract)) => asked(contract).saturating_add(FIT),
-        Some(Bill::Gaussian { .. } | Bill::Filter { .. }) | None => {
-            plan.steps().0.saturating_mul(plan.chains())
-        }
+        // What decides as the run goes what is asked fits its answers, too.
+        Some(Bill::Gaussian { .. }) => plan.steps().0.saturating_mul(plan.chains()).saturating_add(FIT),
+        Some(Bill::Filter { .. }) | None => plan.steps().0.saturating_mul(plan.chains()),
     };
     questions.max(1)
 }
