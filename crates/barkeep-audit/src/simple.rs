@@ -249,7 +249,7 @@ impl Attack {
         // A trial among thousands takes as long as thousands of trials alone.
         let effort = match terms.company {
             0 => effort,
-            _ => Effort { trials: (effort.trials / 5).max(10), ..effort },
+            _ => Effort { trials: (effort.trials / 2).max(10), ..effort },
         };
         let (batch, premises, level, temper) = (terms.batch, terms.premises, terms.level, Temper::NONE);
         let delta = Delta::new(terms.delta)?;
