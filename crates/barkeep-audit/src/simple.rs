@@ -85,14 +85,10 @@ pub(crate) const SIMPLE: &[Entry] = &[
         Attack::decisions("barker decision among 3000 others", Rule::Barker, 0.5).among(CROWD).case(effort)
     },
     |effort| {
-        Attack::decisions(
-            "penalty decisions among 3000 others, 5 of them",
-            Rule::Penalty { sigma: 2.0 },
-            0.25,
-        )
-        .times(5, 1e-3)
-        .among(CROWD)
-        .case(effort)
+        Attack::decisions("penalty decision among 3000 others", Rule::Penalty { sigma: 1.0 }, 0.25)
+            .times(1, 1e-3)
+            .among(CROWD)
+            .case(effort)
     },
     |effort| Attack::sums("gaussian sum among 3000 others", 1, 1.0).among(CROWD).case(effort),
     |effort| Attack::sums("gaussian sum among 3000, 5 coordinates", 5, 1.0).among(CROWD).case(effort),
