@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from . import _barkeep
-from ._errors import DataError
+from ._errors import DataError, Error
 
 #: Takes the bytes of a plan and of a question, and returns a partial of every shard.
 Ask = Callable[[bytes, bytes], list[bytes]]
@@ -40,7 +40,8 @@ def answer(plan: bytes, question: bytes, place: int, names: Sequence[str], batch
         rows = pyarrow.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
     try:
         return _barkeep.partial(plan, question, place, rows), ""
-    except DataError as error:
+    except Error as error:
+        # The package's own words are public; what another library says may quote a row, and stays with the engine.
         return None, str(error)
 
 

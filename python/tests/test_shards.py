@@ -113,7 +113,12 @@ class OtherColumns(Engine):
         self.shards[0] = self.shards[0].rename_columns(["late", "hour", "origin", "weight"])
 
 
-@pytest.mark.parametrize("cls, words", [(Doubled, "twice"), (Lost, "in all shards together"), (OtherColumns, "distance")])
+class OtherPlan(Engine):
+    def __call__(self, plan, question):
+        return super().__call__(plan + b"\n# of another driver", question)
+
+
+@pytest.mark.parametrize("cls, words", [(OtherPlan, "another"), (Doubled, "twice"), (Lost, "in all shards together"), (OtherColumns, "distance")])
 def test_shards_that_are_wrong_are_refused_before_anything_is_charged(schema, model, privacy, engine, tmp_path, cls, words):
     shards = engine(cls)
     with pytest.raises(bk.Error, match=words):

@@ -19,7 +19,7 @@ mod tests;
 ///
 /// `Display` gives an aligned table for people. In JSON, what is unknown is `null`.
 ///
-/// **Privacy.** Post-processing of the draws: public, at no cost.
+/// **Privacy.** Post-processing of the draws and of the answers they follow from: public, at no cost.
 ///
 /// ```
 /// use barkeep::{Draws, Outcome, Summary};
