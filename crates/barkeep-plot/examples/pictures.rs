@@ -1,6 +1,6 @@
 //! Draws the pictures of the README; `docs/pictures/make` calls it.
 //!
-//! `pictures gate`, `pictures samplers`, `pictures words < TEXT`, `pictures accuracy RESULTS-FOLDER`: each prints one SVG.
+//! `pictures gate`, `pictures samplers`, `pictures demo REPORT < TEXT`, `pictures accuracy RESULTS-FOLDER`: each prints one SVG.
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
@@ -17,13 +17,13 @@ fn main() -> Result<(), Failure> {
     let svg = match arguments.as_slice() {
         ["gate"] => gate(),
         ["samplers"] => samplers(),
-        ["words"] => {
+        ["demo", report] => {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text)?;
-            words(&text)
+            demo(&text, &std::fs::read_to_string(report)?)?
         }
         ["accuracy", folder] => accuracy(Path::new(folder))?,
-        _ => return Err("pictures gate | samplers | words | accuracy FOLDER".into()),
+        _ => return Err("pictures gate | samplers | demo REPORT | accuracy FOLDER".into()),
     };
     print!("{svg}");
     Ok(())
@@ -100,7 +100,7 @@ fn gate() -> String {
         &[
             "the gate",
             "charges the budget (ε, δ)",
-            "clips each record",
+            "bounds each record's part",
             "adds up integers",
             "adds exact noise",
         ],
@@ -158,8 +158,8 @@ fn samplers() -> String {
     sheet.done()
 }
 
-/// Text as a terminal shows it.
-fn words(text: &str) -> String {
+/// Text as a terminal shows it, notes (`#`) in another colour, and over its empty corner the first picture of the report.
+fn demo(text: &str, report: &str) -> Result<String, Failure> {
     const LINE: f64 = 17.0;
     let lines: Vec<&str> = text.lines().collect();
     let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
@@ -171,14 +171,31 @@ fn words(text: &str) -> String {
         escaped(lines.first().copied().unwrap_or_default())
     );
     for (number, line) in lines.iter().enumerate() {
+        let colour = if line.trim_start().starts_with('#') { "#f2cc60" } else { "#e6edf3" };
         let _ = writeln!(
             out,
-            "<text x='20' y='{:.0}' fill='#e6edf3' xml:space='preserve'>{}</text>",
+            "<text x='20' y='{:.0}' fill='{colour}' xml:space='preserve'>{}</text>",
             30.0 + LINE * number as f64,
             escaped(line)
         );
     }
-    out + "</svg>\n"
+    let from = report.find("<svg").ok_or("a report without a picture")?;
+    let length = report[from..].find("</svg>").ok_or("a picture without its end")?;
+    let forest = &report[from..from + length + "</svg>".len()];
+    let style = report.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).ok_or("a report without its style")?;
+    let names = |name: &&str| name.starts_with("--") && name.contains(':');
+    let colours: Vec<&str> = style.split('}').next().unwrap_or_default().split([';', '{']).map(str::trim).filter(names).collect();
+    let (card, tall) = (410.0, 210.0);
+    let (left, top) = (width - card - 14.0, height - tall - 62.0);
+    let _ = writeln!(
+        out,
+        "<g transform='translate({left:.0} {top:.0})' font-family='DejaVu Sans, Helvetica, sans-serif' style='{}'>\n\
+         <rect width='{card}' height='{tall}' rx='6' fill='white'/>\n\
+         <text x='14' y='22' fill='#333' font-weight='bold'>report.html: what was found</text>\n\
+         <g transform='translate(4 28) scale(0.77)' color='#333'>{forest}</g></g>",
+        escaped(&colours.join(";"))
+    );
+    Ok(out + "</svg>\n")
 }
 
 /// Rows of a table of results, cell by cell.
