@@ -158,12 +158,14 @@ fn samplers() -> String {
     sheet.done()
 }
 
-/// Text as a terminal shows it, notes (`#`) in another colour, and over its empty corner the first picture of the report.
+/// Text as a terminal shows it, notes (`#`) in another colour, and below it two pictures of the report.
 fn demo(text: &str, report: &str) -> Result<String, Failure> {
     const LINE: f64 = 17.0;
+    const PAGE: f64 = 278.0;
     let lines: Vec<&str> = text.lines().collect();
     let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-    let (width, height) = (7.9 * longest as f64 + 40.0, LINE * lines.len() as f64 + 34.0);
+    let (width, words) = (7.9 * longest as f64 + 40.0, LINE * lines.len() as f64 + 34.0);
+    let height = words + PAGE + 14.0;
     let mut out = format!(
         "<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0}' height='{height:.0}' viewBox='0 0 {width:.0} {height:.0}' role='img' \
          font-family='DejaVu Sans Mono, Menlo, Consolas, monospace' font-size='13'>\n<title>{}</title>\n\
@@ -179,23 +181,34 @@ fn demo(text: &str, report: &str) -> Result<String, Failure> {
             escaped(line)
         );
     }
-    let from = report.find("<svg").ok_or("a report without a picture")?;
-    let length = report[from..].find("</svg>").ok_or("a picture without its end")?;
-    let forest = &report[from..from + length + "</svg>".len()];
-    let style = report.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).ok_or("a report without its style")?;
-    let names = |name: &&str| name.starts_with("--") && name.contains(':');
-    let colours: Vec<&str> = style.split('}').next().unwrap_or_default().split([';', '{']).map(str::trim).filter(names).collect();
-    let (card, tall) = (410.0, 210.0);
-    let (left, top) = (width - card - 14.0, height - tall - 62.0);
+    let (found, learned) = (picture(report, "forest-t")?, picture(report, "prior0-t")?);
+    let style = report
+        .split("<style>")
+        .nth(1)
+        .and_then(|rest| rest.split("</style>").next())
+        .ok_or("a report without its style")?;
+    let named = |part: &&str| part.starts_with("--") && part.contains(':');
+    let colours: Vec<&str> =
+        style.split('}').next().unwrap_or_default().split([';', '{']).map(str::trim).filter(named).collect();
     let _ = writeln!(
         out,
-        "<g transform='translate({left:.0} {top:.0})' font-family='DejaVu Sans, Helvetica, sans-serif' style='{}'>\n\
-         <rect width='{card}' height='{tall}' rx='6' fill='white'/>\n\
-         <text x='14' y='22' fill='#333' font-weight='bold'>report.html: what was found</text>\n\
-         <g transform='translate(4 28) scale(0.77)' color='#333'>{forest}</g></g>",
-        escaped(&colours.join(";"))
+        "<g transform='translate(14 {words:.0})' font-family='DejaVu Sans, Helvetica, sans-serif' style='{}' color='#1c2127' fill='#1c2127'>\n\
+         <rect width='{:.0}' height='{PAGE}' rx='6' fill='white'/>\n<g font-weight='bold'>\n\
+         <text x='16' y='26'>report.html: what was found</text>\n<text x='540' y='26'>and what the records added</text></g>\n\
+         <g transform='translate(4 38)'>{found}</g>\n<g transform='translate(526 34)'>{learned}</g></g>",
+        escaped(&colours.join(";")),
+        width - 28.0
     );
     Ok(out + "</svg>\n")
+}
+
+/// The picture of a report with this label.
+fn picture<'a>(report: &'a str, label: &str) -> Result<&'a str, Failure> {
+    let is_it = |part: &&str| part.split('>').next().is_some_and(|head| head.contains(label));
+    let rest = report.match_indices("<svg").map(|(place, _)| &report[place..]).find(is_it);
+    let rest = rest.ok_or_else(|| format!("a report without its picture {label}"))?;
+    let end = rest.find("</svg>").ok_or("a picture without its end")?;
+    Ok(&rest[..end + "</svg>".len()])
 }
 
 /// Rows of a table of results, cell by cell.
