@@ -27,7 +27,7 @@ struct Arguments {
 #[must_use]
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     hide_panics();
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let arguments = match Arguments::try_parse_from(without_help(arguments.into_iter().collect())) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are no errors. Where nobody reads them there is nobody to inform.
@@ -42,6 +42,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             exit.code()
         }
     }
+}
+
+/// `help spec SECTION` is `spec SECTION`: sections are no commands, so help does not know them.
+fn without_help(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.len() == 4 && arguments[1] == "help" && arguments[2] == "spec" {
+        arguments.remove(1);
+    }
+    arguments
 }
 
 /// Lets a panic say where it happened and nothing else: its own words may carry a value derived from records.

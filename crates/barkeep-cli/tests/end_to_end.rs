@@ -342,6 +342,7 @@ fn catalogues_list_every_key() {
         ("barker-minibatch", "bound"),
     ] {
         let one = folder.barkeep(&["spec", section]).stdout;
+        assert_eq!(folder.barkeep(&["help", "spec", section]).stdout, one);
         assert!(all.contains(&format!("\n  {key} ")) && one.contains(&format!("\n  {key} ")), "no {key}");
         assert!(one.lines().count() < 40 && folder.barkeep(&["spec"]).stdout.contains(section), "{one}");
     }
