@@ -25,7 +25,7 @@ struct Setting {
 const SETTINGS: [Setting; 5] = [
     Setting { name: "four categories", records: 1_400_000, categories: &[5, 7, 16, 24], reals: 0 },
     Setting { name: "flights", records: 327_346, categories: &[3, 16, 12], reals: 2 },
-    Setting { name: "mixed", records: 1_000_000, categories: &[4, 8], reals: 6 },
+    Setting { name: "mixed", records: 10_000_000, categories: &[4, 8], reals: 6 },
     Setting { name: "few of the first", records: 20_000, categories: &[5, 7, 16, 24], reals: 0 },
     Setting { name: "few of the last", records: 20_000, categories: &[4, 8], reals: 6 },
 ];

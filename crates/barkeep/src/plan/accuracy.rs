@@ -2,7 +2,7 @@
 //!
 //! Everything is found by planning again: the numbers are the plan's own forecast, whatever the sampler.
 
-use super::Plan;
+use super::{AUTO, Plan};
 use crate::Error;
 use crate::samplers::entry::Expected;
 use crate::spec::{Privacy, Spec, SpecError};
@@ -33,6 +33,10 @@ pub struct Alternative {
 /// A diffusion that has no time to leave its start is as far off as that start: √n posterior standard deviations.
 const STUCK: &str = "the run stays near its start, and the more records there are, the more standard deviations away that lies";
 
+/// The default sampler asks many records thousands of times, but not so many.
+const FEW_PASSES: &str =
+    "so many records are asked some twenty times instead of thousands; langevin, named, would ask on";
+
 /// Largest ε that is searched: beyond it hardly anything is protected.
 const LARGEST_EPSILON: f64 = 100.0;
 /// Most records that are searched.
@@ -56,7 +60,11 @@ impl Plan {
                 let expected = expected(&self.spec, epsilon, records);
                 let is_worse = expected.is_some_and(|expected| expected.error > own.error);
                 Alternative {
-                    reason: (is_worse && records == more).then_some(STUCK),
+                    reason: (is_worse && records == more).then_some(if self.sampler().name == AUTO {
+                        FEW_PASSES
+                    } else {
+                        STUCK
+                    }),
                     epsilon,
                     records,
                     expected_error: expected.map(|expected| expected.error),

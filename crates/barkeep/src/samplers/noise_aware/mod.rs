@@ -27,7 +27,7 @@ mod whole_scores;
 
 pub(crate) use ask::Setup;
 pub(crate) use draws::NoiseAware;
-pub(crate) use rule::{Branch, Dynamics, ENOUGH, OwnClip, Rule, Weighing};
+pub(crate) use rule::{Branch, Dynamics, ENOUGH, MOST_RECORDS, OwnClip, Rule, Weighing};
 pub(crate) use whole_scores::{WholeScores, WholeSetup};
 
 use self::coordinates::Coordinates;

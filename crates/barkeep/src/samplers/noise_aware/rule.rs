@@ -38,6 +38,10 @@ use std::sync::Arc;
 /// scores 1.14, 0.94 and 0.70, dynamics 14 and 5.7 at the first two; their gradients have no bound, and [`LARGEST_BIAS`] keeps
 /// dynamics out.
 pub(crate) const ENOUGH: f64 = 400.0;
+/// Records that dynamics may have: they ask all of them thousands of times, of so many some minutes in memory. Of more, scores are
+/// asked for, which take some twenty passes: the more records, the less noise moves a mean, and thousands of passes over a file
+/// would take hours. Whether a file is read anew at every pass is no reason: draws are the same wherever records are.
+pub(crate) const MOST_RECORDS: f64 = 5e6;
 /// The longest step in learned coordinates: the information at the start may be several times that at the posterior.
 const LONGEST_STEP: f64 = 0.5;
 /// Diffusion time that is left out: twice the logarithm of a start a thousand standard deviations away over 0.2, twice over.
@@ -73,7 +77,7 @@ pub(crate) struct Dynamics {
     /// S, row by row, with S·Sᵀ = (nF + prior precision)⁻¹.
     factor: Vec<f64>,
     /// n, or the rows of all persons as they are believed to be.
-    records: f64,
+    pub(crate) records: f64,
     /// w.
     width: f64,
     /// What the clip is expected to move means by, in posterior standard deviations.
@@ -122,7 +126,9 @@ impl Rule {
     /// The branch for columns as a set has them, and the dynamics if they were taken.
     fn branch(&self, set: &Set, start: &[f64], rows: &RowLaw) -> (Branch, Option<Dynamics>) {
         let dynamics = self.dynamics(set, start, rows);
-        let better = dynamics.as_ref().is_some_and(|it| it.time >= ENOUGH && it.bias <= LARGEST_BIAS);
+        let worth_it =
+            |it: &Dynamics| it.time >= ENOUGH && it.bias <= LARGEST_BIAS && it.records <= MOST_RECORDS;
+        let better = dynamics.as_ref().is_some_and(worth_it);
         let favoured = if better { Branch::Dynamics } else { Branch::Scores };
         (self.forced.unwrap_or(favoured), dynamics)
     }

@@ -5,7 +5,7 @@ use crate::plan::facts::{Fact, Facts};
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Prepared, Price, Setting};
-use crate::samplers::noise_aware::{Branch, Dynamics, ENOUGH, OwnClip, Rule, Setup, Weighing};
+use crate::samplers::noise_aware::{Branch, Dynamics, ENOUGH, MOST_RECORDS, OwnClip, Rule, Setup, Weighing};
 use crate::samplers::prepare::diffusion::CLIP_MARGIN;
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
 use crate::samplers::prepare::outlook::Outlook;
@@ -114,6 +114,9 @@ fn branch_fact(branch: Branch, dynamics: Option<&Dynamics>, forced: Option<Branc
     let time = dynamics.map_or(0.0, |dynamics| dynamics.time);
     let words = match (forced, branch) {
         (Some(_), _) => format!("{}, whitened and started by what columns are learned to be", branch.name()),
+        (None, Branch::Scores) if dynamics.is_some_and(|dynamics| dynamics.records > MOST_RECORDS) => {
+            format!("{}: dynamics would take too long over so many records", branch.name())
+        }
         (None, Branch::Scores) => format!(
             "{}: dynamics would have time {time:.0}, and {ENOUGH} is enough; the columns' answers decide",
             branch.name()
