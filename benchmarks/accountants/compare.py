@@ -2,7 +2,7 @@
 
     pip install dp-accounting prv-accountant riskcal
     cargo build --release -p barkeep-accounting --example ask
-    python3 benchmarks/accountants/compare.py [QUERIES] [--ask target/release/examples/ask]
+    python3 benchmarks/accountants/compare.py [QUERIES] [--seed 7] [--ask target/release/examples/ask]
 
 Random compositions of subsampled Gaussian mechanisms (Poisson batches, a record added or removed). Every accountant stays in its
 process: barkeep's answers over a pipe and times itself without it. Times are processor times, ours the mean of several runs. Every
@@ -20,8 +20,8 @@ import sys
 import time
 
 
-def questions(count):
-    random.seed(7)
+def questions(count, seed):
+    random.seed(seed)
     for _ in range(count):
         yield {
             "ratio": round(10 ** random.uniform(-0.2, 1), 3),
@@ -99,8 +99,9 @@ def report(name, rows):
 def main():
     words = sys.argv[1:]
     path = words.pop(words.index("--ask") + 1) if "--ask" in words else "target/release/examples/ask"
+    seed = int(words.pop(words.index("--seed") + 1)) if "--seed" in words else 7
     numbers = [word for word in words if word.isdigit()]
-    asked = list(questions(int(numbers[0]) if numbers else 100))
+    asked = list(questions(int(numbers[0]) if numbers else 100, seed))
     program = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     ours = [barkeep(program, one) for one in asked]
     widths = [(one["upper"] - one["lower"]) / one["upper"] for one in ours if one["upper"] > 0]

@@ -2,6 +2,7 @@
 
 mod amplified;
 mod atoms;
+mod characteristic;
 mod composed;
 mod composer;
 mod composition;
@@ -11,6 +12,7 @@ mod engine;
 mod followed;
 mod knots;
 mod lattice;
+mod line;
 mod normal;
 mod plan;
 mod quadrature;

@@ -4,6 +4,8 @@ use std::fmt::Debug;
 
 use barkeep_num::{log_sum_exp, log1m_exp};
 
+use super::characteristic::Branches;
+
 /// Mass at one privacy loss ℓ = ln(P/Q), as seen under P; under Q it is e^(−ℓ) times that.
 ///
 /// The true logarithm of the mass is within `log_slack` of `log_mass`, the true loss within `loss_slack` of `loss`.
@@ -101,6 +103,11 @@ pub(super) trait Losses: Debug + Send + Sync {
     ///
     /// No lattice loses anything then, however rare and large the losses are.
     fn alone(&self, _: f64) -> Option<(f64, f64)> {
+        None
+    }
+
+    /// The same losses as branches with a density, if they are such.
+    fn branches(&self) -> Option<Branches> {
         None
     }
 

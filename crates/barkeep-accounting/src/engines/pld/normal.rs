@@ -24,6 +24,7 @@ use barkeep_num::vector::scalar::{exp, exp_m1, ln, ln_1p};
 use barkeep_num::{ln_normal_cdf, log_add_exp};
 
 use super::atoms::{Atom, Atoms, Losses, Sides, log_excess};
+use super::characteristic::Branches;
 use super::quadrature::{self, rule};
 
 /// Panels without an end are closed off here, in noise units; what lies beyond is one atom.
@@ -116,7 +117,7 @@ impl NormalPair {
     }
 
     /// Everything above (`upper`) or below a coordinate as one atom.
-    fn end(&self, y: f64, upper: bool) -> Atom {
+    pub(super) fn end(&self, y: f64, upper: bool) -> Atom {
         let sign = if upper { -1.0 } else { 1.0 };
         let log_normal = |centre: f64| ln_normal_cdf(sign * (y - centre));
         let (centred, shifted) = (log_normal(0.0), log_normal(self.shift));
@@ -314,6 +315,10 @@ impl Losses for NormalPair {
         (!upper.is_nan()).then_some((lower, upper))
     }
 
+    fn branches(&self) -> Option<Branches> {
+        (self.kind != Kind::Substitute).then(|| Branches { normal: vec![*self], atom: None })
+    }
+
     fn largest(&self) -> Option<f64> {
         // −ln(1−q+q·r) < −ln(1−q).
         (self.kind == Kind::Add && self.rate < 1.0)
@@ -375,6 +380,11 @@ impl Losses for WithoutReplacement {
         }
         self.branch(Kind::Remove).cut(&positive, &mut atoms);
         Sides::Both(Atoms::complete(atoms))
+    }
+
+    fn branches(&self) -> Option<Branches> {
+        let normal = vec![self.branch(Kind::Add), self.branch(Kind::Remove)];
+        Some(Branches { normal, atom: (self.rate < 1.0).then(|| self.middle()) })
     }
 
     /// For ε ≥ 0 the first branch alone.

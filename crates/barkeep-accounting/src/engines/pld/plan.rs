@@ -76,7 +76,7 @@ pub(super) struct Plan {
     pub(super) model: Model,
     pub(super) saddle: Saddle,
     /// The tilt of the Chernoff bound on how low the sum can be.
-    sinking: f64,
+    pub(super) sinking: f64,
 }
 
 /// How rare low sums and large losses are.

@@ -9,6 +9,7 @@ use super::atoms::Losses;
 use super::composer::{Bounds, Composer, Fineness, Step};
 use super::composition::Accuracy;
 use super::engine::Side;
+use super::line::Line;
 use super::plan::{Model, Plan, Saddle, Target};
 use super::sketch::Sketch;
 use super::work::Work;
@@ -45,6 +46,10 @@ const OTHER_ERRORS: f64 = 0.08;
 /// of ten along the range.
 const FOLLOWED: f64 = 0.3;
 const FOLLOWED_TOLERANCE: f64 = 1e-9;
+
+/// The part of the width of ln δ that a line may be wrong by, and how often one is tried.
+const LINE: f64 = 0.02;
+const LINES: usize = 3;
 
 /// Relative width of the bracket around the ε of a single use.
 const ALONE: f64 = 1e-11;
@@ -95,7 +100,7 @@ impl<'a> Query<'a> {
     /// ε of a single use at ln δ, where no lattice is needed.
     fn epsilon_alone(&self, log_delta: f64) -> Option<Bracket> {
         let losses = self.single()?;
-        let (less, more) = (below(log_delta), log_delta + 4.0 * f64::EPSILON * log_delta.abs());
+        let (less, more) = (below(log_delta), above_log(log_delta));
         let enough = |epsilon: f64| losses.alone(epsilon).is_some_and(|(_, upper)| upper <= less);
         let missing = |epsilon: f64| losses.alone(epsilon).is_some_and(|(lower, _)| lower > more);
         losses.alone(0.0)?;
@@ -190,8 +195,47 @@ impl<'a> Query<'a> {
         if let Some(found) = self.epsilon_at_the_top(log_delta, accuracy) {
             return Ok(found);
         }
+        if let Some(found) = self.epsilon_on_line(log_delta, accuracy) {
+            return Ok(found);
+        }
         let plain = self.epsilon_on(log_delta, accuracy, false, planner);
         self.or_concentrated(plain, || self.epsilon_on(log_delta, accuracy, true, planner))
+    }
+
+    /// A line for a plan, fine enough for ln δ to be known to `width`.
+    fn line(&self, plan: &Plan, width: f64) -> Option<Line> {
+        let tolerance = (LINE * width).clamp(1e-10, 1e-7);
+        self.work.spend(0).then(|| Line::new(self.steps, plan, tolerance)).flatten()
+    }
+
+    /// ε at ln δ, where a line resolves it.
+    fn epsilon_on_line(&self, log_delta: f64, accuracy: Accuracy) -> Option<Bracket> {
+        let mut plan = self.plan(Target::LogDelta(log_delta));
+        for _ in 0..LINES {
+            let Saddle { tilt, epsilon, .. } = plan.saddle;
+            let line = self.line(&plan, (tilt * epsilon).max(1.0) * accuracy.get())?;
+            let (lower, upper) = line.epsilon(below(log_delta), above_log(log_delta))?;
+            if upper - lower <= accuracy.get() * upper {
+                let upper = self.largest_loss().map_or(upper, |largest| upper.min(largest));
+                return Some(Bracket::new(lower.min(upper), upper));
+            }
+            plan = self.model.plan(Target::Epsilon(0.5 * (lower + upper)));
+            plan.saddle.log_delta = log_delta;
+        }
+        None
+    }
+
+    /// ln of bounds on δ at ε, where a line resolves them to `width`.
+    fn delta_on_line(&self, epsilon: f64, width: f64) -> Option<(f64, f64)> {
+        let mut plan = self.plan(Target::Epsilon(epsilon));
+        for _ in 0..LINES {
+            let (lower, upper) = self.line(&plan, width)?.log_delta(epsilon);
+            if upper - lower <= width {
+                return Some((lower, upper));
+            }
+            plan.saddle.log_delta = upper;
+        }
+        None
     }
 
     /// ε at ln δ, on one kind of lattice.
@@ -253,6 +297,9 @@ impl<'a> Query<'a> {
     ) -> Result<Bracket, Error> {
         if let Some(found) = self.delta_without_lattice(epsilon) {
             return Ok(found);
+        }
+        if let Some((lower, upper)) = self.delta_on_line(epsilon, accuracy.get()) {
+            return Ok(delta_between(lower, upper, true));
         }
         let plain = self.delta_on(epsilon, accuracy, false, planner);
         self.or_concentrated(plain, || self.delta_on(epsilon, accuracy, true, planner))
@@ -364,6 +411,11 @@ impl<'a> Query<'a> {
     /// Whether `times` repetitions are shown, on a coarse lattice, to stay within (ε, δ).
     pub(super) fn fits(&self, times: u64, epsilon: f64, log_delta: f64, planner: &mut Planner) -> bool {
         if let Some((_, upper)) = self.single().filter(|_| times == 1).and_then(|one| one.alone(epsilon)) {
+            return upper <= below(log_delta);
+        }
+        if times == 1
+            && let Some((_, upper)) = self.delta_on_line(epsilon, COARSE)
+        {
             return upper <= below(log_delta);
         }
         self.for_repetitions(times, epsilon, log_delta, (COARSE, false), planner)
@@ -583,6 +635,11 @@ fn below(log: f64) -> f64 {
     log - 4.0 * f64::EPSILON * log.abs()
 }
 
+/// At least a logarithm that was rounded.
+fn above_log(log: f64) -> f64 {
+    log + 4.0 * f64::EPSILON * log.abs()
+}
+
 /// At least e^log; 0 only for −∞, and never above 1.
 pub(super) fn above(log: f64) -> f64 {
     if log == f64::NEG_INFINITY {
@@ -595,7 +652,7 @@ pub(super) fn above(log: f64) -> f64 {
 /// The ε between which the truth lies; None if no ε is shown to be enough.
 fn epsilon_between(bounds: &Bounds, log_delta: f64) -> Option<(f64, f64)> {
     let less = below(log_delta);
-    let more = log_delta + 4.0 * f64::EPSILON * log_delta.abs();
+    let more = above_log(log_delta);
     let upper = smallest_real(0.0, 1e300, 1e-14, |epsilon| bounds.upper.log_delta(epsilon) <= less)?;
     // Far from where precision was wanted the lower bound is of no use: start close by.
     let enough = |epsilon: f64| bounds.lower.log_delta(epsilon) > more;
