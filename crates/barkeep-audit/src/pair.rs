@@ -5,7 +5,7 @@ use crate::scores;
 use barkeep::Error;
 use barkeep_accounting::Sampling;
 use barkeep_curator::insecure::SharedTable;
-use barkeep_curator::{Choose, Clip, Decide, PersonsBuilder, Precondition, Sum, TableBuilder, Term};
+use barkeep_curator::{Centre, Choose, Clip, Decide, PersonsBuilder, Precondition, Sum, TableBuilder, Term};
 use barkeep_data::{Block, Column, Count, Schema, Unit, View};
 use barkeep_model::{Likelihood, Scratch};
 use barkeep_num::log_sum_exp;
@@ -382,15 +382,33 @@ pub(crate) fn term(
         Term::Tail { score, edges } => {
             mean(rows, |row| scores::score(likelihood, schema, row, score, Some(edges), scratch))
         }
-        Term::Shifted { theta, precondition, clip, centre } => {
-            let mut out = gradients(theta, precondition);
-            let norm = out.iter().map(|term| term * term).sum::<f64>().sqrt();
-            let factor = if norm.is_finite() { (clip / norm).min(1.0) } else { 0.0 };
-            out.iter_mut().zip(centre).for_each(|(term, centre)| *term = *term * factor - centre);
+        Term::Shifted { theta, precondition, clip, centre: Centre::Same(centre) } => {
+            let mut out = shortened(gradients(theta, precondition), clip);
+            out.iter_mut().zip(centre).for_each(|(term, centre)| *term -= centre);
             out
         }
+        Term::Shifted { theta, precondition, clip, centre: Centre::Expected } => added(rows, |row| {
+            let mut own = |row: &[f64]| {
+                let mut out = vec![0.0; dimension];
+                gradient(likelihood, Block::over(row, 1, 1), (theta, precondition), &mut out, scratch);
+                shortened(out, clip)
+            };
+            let mut out = own(row);
+            for (weight, made_up) in scores::made_up(likelihood, theta, row) {
+                out.iter_mut().zip(own(&made_up)).for_each(|(term, other)| *term -= weight * other);
+            }
+            out
+        }),
     };
     clipped(out, asked.clip)
+}
+
+/// A vector shortened to a norm of at most `clip`; one that is not finite is 0.
+fn shortened(mut vector: Vec<f64>, clip: f64) -> Vec<f64> {
+    let norm = vector.iter().map(|term| term * term).sum::<f64>().sqrt();
+    let factor = if norm.is_finite() { (clip / norm).min(1.0) } else { 0.0 };
+    vector.iter_mut().for_each(|term| *term *= factor);
+    vector
 }
 
 /// What each of a person's rows says, added up.

@@ -3,18 +3,19 @@
 use crate::evidence::{Claim, Effort};
 use crate::pair::{Company, Pair, Rows};
 use crate::simple::{Case, Entry, Terms, means};
-use barkeep::Error;
-use barkeep::PublicRng;
+use barkeep::{Error, PublicRng, SpecError};
 use barkeep_accounting::{Delta, Sampling};
 use barkeep_curator::{
-    Clip, Coordinate, Curve, Precondition, Sum, Temper, Term, gram_cost, gram_sensitivity, gram_width,
-    powers_bound, powers_width, sum_cost, sum_sensitivity,
+    Centre, Clip, Coordinate, Curve, Precondition, Sum, Temper, Term, gram_cost, gram_sensitivity,
+    gram_width, powers_bound, powers_width, sum_cost, sum_sensitivity,
 };
 use barkeep_data::{Column, Schema, Unit};
 use barkeep_model::families::bernoulli::Logit;
 use barkeep_model::families::gamma::Gamma;
 use barkeep_model::families::gaussian::Gaussian;
-use barkeep_model::{CentredScore, Design, Family, Likelihood, Nuisance, Prior, Regression, ScoreBlock};
+use barkeep_model::{
+    CentredScore, Design, Family, Likelihood, Nuisance, Prior, Regression, ScoreBlock, TextModel,
+};
 use std::sync::Arc;
 
 /// Noise over sensitivity of every row.
@@ -43,6 +44,7 @@ pub(crate) const SCORED: &[Entry] = &[
     |effort| tails(RATIO, 1, effort),
     |effort| tails(RATIO, ROWS, effort),
     |effort| shifted_gradients(RATIO, effort),
+    |effort| expected_gradients(RATIO, effort),
 ];
 
 /// Two records, or persons, under a schema, among `crowd` others.
@@ -116,6 +118,7 @@ enum Asked {
     Score(Score),
     Tail(Score, Vec<f64>),
     Shifted { theta: [f64; 1], clip: f64, centre: [f64; 1] },
+    Expected { theta: [f64; 1], whitening: [f64; 1], clip: f64 },
 }
 
 struct Score {
@@ -140,7 +143,12 @@ impl Asked {
             Self::Score(score) => Term::Centred(score.asked()),
             Self::Tail(score, edges) => Term::Tail { score: score.asked(), edges },
             Self::Shifted { theta, clip, centre } => {
-                Term::Shifted { theta, precondition: Precondition::Identity, clip: *clip, centre }
+                let (precondition, centre) = (Precondition::Identity, Centre::Same(centre));
+                Term::Shifted { theta, precondition, clip: *clip, centre }
+            }
+            Self::Expected { theta, whitening, clip } => {
+                let (precondition, centre) = (Precondition::Dense(whitening), Centre::Expected);
+                Term::Shifted { theta, precondition, clip: *clip, centre }
             }
         }
     }
@@ -295,6 +303,24 @@ pub(crate) fn shifted_gradients(ratio: f64, effort: Effort) -> Result<Case, Erro
         crowd: Vec::new(),
     };
     stage.case((ratio, CLIP), effort, 1, || Asked::Shifted { theta: [0.0], clip: CLIP, centre: [0.1] })
+}
+
+/// Gradients of a text less what it expects of them: responses far out on either side are 2c apart.
+pub(crate) fn expected_gradients(ratio: f64, effort: Effort) -> Result<Case, Error> {
+    const CLIP: f64 = 1.0;
+    const TEXT: &str = "parameters\n a ~ normal(0, 1)\nrecord\n y ~ normal(a + x, 1)\n";
+    let columns = vec![Column::real("x", -1.0, 1.0, 0.0)?, Column::real("y", -1000.0, 1000.0, 0.0)?];
+    let text = TextModel::new(TEXT, &Schema::new(columns.clone())?)
+        .map_err(|error| SpecError::new("model.text", error.to_string()))?;
+    let stage = Stage {
+        name: "gradients less what a text expects",
+        likelihood: Arc::new(text),
+        columns,
+        records: [vec![vec![0.5, 1000.0]], vec![vec![0.5, -1000.0]]],
+        unit: Unit::Record,
+        crowd: Vec::new(),
+    };
+    stage.case((ratio, CLIP), effort, 1, || Asked::Expected { theta: [0.0], whitening: [1.0], clip: CLIP })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use barkeep_curator::{Coordinate, Curve, Sum, Term};
 use barkeep_data::{Block, Schema};
-use barkeep_model::{CentredScore, Likelihood, NodeRoom, Scratch};
+use barkeep_model::{CentredScore, Likelihood, NodeRoom, Scratch, StandIns};
 
 /// z of a coordinate.
 fn mapped(one: &Coordinate, record: &[f64]) -> f64 {
@@ -76,4 +76,16 @@ pub(crate) fn score(
         Some(edges) => scorer.write_tail(block, edges, &mut out, scratch, &mut room),
     }
     out
+}
+
+/// The records that stand for one, its responses made up, each with its weight.
+pub(crate) fn made_up(likelihood: &dyn Likelihood, theta: &[f64], record: &[f64]) -> Vec<(f64, Vec<f64>)> {
+    // The curator refuses the question for the same reason.
+    let Ok(given) = likelihood.given() else { return Vec::new() };
+    let mut out = StandIns::default();
+    given.make_up(Block::over(record, 1, 1), theta, None, &mut out, &mut Scratch::default());
+    given.admit(&mut out);
+    let count = out.weights.len();
+    let row = |k: usize| out.values.iter().skip(k).step_by(count).copied().collect();
+    out.weights.iter().enumerate().map(|(k, weight)| (*weight, row(k))).collect()
 }

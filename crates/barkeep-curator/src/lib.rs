@@ -74,7 +74,7 @@ pub use gate::budget::{Budget, Spent};
 pub use gate::curator::Curator;
 pub use gate::gate::{Ask, Gate};
 pub use gate::priced::{LARGEST_DRAWN_RATIO, choose_cost, choose_epsilon, decide_cost, gram_cost, sum_cost};
-pub use gate::question::{AnyQuestion, Choose, Decide, Level, PrivacyModel, Sum, Term};
+pub use gate::question::{AnyQuestion, Centre, Choose, Decide, Level, PrivacyModel, Sum, Term};
 pub use gate::secret::Secret;
 pub use random::discrete_gaussian::discrete_gaussian;
 pub use random::exponential::{LARGEST_CHOICE, MOST_CANDIDATES};

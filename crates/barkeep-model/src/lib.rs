@@ -17,6 +17,7 @@ mod error;
 pub mod families;
 mod family;
 mod gamma;
+mod given;
 mod kernel;
 mod language;
 mod likelihood;
@@ -37,6 +38,7 @@ pub use error::Error;
 pub use family::{
     Choice, Family, FamilyEntry, Law, Link, NodeRule, Nuisance, NuisanceEntry, Observed, Response,
 };
+pub use given::{Centring, Given, StandIns};
 pub use language::{TextError, TextModel};
 pub use likelihood::Likelihood;
 pub use model::{Model, ReadAs};

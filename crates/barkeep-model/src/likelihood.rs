@@ -2,8 +2,9 @@
 
 use barkeep_data::{Block, Schema};
 
+use crate::given::NO_RESPONSES;
 use crate::statistics::NO_STATISTICS;
-use crate::{Affine, RecordStatistics, Regression, Scratch};
+use crate::{Affine, Given, RecordStatistics, Regression, Scratch};
 
 /// The likelihood ln p(x|θ) of single records, θ ∈ ℝᵈ.
 ///
@@ -67,6 +68,14 @@ pub trait Likelihood: Send + Sync {
     /// The reason why there are none.
     fn record_statistics(&self, _schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
         Err(NO_STATISTICS)
+    }
+
+    /// The law of a record's responses given its other columns, by which scores can be centred.
+    ///
+    /// # Errors
+    /// The reason why there is none.
+    fn given(&self) -> Result<&dyn Given, &'static str> {
+        Err(NO_RESPONSES)
     }
 
     /// The regression that this likelihood is, if it is one: its centred scores are terms of their own.

@@ -79,10 +79,11 @@ fn draws_of_the_papers_models_as_text_are_those_of_the_built_in_ones() {
     let mixture = "x = { min = -50, max = 50, invalid = 0 }";
     let walk = "name = 'barker'\nproposal_sd = 0.05\nclip = 0.2";
     // Short steps: between the two modes of a mixture long ones pull neighbouring chains apart, and a rounding with them.
-    // The step is given: by default a text's is shorter, since the planner knows no bound on its gradients.
     let dynamics = "name = 'langevin'\nclip = 5\nprecondition = [0.1, 0.1]\nstep = 0.05";
     for (name, columns, theta) in [("banana", banana, [0.0, 3.0]), ("mixture", mixture, [0.0, 1.0])] {
-        for sampler in [walk, dynamics] {
+        // The last is what a spec gets that says nothing: long steps in a metric whose slope is a central difference. A
+        // rounding grows in both, so only the first draws are compared, and less closely.
+        for (sampler, compared, rounding) in [(walk, 200, 1e-9), (dynamics, 200, 1e-9), ("", 20, 1e-7)] {
             let sampler = format!("{sampler}\nstart = {theta:?}");
             let plan = |model: &str| {
                 let spec = Spec::parse(&spec(columns, model, &sampler), Path::new("")).unwrap();
@@ -92,9 +93,13 @@ fn draws_of_the_papers_models_as_text_are_those_of_the_built_in_ones() {
             assert_eq!(text.steps(), built_in.steps());
             let draws = |plan: &Plan| series(&run(plan, simulated(&built_in, &theta, 3).0, 11), 0);
             let mut moved = 0;
-            for (found, expected) in draws(&text).iter().flatten().zip(draws(&built_in).iter().flatten()) {
+            let (found, expected) = (draws(&text), draws(&built_in));
+            let first = |series: &[Vec<f64>]| -> Vec<f64> {
+                series.iter().flat_map(|series| series[..compared].to_vec()).collect()
+            };
+            for (found, expected) in first(&found).iter().zip(&first(&expected)) {
                 assert!(
-                    (found - expected).abs() <= 1e-9 * (1.0 + expected.abs()),
+                    (found - expected).abs() <= rounding * (1.0 + expected.abs()),
                     "{name}: {found} {expected}"
                 );
                 moved += usize::from(*expected != theta[0] && *expected != theta[1]);

@@ -11,7 +11,7 @@ fn effort() -> Effort {
 
 type Question = fn(f64, Effort) -> Result<Case, Error>;
 
-const QUESTIONS: [Question; 12] = [
+const QUESTIONS: [Question; 13] = [
     |ratio, effort| columns(ratio, 1, effort),
     |ratio, effort| columns(ratio, ROWS, effort),
     |ratio, effort| products(ratio, 0, 1, effort),
@@ -24,6 +24,7 @@ const QUESTIONS: [Question; 12] = [
     |ratio, effort| tails(ratio, 1, effort),
     |ratio, effort| tails(ratio, ROWS, effort),
     shifted_gradients,
+    expected_gradients,
 ];
 
 /// Who took half the sensitivity would add half the noise, and sell the answer at the whole one's price.

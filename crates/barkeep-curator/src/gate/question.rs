@@ -117,7 +117,7 @@ pub enum Term<'a> {
         /// The bins' lower edges, ascending; the last bin is open. In units of a score's typical length.
         edges: &'a [f64],
     },
-    /// The preconditioned gradient of each record, shortened to a norm of at most `clip`, less a public `centre`.
+    /// The preconditioned gradient of each record, shortened to a norm of at most `clip`, less a `centre`.
     Shifted {
         /// The state θ.
         theta: &'a [f64],
@@ -125,12 +125,23 @@ pub enum Term<'a> {
         precondition: Precondition<'a>,
         /// Bound on the norm before the centre is taken off; should be the question's clip.
         clip: f64,
-        /// What is taken off, one entry per parameter.
-        centre: &'a [f64],
+        /// What is taken off.
+        centre: Centre<'a>,
     },
     /// Which cells of each record were invalid, and which were clamped: two numbers for each column of the file, at the clip
     /// of [`faults_clip`](crate::faults_clip). Asks all records.
     Faults,
+}
+
+/// What is taken off a shortened gradient.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Centre<'a> {
+    /// The same public vector for every record, one entry per parameter.
+    Same(&'a [f64]),
+    /// What the model at θ expects of the shortened gradient given the record's columns that are no responses: a function of the
+    /// record, θ and public numbers ([`Centring`](barkeep_model::Centring)). Those of a person's rows are added. The
+    /// matrix must be dense, and the model one that can say ([`Likelihood::given`](barkeep_model::Likelihood::given)).
+    Expected,
 }
 
 /// "What is T·Σᵢ clip_B(termᵢ), roughly?" The answer is the sum, clipped per record in Euclidean norm, plus an

@@ -3,7 +3,7 @@
 use super::wire::{Reader, length};
 use crate::sums::coordinates::{Coordinate, Curve};
 use crate::sums::sweep::Summed;
-use crate::{Clip, Precondition, Term};
+use crate::{Centre, Clip, Precondition, Term};
 use barkeep_model::{CentredScore, ScoreBlock};
 
 /// What is asked of a shard, with numbers of its own.
@@ -62,7 +62,7 @@ bytes! {
     /// What is asked, by the byte that stands for it.
     Kind {
         Count = 0, LogRatios = 1, Candidates = 2, Gradient = 3, Score = 4, Statistics = 5, Columns = 6, Gram = 7,
-        Centred = 8, Tail = 9, Shifted = 10, Faults = 11,
+        Centred = 8, Tail = 9, Shifted = 10, Faults = 11, Expected = 12,
     }
 }
 
@@ -126,7 +126,12 @@ impl Carried {
             }
             Term::Shifted { theta, precondition, clip: own, centre } => {
                 let (form, matrix) = mapped(precondition);
-                Self::new(Kind::Shifted, form, &[clip, own], &[theta, matrix, centre])
+                match centre {
+                    Centre::Same(centre) => {
+                        Self::new(Kind::Shifted, form, &[clip, own], &[theta, matrix, centre])
+                    }
+                    Centre::Expected => Self::new(Kind::Expected, form, &[clip, own], &[theta, matrix]),
+                }
             }
             Term::Faults => Self::new(Kind::Faults, Form::None, &[clip], &[]),
         }
@@ -163,7 +168,13 @@ impl Carried {
                 theta: list(0)?,
                 precondition: self.precondition(list(1)?)?,
                 clip: number(1)?,
-                centre: list(2)?,
+                centre: Centre::Same(list(2)?),
+            },
+            Kind::Expected => Term::Shifted {
+                theta: list(0)?,
+                precondition: self.precondition(list(1)?)?,
+                clip: number(1)?,
+                centre: Centre::Expected,
             },
             Kind::Faults => Term::Faults,
         };

@@ -19,7 +19,7 @@ use crate::sums::lattice::{CHUNK, Columns, add_clipped, total};
 use crate::sums::passes::Worker;
 use crate::sums::scores::score_width;
 use crate::sums::terms::Terms;
-use crate::{Clip, Precondition, Refused, Term};
+use crate::{Centre, Clip, Precondition, Refused, Term};
 use barkeep_data::{Block, Column, Kind, Scale, Schema};
 use barkeep_model::{Affine, CentredScore, Likelihood, ScoreBlock};
 
@@ -66,11 +66,13 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
                 terms.write(block, None, worker);
             };
             let records = match term {
-                Term::Centred(_) | Term::Tail { .. } => &scored,
+                Term::Centred(_) | Term::Tail { .. } | Term::Shifted { centre: Centre::Expected, .. } => {
+                    &scored
+                }
                 Term::Gradient { .. }
                 | Term::Score { .. }
                 | Term::Statistics
-                | Term::Shifted { .. }
+                | Term::Shifted { centre: Centre::Same(_), .. }
                 | Term::Columns { .. }
                 | Term::Gram { .. }
                 | Term::Faults => &records,
@@ -99,6 +101,8 @@ pub(crate) struct Public {
     centres: Vec<f64>,
     spreads: Vec<f64>,
     whitening: Vec<f64>,
+    /// Of the model's dimension.
+    matrix: Vec<f64>,
 }
 
 /// Edges of the bins that are tried.
@@ -129,13 +133,16 @@ impl Public {
         });
         let products: Vec<Coordinate> = lines.iter().take(MULTIPLIED).copied().collect();
         let d = likelihood.regression().map_or(0, |regression| regression.parts().0);
+        let matrix =
+            |d: usize| (0..d * d).map(|k| if k % (d + 1) == 0 { 1.3 } else { 0.2 / d as f64 }).collect();
         Self {
             powers: lines.iter().copied().chain(curves).collect(),
             centres: vec![0.05; products.len()],
             // Some records lie within the radius and some beyond.
             spreads: vec![(products.len() as f64).sqrt(); products.len()],
             products,
-            whitening: (0..d * d).map(|k| if k % (d + 1) == 0 { 1.3 } else { 0.2 / d as f64 }).collect(),
+            whitening: matrix(d),
+            matrix: matrix(likelihood.dimension()),
         }
     }
 
@@ -154,7 +161,18 @@ impl Public {
             Term::Gradient { theta, precondition: Precondition::Identity },
             Term::Score { theta, precondition: Precondition::Identity, weight: 0.125 },
             Term::Statistics,
-            Term::Shifted { theta, precondition: Precondition::Identity, clip: 1.0, centre: theta },
+            Term::Shifted {
+                theta,
+                precondition: Precondition::Identity,
+                clip: 1.0,
+                centre: Centre::Same(theta),
+            },
+            Term::Shifted {
+                theta,
+                precondition: Precondition::Dense(&self.matrix),
+                clip: 0.8 * (theta.len() as f64).sqrt(),
+                centre: Centre::Expected,
+            },
             Term::Columns { coordinates: &self.powers, most_rows: None },
             Term::Columns { coordinates: &self.powers, most_rows: Some(3) },
             Term::Gram { coordinates: &self.products, centres: &self.centres, spreads: &self.spreads },

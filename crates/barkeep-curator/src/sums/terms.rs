@@ -7,9 +7,9 @@ use crate::sums::gram::{self, Gram, gram_width};
 use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
 use crate::sums::scores::{score_width, write_score};
-use crate::{Clip, MOST_DIMENSIONS, Precondition, Refused, Term};
+use crate::{Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Term};
 use barkeep_data::{BLOCK, Block, Schema};
-use barkeep_model::{Affine, CentredScore, Likelihood, RecordStatistics, Scorer};
+use barkeep_model::{Affine, CentredScore, Centring, Given, Likelihood, RecordStatistics, Scorer};
 
 /// What a sum adds up over records, checked against the model and the schema, both public.
 pub(crate) struct Terms<'a> {
@@ -44,6 +44,11 @@ enum Written<'a> {
         precondition: Precondition<'a>,
         clip: f64,
         centre: &'a [f64],
+    },
+    /// Less what is expected of each record.
+    Expected {
+        centring: Centring<'a>,
+        given: &'a dyn Given,
     },
 }
 
@@ -122,11 +127,23 @@ impl<'a> Terms<'a> {
             }
             Term::Shifted { theta, precondition, clip, centre } => {
                 check_gradient(theta, precondition, dimension)?;
-                check_state("centre", centre, dimension)?;
                 if !(clip.is_finite() && clip > 0.0) {
                     return Err(question("clip", "a finite number above 0"));
                 }
-                (Written::Shifted { theta, precondition, clip, centre }, dimension)
+                let written = match (centre, precondition) {
+                    (Centre::Same(centre), _) => {
+                        check_state("centre", centre, dimension)?;
+                        Written::Shifted { theta, precondition, clip, centre }
+                    }
+                    (Centre::Expected, Precondition::Dense(whitening)) => {
+                        let given = likelihood.given().map_err(|reason| question("model", reason))?;
+                        Written::Expected { centring: Centring { theta, whitening, clip }, given }
+                    }
+                    (Centre::Expected, Precondition::Identity | Precondition::Diagonal(_)) => {
+                        return Err(question("precondition", "a dense matrix where the centre is expected"));
+                    }
+                };
+                (written, dimension)
             }
         };
         Ok(Self { likelihood, written, width })
@@ -214,8 +231,18 @@ impl<'a> Terms<'a> {
             Written::Shifted { theta, precondition, clip, centre } => {
                 self.gradient(tile, theta, *precondition, worker);
                 let units = by_person(tile, ends, self.width, worker);
-                shift(worker.terms.sized(self.width * units), units, *clip, centre);
+                let same = |j: usize, _: usize| centre[j];
+                shift(worker.terms.sized(self.width * units), units, *clip, same);
                 units
+            }
+            Written::Expected { centring, given } => {
+                let records = tile.len();
+                let mut centres = vec![0.0; self.width * records];
+                centring.write((self.likelihood, *given), tile, &mut centres, &mut worker.scratch);
+                self.gradient(tile, centring.theta, Precondition::Dense(centring.whitening), worker);
+                let own = |j: usize, i: usize| centres[j * records + i];
+                shift(worker.terms.sized(self.width * records), records, centring.clip, own);
+                by_person(tile, ends, self.width, worker)
             }
         }
     }
@@ -229,7 +256,7 @@ impl<'a> Terms<'a> {
     /// The fewest blocks worth a thread of their own: one where each record has nodes to go through.
     pub(crate) fn grain(&self) -> usize {
         match self.written {
-            Written::Centred(_) | Written::Tail { .. } => 1,
+            Written::Centred(_) | Written::Tail { .. } | Written::Expected { .. } => 1,
             Written::Gradient { .. }
             | Written::Score { .. }
             | Written::Statistics(_)
@@ -247,6 +274,7 @@ impl<'a> Terms<'a> {
             | Written::Score { .. }
             | Written::Centred(_)
             | Written::Tail { .. }
+            | Written::Expected { .. }
             | Written::Shifted { .. } => true,
             Written::Statistics(_) | Written::Counted | Written::Columns(..) | Written::Gram(_) => false,
         }
@@ -262,6 +290,7 @@ impl<'a> Terms<'a> {
             | Written::Counted
             | Written::Centred(_)
             | Written::Tail { .. }
+            | Written::Expected { .. }
             | Written::Shifted { .. } => false,
         }
     }
@@ -342,14 +371,15 @@ fn scorer<'a>(
     ))
 }
 
-/// Shortens each record's gradient to a norm of at most `clip` and takes `centre` off; one that is not finite becomes 0.
-fn shift(terms: &mut [f64], records: usize, clip: f64, centre: &[f64]) {
+/// Shortens each record's gradient to a norm of at most `clip` and takes its centre off, given by entry and record; one that is
+/// not finite becomes 0.
+fn shift(terms: &mut [f64], records: usize, clip: f64, centre: impl Fn(usize, usize) -> f64) {
     for i in 0..records {
         let squares: f64 = terms.iter().skip(i).step_by(records).map(|x| x * x).sum();
         let length = squares.sqrt();
         let factor = if length > clip { clip / length } else { 1.0 };
-        for (x, centre) in terms.iter_mut().skip(i).step_by(records).zip(centre) {
-            *x = if length.is_finite() { *x * factor } else { 0.0 } - centre;
+        for (j, x) in terms.iter_mut().skip(i).step_by(records).enumerate() {
+            *x = if length.is_finite() { *x * factor } else { 0.0 } - centre(j, i);
         }
     }
 }

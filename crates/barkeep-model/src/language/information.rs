@@ -30,9 +30,9 @@ pub(crate) struct Scores {
     /// The gradient of its log density.
     gradient: Program,
     /// Its law, by the places of its arguments among the outputs of `arguments`.
-    law: Law,
-    arguments: Program,
-    width: usize,
+    pub(super) law: Law,
+    pub(super) arguments: Program,
+    pub(super) width: usize,
     /// ln P(Y > y), or the log density, where weights need it.
     weight: Program,
 }
@@ -61,7 +61,7 @@ impl Scores {
         let at = |i: usize| {
             let values: Vec<f64> = (0..self.width).map(|k| arguments[k * POINTS + i]).collect();
             let mut nodes = Vec::new();
-            self.law.nodes(&values, &mut nodes);
+            self.law.nodes(&values, 0.0, &mut nodes);
             nodes
         };
         (0..POINTS).map(at).collect()
@@ -184,7 +184,7 @@ fn over_points(
 }
 
 /// The value at which a running sum of weights passes a share.
-fn pick(nodes: &[Weighted], share: f64) -> Option<f64> {
+pub(super) fn pick(nodes: &[Weighted], share: f64) -> Option<f64> {
     let mut level = share;
     for node in nodes {
         level -= node.weight;
@@ -324,7 +324,7 @@ impl Nodes {
 
 /// Share k of dimension j of a sequence that fills the unit cube evenly: multiples of an irrational number, another one for
 /// each dimension (square roots of primes).
-fn share(k: usize, j: usize) -> f64 {
+pub(super) fn share(k: usize, j: usize) -> f64 {
     const PRIMES: [f64; 24] = [
         2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0, 23.0, 29.0, 31.0, 37.0, 41.0, 43.0, 47.0, 53.0, 59.0,
         61.0, 67.0, 71.0, 73.0, 79.0, 83.0, 89.0,

@@ -58,8 +58,10 @@ pub(crate) struct LawEntry {
     pub(crate) cumulative: Option<Tails>,
     /// A draw, from variates uniform on (0, 1).
     pub(crate) draw: fn(&[f64], &mut dyn FnMut() -> f64) -> f64,
-    /// Values and weights that stand for the law in an expectation. They move smoothly with the arguments.
-    pub(crate) nodes: fn(&[f64], &mut Vec<Weighted>),
+    /// Values and weights that stand for the law in an expectation, as many whatever the arguments are. They move smoothly with
+    /// the arguments. A shift in (−½, ½) moves values by that share of the distance between two: averaged over shifts
+    /// expectations are exact, for functions with kinks too.
+    pub(crate) nodes: fn(&[f64], f64, &mut Vec<Weighted>),
 }
 
 /// What an argument must be.
@@ -263,14 +265,35 @@ impl Law {
         }
     }
 
-    /// Values and weights that stand for the law at the nodes' values.
-    pub(crate) fn nodes(&self, values: &[f64], out: &mut Vec<Weighted>) {
+    /// How many values stand for the law.
+    pub(crate) fn node_count(&self) -> usize {
         match self {
-            Self::One { entry, arguments } => (entry.nodes)(&at(values, arguments), out),
+            Self::One { entry, arguments } => {
+                // One half is inside every argument's domain.
+                let mut nodes = Vec::new();
+                (entry.nodes)(&vec![0.5; arguments.len()], 0.0, &mut nodes);
+                nodes.len()
+            }
+            Self::Mixture(parts) => parts.iter().map(|(_, part)| part.node_count()).sum(),
+        }
+    }
+
+    /// The names of its parts.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        match self {
+            Self::One { entry, .. } => vec![entry.name],
+            Self::Mixture(parts) => parts.iter().flat_map(|(_, part)| part.names()).collect(),
+        }
+    }
+
+    /// Values and weights that stand for the law at the nodes' values, shifted.
+    pub(crate) fn nodes(&self, values: &[f64], shift: f64, out: &mut Vec<Weighted>) {
+        match self {
+            Self::One { entry, arguments } => (entry.nodes)(&at(values, arguments), shift, out),
             Self::Mixture(parts) => {
                 for (probability, part) in parts {
                     let from = out.len();
-                    part.nodes(values, out);
+                    part.nodes(values, shift, out);
                     out[from..].iter_mut().for_each(|node| node.weight *= values[*probability as usize]);
                 }
             }
@@ -282,14 +305,20 @@ fn at(values: &[f64], arguments: &[Id]) -> Vec<f64> {
     arguments.iter().map(|argument| values[*argument as usize]).collect()
 }
 
-/// Adds `count` nodes at even distances of t from `low` to `high`, each with a weight proportional to its density in t.
+/// Adds `count` nodes at even distances of t from `low` to `high`, moved by a share of that distance, each with a weight
+/// proportional to its density in t.
 ///
 /// The trapezoid rule: for densities that are smooth and vanish at both ends its error falls faster than any power of the
 /// distance.
-fn grid(out: &mut Vec<Weighted>, (low, high): (f64, f64), count: u32, node: impl Fn(f64) -> (f64, f64)) {
+fn grid(
+    (out, shift): (&mut Vec<Weighted>, f64),
+    (low, high): (f64, f64),
+    count: u32,
+    node: impl Fn(f64) -> (f64, f64),
+) {
     let from = out.len();
     for k in 0..count {
-        let t = low + (high - low) * f64::from(k) / f64::from(count - 1);
+        let t = low + (high - low) * (f64::from(k) + shift) / f64::from(count - 1);
         let (value, log_density) = node(t);
         out.push(Weighted { value, weight: libm::exp(log_density) });
     }
@@ -302,25 +331,33 @@ fn normalise(nodes: &mut [Weighted]) {
     nodes.iter_mut().for_each(|node| node.weight /= total);
 }
 
-/// The same for a law of whole numbers from 0 to `most`, over eight standard deviations around the mean, a few dozen of
-/// them at even distances.
-fn count_nodes(out: &mut Vec<Weighted>, (mean, sd): (f64, f64), most: f64, log_mass: impl Fn(f64) -> f64) {
-    /// The most nodes.
-    const MOST: f64 = 64.0;
-    if !mean.is_finite() || !sd.is_finite() {
-        return;
-    }
+/// The same for a law of whole numbers from 0 to `most`, over eight standard deviations around the mean, at even distances.
+/// Nodes beyond them have weight 0, so that their number does not depend on the arguments; without a mean all have.
+fn count_nodes(
+    (out, shift): (&mut Vec<Weighted>, f64),
+    (mean, sd): (f64, f64),
+    most: f64,
+    log_mass: impl Fn(f64) -> f64,
+) {
+    const COUNT: u32 = 64;
+    let known = mean.is_finite() && sd.is_finite();
+    let (mean, sd) = if known { (mean, sd) } else { (0.0, 0.0) };
     let low = (mean - 8.0 * sd).floor().max(0.0);
     let high = (mean + 8.0 * sd + 8.0).ceil().min(most).max(low);
-    let stride = ((high - low + 1.0) / MOST).ceil().max(1.0);
+    let stride = ((high - low + 1.0) / f64::from(COUNT)).ceil().max(1.0);
+    let first = low + (shift.rem_euclid(1.0) * stride).floor();
     let from = out.len();
     let largest = log_mass(mean.round().clamp(low, high));
-    let mut value = low;
-    while value <= high {
-        out.push(Weighted { value, weight: libm::exp(log_mass(value) - largest) });
-        value += stride;
+    for k in 0..COUNT {
+        let value = first + f64::from(k) * stride;
+        let inside = known && value <= high;
+        let value = value.min(high);
+        let weight = libm::exp(log_mass(value) - largest);
+        out.push(Weighted { value, weight: if inside { weight } else { 0.0 } });
     }
-    normalise(&mut out[from..]);
+    if known {
+        normalise(&mut out[from..]);
+    }
 }
 
 #[cfg(test)]

@@ -169,6 +169,16 @@ impl Range {
 }
 
 impl Parameter {
+    /// Mean and sd of a normal prior of a parameter that is free to move.
+    pub(crate) fn normal_prior(&self) -> Option<(Id, Id)> {
+        match (&self.prior, self.range) {
+            (Prior::Each(Law::One { entry, arguments }), Range::Real) if entry.name == "normal" => {
+                Some((arguments[0], arguments[1]))
+            }
+            _ => None,
+        }
+    }
+
     /// Draws the parameter from its prior at the values of all nodes before it, into its coordinates of θ; false where the
     /// prior has no draws, or none of ten thousand fell into the range.
     pub(crate) fn draw(&self, nodes: &[f64], uniform: &mut dyn FnMut() -> f64, theta: &mut [f64]) -> bool {

@@ -1,18 +1,20 @@
 //! Makes a text a model: densities, ratios and gradients by program, and every public fact a plan asks for.
 
+mod given;
+
 use barkeep_data::{Block, Column, Schema};
 use barkeep_num::linear::Cholesky;
 
 use super::build::{Meaning, Observed, Response, build};
 use super::fault::{Fault, TextError};
-use super::graph::{Graph, Id};
+use super::graph::{Graph, Id, Node};
 use super::information::{Scores, information, spread, steepest};
 use super::interval::Interval;
 use super::parameters::Parameter;
 use super::parse::parse;
 use super::program::Program;
 use super::reach::Core;
-use crate::{Likelihood, Model, ReadAs, Scratch};
+use crate::{Given, Likelihood, Model, ReadAs, Scratch};
 
 /// A model written as text.
 ///
@@ -29,6 +31,8 @@ pub struct TextModel {
     gradient: Program,
     /// ln p(θ), then its gradient.
     prior: Program,
+    /// Where all priors are normal with a known sd: the gradients of what each has squared, one after the other.
+    residuals: Option<Program>,
     /// The values a text speaks of, where they are not the coordinates.
     values: Program,
     value_names: Vec<String>,
@@ -75,6 +79,7 @@ impl TextModel {
         let scores = responses.iter().map(|response| Scores::new(&mut working, response, d)).collect();
         let mut outputs = vec![prior];
         outputs.extend(working.gradient(prior, d));
+        let residuals = residuals(&mut working, &parameters, d);
         let (value_names, value_nodes): (Vec<String>, Vec<Id>) = values.into_iter().unzip();
         let drawn = responses.iter().flat_map(|response| match response.observed {
             Observed::Where { flag, .. } => vec![response.column, flag],
@@ -87,6 +92,7 @@ impl TextModel {
             ratio: Program::new(&mut working, &[difference]),
             gradient: Program::new(&mut working, &slopes),
             prior: Program::new(&mut working, &outputs),
+            residuals: residuals.map(|nodes| Program::new(&mut working, &nodes)),
             values: Program::new(&mut working, &value_nodes),
             value_names,
             bound: None,
@@ -145,6 +151,32 @@ fn ranges(columns: &[Column]) -> Vec<Interval> {
         .collect()
 }
 
+/// More parameters than this have their priors' curvature by differences.
+const MOST_RESIDUALS: usize = 64;
+
+/// The gradients of z = (θ_j − mean)/sd for every parameter, where each has a normal prior whose sd no parameter moves.
+fn residuals(graph: &mut Graph, parameters: &[Parameter], d: usize) -> Option<Vec<Id>> {
+    if d > MOST_RESIDUALS {
+        return None;
+    }
+    let mut residuals = Vec::new();
+    for parameter in parameters {
+        let (mean, sd) = parameter.normal_prior()?;
+        let needed = graph.needed(&[sd]);
+        let is_moved = (0..graph.len()).any(|id| {
+            needed[id] && Id::try_from(id).is_ok_and(|id| matches!(graph.node(id), Node::Parameter(_)))
+        });
+        if is_moved {
+            return None;
+        }
+        for value in &parameter.values {
+            let apart = graph.sub(*value, mean);
+            residuals.push(graph.div(apart, sd));
+        }
+    }
+    Some(residuals.into_iter().flat_map(|z| graph.gradient(z, d)).collect())
+}
+
 /// The outputs of a program that reads no record.
 fn uniforms(program: &Program, theta: &[f64]) -> Vec<f64> {
     let mut slots = Vec::new();
@@ -172,6 +204,12 @@ impl Likelihood for TextModel {
 
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.gradient.run(block, &[theta], out, &mut scratch.workspace);
+    }
+
+    /// Where every response follows a named distribution and was observed as it is.
+    fn given(&self) -> Result<&dyn Given, &'static str> {
+        self.has_responses_as_they_are()?;
+        Ok(self)
     }
 }
 
@@ -202,9 +240,19 @@ impl Model for TextModel {
         !self.free && information((&self.responses, &self.scores), &self.columns, theta, out)
     }
 
-    /// The Hessian by central differences where it is positive definite, else its diagonal without negative entries.
+    /// Of normal priors with a known sd, whose logarithms are sums of squares −½z², Σ∇z·∇zᵀ. Else the Hessian by central
+    /// differences where it is positive definite, or its diagonal without negative entries.
     fn prior_precision(&self, theta: &[f64], out: &mut [f64]) {
         let d = self.names.len();
+        if let Some(residuals) = &self.residuals {
+            out.fill(0.0);
+            for slope in uniforms(residuals, theta).chunks_exact(d) {
+                for (k, entry) in out.iter_mut().enumerate() {
+                    *entry += slope[k / d] * slope[k % d];
+                }
+            }
+            return;
+        }
         let mut moved = theta.to_vec();
         for j in 0..d {
             /// About the cube root of a rounding: the error of the difference is then of the order of its square.
@@ -261,8 +309,9 @@ impl Model for TextModel {
         (found.low.is_finite() && found.high.is_finite()).then_some((found.low, found.high))
     }
 
+    /// Not where all columns are normal with a known sd, or mixtures of such: the built-in models of whole records.
     fn has_long_gradients(&self) -> bool {
-        self.bound.is_none()
+        self.bound.is_none() && !self.is_of_normal_means()
     }
 
     fn sample_prior(&self, uniform: &mut dyn FnMut() -> f64, out: &mut [f64]) -> bool {

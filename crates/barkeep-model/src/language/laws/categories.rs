@@ -61,7 +61,7 @@ pub(super) const ORDERED_LOGISTIC: LawEntry = LawEntry {
     },
     cumulative: None,
     draw: |a, uniform| pick(&ordered(a), uniform),
-    nodes: |a, out| nodes_of(&ordered(a), out),
+    nodes: |a, _, out| nodes_of(&ordered(a), out),
 };
 
 fn softmax(a: &[f64]) -> Vec<f64> {
@@ -86,5 +86,5 @@ pub(super) const CATEGORICAL_LOGIT: LawEntry = LawEntry {
     },
     cumulative: None,
     draw: |a, uniform| pick(&softmax(a), uniform),
-    nodes: |a, out| nodes_of(&softmax(a), out),
+    nodes: |a, _, out| nodes_of(&softmax(a), out),
 };

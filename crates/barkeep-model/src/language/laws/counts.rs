@@ -62,7 +62,7 @@ pub(super) const BERNOULLI: LawEntry = LawEntry {
     },
     cumulative: None,
     draw: |a, uniform| flip(a[0], uniform),
-    nodes: |a, out| two(a[0], out),
+    nodes: |a, _, out| two(a[0], out),
 };
 
 pub(super) const BERNOULLI_LOGIT: LawEntry = LawEntry {
@@ -73,7 +73,7 @@ pub(super) const BERNOULLI_LOGIT: LawEntry = LawEntry {
     density: |graph, y, a| bernoulli_logit(graph, y, a[0]),
     cumulative: None,
     draw: |a, uniform| flip(sigmoid(a[0]), uniform),
-    nodes: |a, out| two(sigmoid(a[0]), out),
+    nodes: |a, _, out| two(sigmoid(a[0]), out),
 };
 
 /// ln C(n, y).
@@ -119,7 +119,7 @@ fn binomial_draw(n: f64, p: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
     count
 }
 
-fn binomial_nodes(n: f64, p: f64, out: &mut Vec<Weighted>) {
+fn binomial_nodes(n: f64, p: f64, out: (&mut Vec<Weighted>, f64)) {
     let (log, log_rest) = (libm::log(p), libm::log1p(-p));
     count_nodes(out, (n * p, (n * p * (1.0 - p)).sqrt()), n, |y| {
         scalar_ln_choose(n, y) + y * log + (n - y) * log_rest
@@ -157,7 +157,7 @@ pub(super) const BINOMIAL: LawEntry = LawEntry {
         binomial_tails(graph, y, a[0], logit)
     }),
     draw: |a, uniform| binomial_draw(a[0], a[1], uniform),
-    nodes: |a, out| binomial_nodes(a[0], a[1], out),
+    nodes: |a, shift, out| binomial_nodes(a[0], a[1], (out, shift)),
 };
 
 pub(super) const BINOMIAL_LOGIT: LawEntry = LawEntry {
@@ -172,7 +172,7 @@ pub(super) const BINOMIAL_LOGIT: LawEntry = LawEntry {
     },
     cumulative: Some(|graph, y, a| binomial_tails(graph, y, a[0], a[1])),
     draw: |a, uniform| binomial_draw(a[0], sigmoid(a[1]), uniform),
-    nodes: |a, out| binomial_nodes(a[0], sigmoid(a[1]), out),
+    nodes: |a, shift, out| binomial_nodes(a[0], sigmoid(a[1]), (out, shift)),
 };
 
 pub(super) const BETA_BINOMIAL: LawEntry = LawEntry {
@@ -193,13 +193,13 @@ pub(super) const BETA_BINOMIAL: LawEntry = LawEntry {
         let (x, y) = (variates::gamma(a[1], uniform), variates::gamma(a[2], uniform));
         binomial_draw(a[0], x / (x + y), uniform)
     },
-    nodes: |a, out| {
+    nodes: |a, shift, out| {
         let (n, sum) = (a[0], a[1] + a[2]);
         let ln_beta = |a: f64, b: f64| ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
         let mean = n * a[1] / sum;
         let sd = (mean * (a[2] / sum) * (sum + n) / (sum + 1.0)).sqrt();
         let constant = ln_beta(a[1], a[2]);
-        count_nodes(out, (mean, sd), n, |y| {
+        count_nodes((out, shift), (mean, sd), n, |y| {
             scalar_ln_choose(n, y) + ln_beta(y + a[1], n - y + a[2]) - constant
         });
     },
@@ -219,7 +219,7 @@ fn poisson(graph: &mut Graph, y: Id, log_mean: Id, mean: Id) -> Id {
     graph.sub(less, factorial)
 }
 
-fn poisson_nodes(mean: f64, out: &mut Vec<Weighted>) {
+fn poisson_nodes(mean: f64, out: (&mut Vec<Weighted>, f64)) {
     let log = libm::log(mean);
     count_nodes(out, (mean, mean.sqrt()), f64::MAX, |y| y * log - mean - ln_gamma(y + 1.0));
 }
@@ -238,7 +238,7 @@ pub(super) const POISSON: LawEntry = LawEntry {
         poisson_tails(graph, y, (a[0], log))
     }),
     draw: |a, uniform| variates::poisson(a[0], uniform),
-    nodes: |a, out| poisson_nodes(a[0], out),
+    nodes: |a, shift, out| poisson_nodes(a[0], (out, shift)),
 };
 
 pub(super) const POISSON_LOG: LawEntry = LawEntry {
@@ -252,7 +252,7 @@ pub(super) const POISSON_LOG: LawEntry = LawEntry {
         poisson_tails(graph, y, (mean, a[0]))
     }),
     draw: |a, uniform| variates::poisson(libm::exp(a[0]), uniform),
-    nodes: |a, out| poisson_nodes(libm::exp(a[0]), out),
+    nodes: |a, shift, out| poisson_nodes(libm::exp(a[0]), (out, shift)),
 };
 
 pub(super) const NEG_BINOMIAL: LawEntry = LawEntry {
@@ -284,11 +284,11 @@ pub(super) const NEG_BINOMIAL: LawEntry = LawEntry {
         let mean = a[0] / a[1] * variates::gamma(a[1], uniform);
         variates::poisson(mean, uniform)
     },
-    nodes: |a, out| {
+    nodes: |a, shift, out| {
         let (mean, size) = (a[0], a[1]);
         let sd = (mean + mean * mean / size).sqrt();
         let (log, log_total) = (libm::log(mean), libm::log(mean + size));
-        count_nodes(out, (mean, sd), f64::MAX, |y| {
+        count_nodes((out, shift), (mean, sd), f64::MAX, |y| {
             ln_gamma(y + size) - ln_gamma(y + 1.0) + y * log - (y + size) * log_total
         });
     },
@@ -310,5 +310,5 @@ pub(super) const POINT: LawEntry = LawEntry {
         (graph.select(reached, all, nothing), graph.select(reached, nothing, all))
     }),
     draw: |a, _| a[0],
-    nodes: |a, out| out.push(Weighted { value: a[0], weight: 1.0 }),
+    nodes: |a, _, out| out.push(Weighted { value: a[0], weight: 1.0 }),
 };

@@ -28,7 +28,9 @@ pub(super) const LOGNORMAL: LawEntry = LawEntry {
         normal_tails(graph, z)
     }),
     draw: |a, uniform| libm::exp(a[0] + a[1] * variates::normal(uniform)),
-    nodes: |a, out| grid(out, (-6.0, 6.0), 25, |t| (libm::exp(a[0] + a[1] * t), -0.5 * t * t)),
+    nodes: |a, shift, out| {
+        grid((out, shift), (-8.0, 8.0), 33, |t| (libm::exp(a[0] + a[1] * t), -0.5 * t * t))
+    },
 };
 
 /// ln(1 − e^(−h)) and −h: the tails of a law with cumulative hazard h.
@@ -58,7 +60,7 @@ pub(super) const EXPONENTIAL: LawEntry = LawEntry {
         hazard_tails(graph, hazard)
     }),
     draw: |a, uniform| -libm::log(uniform()) / a[0],
-    nodes: |a, out| grid(out, (-12.0, 4.0), 41, |t| (libm::exp(t) / a[0], t - libm::exp(t))),
+    nodes: |a, shift, out| grid((out, shift), (-12.0, 4.0), 41, |t| (libm::exp(t) / a[0], t - libm::exp(t))),
 };
 
 /// k·(ln y − ln s): the logarithm of a Weibull law's cumulative hazard.
@@ -87,7 +89,9 @@ pub(super) const WEIBULL: LawEntry = LawEntry {
         hazard_tails(graph, hazard)
     }),
     draw: |a, uniform| a[1] * libm::pow(-libm::log(uniform()), 1.0 / a[0]),
-    nodes: |a, out| grid(out, (-12.0, 4.0), 41, |t| (a[1] * libm::exp(t / a[0]), t - libm::exp(t))),
+    nodes: |a, shift, out| {
+        grid((out, shift), (-12.0, 4.0), 41, |t| (a[1] * libm::exp(t / a[0]), t - libm::exp(t)))
+    },
 };
 
 pub(super) const GAMMA: LawEntry = LawEntry {
@@ -111,11 +115,11 @@ pub(super) const GAMMA: LawEntry = LawEntry {
         gamma_tails(graph, a[0], at)
     }),
     draw: |a, uniform| variates::gamma(a[0], uniform) / a[1],
-    nodes: |a, out| {
+    nodes: |a, shift, out| {
         // ln Y has mean ψ(k) and variance ψ'(k), and density exp(k·t − eᵗ − k·ln k + k) up to a constant.
         let (centre, sd) = (digamma(a[0]), trigamma(a[0]).sqrt());
         let top = a[0] * libm::log(a[0]) - a[0];
-        grid(out, (centre - 10.0 * sd, centre + 6.0 * sd), 49, |t| {
+        grid((out, shift), (centre - 10.0 * sd, centre + 6.0 * sd), 49, |t| {
             (libm::exp(t) / a[1], a[0] * t - libm::exp(t) - top)
         });
     },
@@ -137,7 +141,7 @@ pub(super) const HALF_NORMAL: LawEntry = LawEntry {
         folded_tails(graph, above)
     }),
     draw: |a, uniform| a[0] * variates::normal(uniform).abs(),
-    nodes: |a, out| grid(out, (0.0625, 6.0625), 49, |t| (a[0] * t, -0.5 * t * t)),
+    nodes: |a, shift, out| grid((out, shift), (0.0625, 6.0625), 49, |t| (a[0] * t, -0.5 * t * t)),
 };
 
 pub(super) const HALF_CAUCHY: LawEntry = LawEntry {
@@ -159,8 +163,8 @@ pub(super) const HALF_CAUCHY: LawEntry = LawEntry {
         folded_tails(graph, above)
     }),
     draw: |a, uniform| a[0] * libm::tan(FRAC_PI_2 * uniform()),
-    nodes: |a, out| {
-        grid(out, (FRAC_PI_2 / 82.0, FRAC_PI_2 * (1.0 - 1.0 / 82.0)), 41, |angle| {
+    nodes: |a, shift, out| {
+        grid((out, shift), (FRAC_PI_2 / 82.0, FRAC_PI_2 * (1.0 - 1.0 / 82.0)), 41, |angle| {
             (a[0] * libm::tan(angle), 0.0)
         });
     },
@@ -199,11 +203,11 @@ pub(super) const BETA: LawEntry = LawEntry {
         let (x, y) = (variates::gamma(a[0], uniform), variates::gamma(a[1], uniform));
         x / (x + y)
     },
-    nodes: |a, out| {
+    nodes: |a, shift, out| {
         let centre = digamma(a[0]) - digamma(a[1]);
         let sd = (trigamma(a[0]) + trigamma(a[1])).sqrt();
         let top = a[0] * log_sigmoid(centre) + a[1] * log_sigmoid(-centre);
-        grid(out, (centre - 9.0 * sd, centre + 9.0 * sd), 55, |t| {
+        grid((out, shift), (centre - 9.0 * sd, centre + 9.0 * sd), 55, |t| {
             (sigmoid(t), a[0] * log_sigmoid(t) + a[1] * log_sigmoid(-t) - top)
         });
     },

@@ -60,7 +60,7 @@ pub(super) const NORMAL: LawEntry = LawEntry {
         normal_tails(graph, z)
     }),
     draw: |a, uniform| a[0] + a[1] * variates::normal(uniform),
-    nodes: |a, out| grid(out, (-6.0, 6.0), 25, |t| (a[0] + a[1] * t, -0.5 * t * t)),
+    nodes: |a, shift, out| grid((out, shift), (-8.0, 8.0), 33, |t| (a[0] + a[1] * t, -0.5 * t * t)),
 };
 
 pub(super) const STUDENT_T: LawEntry = LawEntry {
@@ -96,7 +96,7 @@ pub(super) const STUDENT_T: LawEntry = LawEntry {
         beta_tails(graph, (half, half), logit)
     }),
     draw: |a, uniform| a[1] + a[2] * variates::student_t(a[0], uniform),
-    nodes: |a, out| tangent_nodes(a[0], (a[1], a[2]), out),
+    nodes: |a, shift, out| tangent_nodes(a[0], (a[1], a[2]), (out, shift)),
 };
 
 /// 2·arsinh x: the sign of x times 2·ln(|x| + √(1 + x²)).
@@ -115,9 +115,13 @@ fn twice_arsinh(graph: &mut Graph, x: Id) -> Id {
 }
 
 /// Nodes of Student's t: z = √ν·tan φ has density cos^(ν−1) φ in φ.
-fn tangent_nodes(degrees: f64, (location, scale): (f64, f64), out: &mut Vec<super::Weighted>) {
+fn tangent_nodes(
+    degrees: f64,
+    (location, scale): (f64, f64),
+    (out, shift): (&mut Vec<super::Weighted>, f64),
+) {
     let end = FRAC_PI_2 * (1.0 - 1.0 / 41.0);
-    grid(out, (-end, end), 41, |angle| {
+    grid((out, shift), (-end, end), 41, |angle| {
         let value = location + scale * degrees.sqrt() * libm::tan(angle);
         (value, (degrees - 1.0) * libm::log(libm::cos(angle)))
     });
@@ -141,7 +145,7 @@ pub(super) const CAUCHY: LawEntry = LawEntry {
         (graph.unary(Unary::LnCauchyCdf, z), graph.unary(Unary::LnCauchyCdf, minus))
     }),
     draw: |a, uniform| a[0] + a[1] * libm::tan(PI * (uniform() - 0.5)),
-    nodes: |a, out| tangent_nodes(1.0, (a[0], a[1]), out),
+    nodes: |a, shift, out| tangent_nodes(1.0, (a[0], a[1]), (out, shift)),
 };
 
 pub(super) const LOGISTIC: LawEntry = LawEntry {
@@ -166,7 +170,9 @@ pub(super) const LOGISTIC: LawEntry = LawEntry {
         let p = uniform();
         a[0] + a[1] * (libm::log(p) - libm::log1p(-p))
     },
-    nodes: |a, out| grid(out, (-25.0, 25.0), 51, |t| (a[0] + a[1] * t, log_sigmoid(t) + log_sigmoid(-t))),
+    nodes: |a, shift, out| {
+        grid((out, shift), (-25.0, 25.0), 51, |t| (a[0] + a[1] * t, log_sigmoid(t) + log_sigmoid(-t)))
+    },
 };
 
 pub(super) const LAPLACE: LawEntry = LawEntry {
@@ -191,7 +197,7 @@ pub(super) const LAPLACE: LawEntry = LawEntry {
         let p = uniform() - 0.5;
         a[0] - a[1] * p.signum() * libm::log1p(-2.0 * p.abs())
     },
-    nodes: |a, out| grid(out, (-15.0, 15.0), 120, |t| (a[0] + a[1] * t, -t.abs())),
+    nodes: |a, shift, out| grid((out, shift), (-15.0, 15.0), 120, |t| (a[0] + a[1] * t, -t.abs())),
 };
 
 fn laplace_tail(graph: &mut Graph, z: Id) -> Id {
@@ -231,5 +237,5 @@ pub(super) const UNIFORM: LawEntry = LawEntry {
         (graph.unary(Unary::Ln, share), graph.unary(Unary::Ln1p, rest))
     }),
     draw: |a, uniform| a[0] + (a[1] - a[0]) * uniform(),
-    nodes: |a, out| grid(out, (a[0], a[1]), 33, |t| (t, 0.0)),
+    nodes: |a, shift, out| grid((out, shift), (a[0], a[1]), 33, |t| (t, 0.0)),
 };

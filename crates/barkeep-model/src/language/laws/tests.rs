@@ -157,7 +157,7 @@ fn nodes_integrate_scores_to_zero() {
         let (mut graph, density, _) = graph(row.entry, count);
         let slopes = graph.gradient(density, count);
         let mut nodes = Vec::new();
-        (row.entry.nodes)(&row.arguments, &mut nodes);
+        (row.entry.nodes)(&row.arguments, 0.0, &mut nodes);
         let total: f64 = nodes.iter().map(|node| node.weight).sum();
         assert!((total - 1.0).abs() < 1e-9, "{name}: {total}");
         // A uniform law's ends move with its arguments, and trials are no parameter.

@@ -1,6 +1,6 @@
 //! Names a question by a hash, so that a kept answer is given to the question it answers and to no other.
 
-use barkeep_curator::{AnyQuestion, Choose, Coordinate, Curve, Decide, Precondition, Sum, Term};
+use barkeep_curator::{AnyQuestion, Centre, Choose, Coordinate, Curve, Decide, Precondition, Sum, Term};
 use barkeep_model::{CentredScore, ScoreBlock};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -68,7 +68,10 @@ pub(super) fn identity(question: &AnyQuestion<'_>) -> Identity {
                     writer.numbers(theta);
                     writer.precondition(precondition);
                     writer.numbers(&[clip]);
-                    writer.numbers(centre);
+                    match centre {
+                        Centre::Same(centre) => writer.numbers(centre),
+                        Centre::Expected => writer.word("expected"),
+                    }
                 }
             }
             writer.numbers(&[temper.get(), clip.get(), sigma]);

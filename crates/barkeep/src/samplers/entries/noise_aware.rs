@@ -40,10 +40,10 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         let whole = learned::whole(section, setting)?;
         let setup = WholeSetup::new(setting, whole).map_err(|reason| section.error("name", reason))?;
         let setup = Arc::new(setup);
-        let (questions, forecast) = (setup.questions()?, setup.forecast());
+        let (questions, view, forecast) = (setup.questions()?, setup.view(), setup.forecast());
         let kernel =
             move |_: &mut PublicRng| Box::new(WholeScores::new(Arc::clone(&setup))) as Box<dyn Kernel>;
-        (questions, None, forecast, Box::new(kernel))
+        (questions, view, forecast, Box::new(kernel))
     };
     let asked = questions.iter().map(|(_, times)| times.0).sum();
     let facts: Facts = vec![

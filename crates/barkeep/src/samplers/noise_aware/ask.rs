@@ -13,8 +13,8 @@ use crate::plan::start::prior_mode;
 use crate::public_rng::PublicRng;
 use barkeep_accounting::{Neighbours, Ratio, Sampling};
 use barkeep_curator::{
-    Ask, Clip, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound, powers_width,
-    sigma_for, sum_sensitivity,
+    Ask, Clip, Coordinate, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound,
+    powers_width, sigma_for, sum_sensitivity,
 };
 use barkeep_model::{CentredScore, Law, Model, Regression, ScoreBlock};
 use barkeep_num::linear::{Spectrum, diagonal, product};
@@ -66,12 +66,18 @@ pub(crate) struct Found {
     pub(super) rarest: Option<f64>,
 }
 
-fn impossible(requirement: &'static str) -> Refused {
+pub(super) fn impossible(requirement: &'static str) -> Refused {
     Refused::Question { name: "model", requirement }
 }
 
 /// One noisy sum: at this ratio of noise to sensitivity, clipped at `clip`. Returns the noise.
-fn sum(ask: &mut dyn Ask, term: Term<'_>, clip: f64, ratio: Ratio, out: &mut [f64]) -> Result<f64, Refused> {
+pub(super) fn sum(
+    ask: &mut dyn Ask,
+    term: Term<'_>,
+    clip: f64,
+    ratio: Ratio,
+    out: &mut [f64],
+) -> Result<f64, Refused> {
     let neighbours = Neighbours::Substitute;
     let bound = Clip::new(clip)?;
     let sensitivity = match term {
@@ -106,8 +112,15 @@ impl Setup {
     /// Asks about the columns.
     pub(super) fn learn(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Learned, Refused> {
         let regression = self.regression()?;
-        let (mut grids, response, rows) = self.ask_columns(ask)?;
-        let products = self.ask_products(ask, &grids)?;
+        let mut asked = self.coordinates.asked.clone();
+        asked.extend(self.coordinates.response);
+        let (mut grids, rows) =
+            ask_columns(ask, (&asked, self.asked_rows()), self.shares.columns, self.records)?;
+        let response = grids.pop().map(|grid| grid.known()).ok_or(impossible("one with a response"))?;
+        let products = match self.shares.gram {
+            Some(ratio) => Some(ask_products(ask, &self.coordinates.asked, ratio, self.records, &grids)?),
+            None => None,
+        };
         if let Some(products) = &products {
             products.update(&mut grids, &self.coordinates.raws);
         }
@@ -195,71 +208,11 @@ impl Setup {
         RowLaw::new(self.most_rows, known.mean, known.square)
     }
 
-    /// Asks for the columns' moments; the response's come last, and those of the number of rows after them.
-    fn ask_columns(&self, ask: &mut dyn Ask) -> Result<(Vec<Grid>, Known, RowLaw), Refused> {
-        let mut asked = self.coordinates.asked.clone();
-        asked.push(self.coordinates.response);
-        let most_rows = self.asked_rows();
-        let mut sums = vec![0.0; powers_width(&asked, most_rows)];
-        let term = Term::Columns { coordinates: &asked, most_rows };
-        let bound = powers_bound(&asked, most_rows);
-        let noise = sum(ask, term, bound, self.shares.columns, &mut sums)? / self.records;
-        let mut means = sums.iter().map(|sum| sum / self.records);
-        let mut grids: Vec<Grid> = asked
-            .iter()
-            .map(|one| {
-                let mut grid = Grid::new(!one.squared);
-                let first = means.next().unwrap_or(0.0);
-                let second = if one.squared { means.next() } else { None };
-                grid.observe_moments(first, second, noise, self.records);
-                grid
-            })
-            .collect();
-        let response = grids.pop().map(|grid| grid.known()).ok_or(impossible("one with a response"))?;
-        let rows = most_rows.map_or_else(RowLaw::one, |most| {
-            let mut grid = Grid::new(false);
-            grid.observe_moments(means.next().unwrap_or(0.0), means.next(), noise, self.records);
-            let known = grid.known();
-            RowLaw::new(most, known.mean, known.square)
-        });
-        Ok((grids, response, rows))
-    }
-
-    /// Asks for the products of standardised columns.
-    fn ask_products(&self, ask: &mut dyn Ask, grids: &[Grid]) -> Result<Option<Products>, Refused> {
-        let Some(ratio) = self.shares.gram else { return Ok(None) };
-        let p = grids.len();
-        let known: Vec<Known> = grids.iter().map(Grid::known).collect();
-        let centres: Vec<f64> = known.iter().map(|known| known.mean).collect();
-        let spreads: Vec<f64> = known.iter().map(|known| (known.square + known.variance).sqrt()).collect();
-        let radius = (p as f64).sqrt() + 0.7;
-        let mut sums = vec![0.0; gram_width(p)];
-        let term = Term::Gram { coordinates: &self.coordinates.asked, centres: &centres, spreads: &spreads };
-        let noise = sum(ask, term, radius, ratio, &mut sums)? / self.records;
-        let (shrunk, squared) = shrinkage(p, radius);
-        let firsts = sums[..p].iter().map(|sum| sum / (self.records * shrunk)).collect();
-        let mut seconds = vec![0.0; p * p];
-        let pairs = (0..p).flat_map(|j| (j..p).map(move |k| (j, k)));
-        for ((j, k), sum) in pairs.zip(&sums[p..]) {
-            let entry = sum / (self.records * squared);
-            seconds[j * p + k] = entry;
-            seconds[k * p + j] = entry;
-        }
-        let pair = noise * std::f64::consts::FRAC_1_SQRT_2;
-        Ok(Some(Products {
-            centres,
-            spreads,
-            firsts,
-            seconds,
-            noise: (pair / shrunk, noise / squared, pair / squared),
-        }))
-    }
-
     /// A start from the moments of the mapped response, slopes at the prior's mode.
     fn start(&self, regression: &Regression, response: &Known, set: &Set) -> Vec<f64> {
         let mut theta = prior_mode(&*self.model);
         let (d, has_nuisance) = regression.parts();
-        let map = self.coordinates.response;
+        let Some(map) = self.coordinates.response else { return theta };
         let (centre, variance) = (
             (response.mean - map.shift) / map.scale,
             (response.square + response.variance) / (map.scale * map.scale),
@@ -406,6 +359,66 @@ impl Setup {
         }
         Ok(())
     }
+}
+
+/// Asks for moments of some coordinates, and after them for those of the number of rows a person has.
+pub(super) fn ask_columns(
+    ask: &mut dyn Ask,
+    (asked, most_rows): (&[Coordinate], Option<u64>),
+    ratio: Ratio,
+    records: f64,
+) -> Result<(Vec<Grid>, RowLaw), Refused> {
+    let mut sums = vec![0.0; powers_width(asked, most_rows)];
+    let term = Term::Columns { coordinates: asked, most_rows };
+    let noise = sum(ask, term, powers_bound(asked, most_rows), ratio, &mut sums)? / records;
+    let mut means = sums.iter().map(|sum| sum / records);
+    let grids: Vec<Grid> = asked
+        .iter()
+        .map(|one| {
+            let mut grid = Grid::new(!one.squared);
+            let first = means.next().unwrap_or(0.0);
+            let second = if one.squared { means.next() } else { None };
+            grid.observe_moments(first, second, noise, records);
+            grid
+        })
+        .collect();
+    let rows = most_rows.map_or_else(RowLaw::one, |most| {
+        let mut grid = Grid::new(false);
+        grid.observe_moments(means.next().unwrap_or(0.0), means.next(), noise, records);
+        let known = grid.known();
+        RowLaw::new(most, known.mean, known.square)
+    });
+    Ok((grids, rows))
+}
+
+/// Asks for the products of standardised coordinates.
+pub(super) fn ask_products(
+    ask: &mut dyn Ask,
+    asked: &[Coordinate],
+    ratio: Ratio,
+    records: f64,
+    grids: &[Grid],
+) -> Result<Products, Refused> {
+    let p = grids.len();
+    let known: Vec<Known> = grids.iter().map(Grid::known).collect();
+    let centres: Vec<f64> = known.iter().map(|known| known.mean).collect();
+    let spreads: Vec<f64> = known.iter().map(|known| (known.square + known.variance).sqrt()).collect();
+    let radius = (p as f64).sqrt() + 0.7;
+    let mut sums = vec![0.0; gram_width(p)];
+    let term = Term::Gram { coordinates: asked, centres: &centres, spreads: &spreads };
+    let noise = sum(ask, term, radius, ratio, &mut sums)? / records;
+    let (shrunk, squared) = shrinkage(p, radius);
+    let firsts = sums[..p].iter().map(|sum| sum / (records * shrunk)).collect();
+    let mut seconds = vec![0.0; p * p];
+    let pairs = (0..p).flat_map(|j| (j..p).map(move |k| (j, k)));
+    for ((j, k), sum) in pairs.zip(&sums[p..]) {
+        let entry = sum / (records * squared);
+        seconds[j * p + k] = entry;
+        seconds[k * p + j] = entry;
+    }
+    let pair = noise * std::f64::consts::FRAC_1_SQRT_2;
+    let noise = (pair / shrunk, noise / squared, pair / squared);
+    Ok(Products { centres, spreads, firsts, seconds, noise })
 }
 
 /// What shortening to a radius takes off the mean and the second moments of p standard normals, by a fixed average.

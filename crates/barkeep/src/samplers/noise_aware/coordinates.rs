@@ -1,4 +1,5 @@
-//! Finds the raw columns behind a formula's features: what is asked about them, and how made-up records follow from them.
+//! Finds the raw columns behind a formula's features, or those a text's responses are given: what is asked about them, and how
+//! made-up records follow from them.
 
 use barkeep_curator::{Coordinate, Curve};
 use barkeep_data::{Column, Factor, Feature, Kind, Shape, View};
@@ -48,8 +49,8 @@ pub(super) struct Coordinates {
     pub(super) raws: Vec<Raw>,
     /// The curator's side of each.
     pub(super) asked: Vec<Coordinate>,
-    /// The response, mapped to [−1, 1].
-    pub(super) response: Coordinate,
+    /// A regression's response, mapped to [−1, 1].
+    pub(super) response: Option<Coordinate>,
 }
 
 impl Coordinates {
@@ -84,27 +85,7 @@ impl Coordinates {
                 }
             }
         }
-        let mut features = view.features().to_vec();
-        let places: Vec<usize> =
-            raws.iter().map(|raw| place(raw, &mut features, view.source().columns())).collect();
-        // Columns that nobody uses were dropped before, so that places in the source stay.
-        let view = if features.len() == view.features().len() {
-            view.clone()
-        } else {
-            View::new(view.source().clone(), features).ok()?
-        };
-        let asked = raws
-            .iter()
-            .zip(places)
-            .map(|(raw, column)| {
-                let (low, high) = view.schema().columns()[column].range();
-                let (curve, low, high) = match raw.kind {
-                    RawKind::Trials => (Curve::Root, 0.0, high.sqrt()),
-                    RawKind::Number { .. } | RawKind::Bool | RawKind::Level(_) => (Curve::Line, low, high),
-                };
-                mapped(column, curve, (low, high), !raw.is_binary())
-            })
-            .collect();
+        let (view, asked) = asked_of(view, &raws, 1)?;
         let (low, high) = view.schema().columns().first()?.range();
         let response = match law {
             Law::Logit | Law::Probit => mapped(0, Curve::Line, (low, high), false),
@@ -119,7 +100,30 @@ impl Coordinates {
             }
             _ => return None,
         };
-        Some(Self { view, raws, asked, response })
+        Some(Self { view, raws, asked, response: Some(response) })
+    }
+
+    /// Of a text that reads this view, the columns at `responses` drawn given the others; `None` if raw columns cannot be
+    /// appended.
+    pub(super) fn given(view: &View, responses: &[usize]) -> Option<Self> {
+        let mut raws = Vec::new();
+        for (place, feature) in view.features().iter().enumerate() {
+            let [Factor { column: source, .. }] = feature.factors[..] else { return None };
+            if responses.contains(&place) {
+                continue;
+            }
+            match view.source().columns()[source].kind() {
+                Kind::Real { .. } | Kind::Integer { .. } => {
+                    raws.push(Raw { source, kind: RawKind::Number { log: false } });
+                }
+                Kind::Bool => raws.push(Raw { source, kind: RawKind::Bool }),
+                Kind::Category { levels } => {
+                    raws.extend((1..levels.len()).map(|level| Raw { source, kind: RawKind::Level(level) }));
+                }
+            }
+        }
+        let (view, asked) = asked_of(view, &raws, 0)?;
+        Some(Self { view, raws, asked, response: None })
     }
 
     /// The value in its own unit of the source column of a raw coordinate at z.
@@ -159,7 +163,8 @@ impl Coordinates {
         Some((z(from), z(to)))
     }
 
-    /// Writes what the model would see of a record with these raw coordinates to `row`, its response 0.
+    /// Writes what the model would see of a record with these raw coordinates to `row`, a regression's response 0 and a text's
+    /// responses anything. A text may use a whole number as an index: there it stays whole.
     pub(super) fn push(&self, z: &[f64], values: &mut Vec<f64>, row: &mut [f64]) {
         let columns = self.view.source().columns();
         values.clear();
@@ -167,6 +172,9 @@ impl Coordinates {
         let mut last = usize::MAX;
         for (raw, z) in self.raws.iter().zip(z) {
             let value = self.own_unit(raw, *z);
+            let is_whole =
+                self.response.is_none() && matches!(columns[raw.source].kind(), Kind::Integer { .. });
+            let value = if is_whole { value.round() } else { value };
             let slot = &mut values[raw.source];
             // Of a category's levels at most one is 1; the first stands where none is.
             *slot = if raw.source == last { slot.max(value) } else { value };
@@ -176,21 +184,48 @@ impl Coordinates {
             let factors = feature.factors.iter();
             *cell = factors.map(|factor| factor.at(&columns[factor.column], values[factor.column])).product();
         }
-        if let Some(response) = row.first_mut() {
+        if let (Some(_), Some(response)) = (self.response, row.first_mut()) {
             *response = 0.0;
         }
     }
 }
 
+/// The view with raw columns that are no feature appended, and the curator's side of each raw coordinate. The first `skipped`
+/// features are no raw columns.
+fn asked_of(view: &View, raws: &[Raw], skipped: usize) -> Option<(View, Vec<Coordinate>)> {
+    let mut features = view.features().to_vec();
+    let columns = view.source().columns();
+    let places: Vec<usize> = raws.iter().map(|raw| place(raw, &mut features, columns, skipped)).collect();
+    // Columns that nobody uses were dropped before, so that places in the source stay.
+    let view = if features.len() == view.features().len() {
+        view.clone()
+    } else {
+        View::new(view.source().clone(), features).ok()?
+    };
+    let asked = raws
+        .iter()
+        .zip(places)
+        .map(|(raw, column)| {
+            let (low, high) = view.schema().columns()[column].range();
+            let (curve, low, high) = match raw.kind {
+                RawKind::Trials => (Curve::Root, 0.0, high.sqrt()),
+                RawKind::Number { .. } | RawKind::Bool | RawKind::Level(_) => (Curve::Line, low, high),
+            };
+            mapped(column, curve, (low, high), !raw.is_binary())
+        })
+        .collect();
+    Some((view, asked))
+}
+
 /// The column of a table that holds a raw coordinate up to a line; appended where no feature does.
-fn place(raw: &Raw, features: &mut Vec<Feature>, columns: &[Column]) -> usize {
+fn place(raw: &Raw, features: &mut Vec<Feature>, columns: &[Column], skipped: usize) -> usize {
     let shape = match raw.kind {
         RawKind::Number { log: true } => Shape::Log,
         RawKind::Number { log: false } | RawKind::Trials | RawKind::Bool => Shape::Value,
         RawKind::Level(level) => Shape::Level(level),
     };
     let holds = |feature: &Feature| matches!(feature.factors[..], [factor] if factor.column == raw.source && factor.shape == shape);
-    features.iter().skip(1).position(holds).map_or_else(
+    features.iter().skip(skipped).position(holds).map_or_else(
         || {
             let name = match raw.kind {
                 RawKind::Level(level) => format!("raw {}[{level}]", columns[raw.source].name()),
@@ -202,7 +237,7 @@ fn place(raw: &Raw, features: &mut Vec<Feature>, columns: &[Column]) -> usize {
                 .push(Feature { name, factors: vec![Factor { column: raw.source, shape, scaled: true }] });
             features.len() - 1
         },
-        |place| place + 1,
+        |place| place + skipped,
     )
 }
 

@@ -151,8 +151,7 @@ impl Belief {
     /// The first `count` rows of what the model would see of made-up records, one after the other.
     pub(super) fn rows(&self, coordinates: &Coordinates, columns: usize, count: usize) -> Vec<f64> {
         let raws = &coordinates.raws;
-        let p = raws.len();
-        let width = p + groups(raws);
+        let (p, width) = (raws.len(), width(raws));
         let factor = Cholesky::new(&self.correlations, p);
         let sobol = Sobol::new(width);
         let (mut normals, mut z, mut values) = (vec![0.0; width], vec![0.0; p], Vec::new());
@@ -167,6 +166,11 @@ impl Belief {
         }
         rows
     }
+}
+
+/// Dimensions of the sequence that rows of these coordinates take.
+pub(super) fn width(raws: &[Raw]) -> usize {
+    raws.len() + groups(raws)
 }
 
 /// Categories with more than one coded level.

@@ -119,16 +119,23 @@ pub(super) struct Held {
     coefficients: Vec<(f64, f64, f64)>,
     /// κ and m of each record for the nuisance; empty without one.
     nuisance: Vec<(f64, f64)>,
+    /// Of a model that is no regression: what is taken off the scores of each row, one entry after the other; or a line of what
+    /// is expected, its level first.
+    pub(super) centres: Vec<f64>,
 }
 
 impl Held {
+    /// Of a model that is no regression.
+    pub(super) fn of_rows(centres: Vec<f64>) -> Self {
+        Self { centres, ..Self::default() }
+    }
+
     /// `None` if the round does not fit the regression.
     pub(super) fn new(regression: &Regression, round: &Round, set: &Set, top: f64) -> Option<Self> {
         let (d, has_nuisance) = regression.parts();
         let scorer = regression.scorer(round.coefficients(), top)?;
         let other = if has_nuisance { Some(regression.scorer(round.nuisance(), top)?) } else { None };
-        let mut held =
-            Self { whitened: vec![0.0; set.len() * d], coefficients: Vec::new(), nuisance: Vec::new() };
+        let mut held = Self { whitened: vec![0.0; set.len() * d], ..Self::default() };
         let records: Vec<Kept> = held
             .whitened
             .par_chunks_mut(d)

@@ -11,7 +11,7 @@ const COVARIANCE: usize = 512;
 /// Made-up records for draws: level and slope at the mode come from all of them, only the bend from these.
 const BEND: usize = 128;
 /// How far answers may be off beyond noise because records differ from made-up ones: this share of what is expected.
-const DISCREPANCY: f64 = 0.3;
+pub(super) const DISCREPANCY: f64 = 0.3;
 /// How much of a clip's bias two rounds share.
 const SHARED_BIAS: f64 = 0.7;
 /// The longest step of the mode's search, in prior standard deviations.

@@ -3,7 +3,7 @@
 //! `coordinates` finds the raw columns behind a formula; `columns` and `copula` learn from two answers how records look and
 //! make such records up; `expectation` computes what scores are expected at any θ over them; `clip` and `tail` choose how
 //! scores are clipped; `persons` adds rows up by person; `fit` finds the posterior given all answers; `ask` asks, `draws` draws; `shares` fixes every price in
-//! advance; `whole` and `whole_scores` do the same for models of whole records; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
+//! advance; `origin`, `whole` and `whole_scores` do the same for models of whole records and for texts; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
 
 mod ask;
 mod checks;
@@ -17,6 +17,7 @@ mod example;
 mod expectation;
 mod fit;
 mod forecast;
+mod origin;
 mod persons;
 mod rule;
 mod shares;

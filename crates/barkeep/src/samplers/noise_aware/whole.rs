@@ -1,33 +1,32 @@
-//! Expects answers about models of whole records, which have no features: sums over records made up at a nearby θ.
+//! Expects answers about models that are no regressions: sums over records made up at a nearby θ.
 //!
-//! A record's term is ψ = clip_c(clip_c(u) − m), u = W∇ln p(x|θ_k), with a public m near E_{θ_k} clip_c(u). Its mean at θ is taken over
-//! records simulated by inversion at a reference θ₀ near by, a Sobol sequence through the model, with weights p(x|θ)/p(x|θ₀). Few
-//! records give the weighted mean's move away from θ₀, and many its level there: both are smooth in θ and cheap.
+//! A record's term is ψ = clip_c(clip_c(u) − m), u = W∇ln p(x|θ_k), with m near E_{θ_k} clip_c(u), or near that expectation given the
+//! record's columns that are no responses. Its mean at θ is taken over records made up at a reference θ₀ near by ([`Origin`]),
+//! with weights p(x|θ)/p(x|θ₀). Few records give the weighted mean's move away from θ₀, and many its level there: both are
+//! smooth in θ and cheap.
 
 use super::clip::{GRID, Noise};
-use super::expectation::{Expected, Round, Wanted};
-use super::fit::{Answered, Expects, Fit, Posterior};
-use super::sobol::Sobol;
+use super::expectation::{Expected, Held, Round, Wanted};
+use super::fit::{Answered, DISCREPANCY, Expects, Fit, Posterior};
+use super::origin::{Origin, Rows, Sample};
 use super::tail::Bias;
 use barkeep_data::Block;
-use barkeep_model::{Likelihood, Model, Scratch};
+use barkeep_model::{Centring, Likelihood, Model, Scratch};
 use barkeep_num::linear::{Cholesky, Spectrum, diagonal, dot, product, transpose};
+use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Made-up records that levels are taken over, and those that follow a move away from the reference.
-const MANY: usize = 1 << 14;
-const FEW: usize = 1 << 11;
 /// Weights that leave fewer records than this share of them say nothing.
 const LEAST: f64 = 0.05;
 /// How often the reference follows the mode.
 const RENEWALS: usize = 12;
 
-/// A model of whole records that simulates by inversion.
+/// A model, and how its records are made up.
+#[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) likelihood: Arc<dyn Likelihood>,
-    /// Uniforms that a record takes.
-    pub(crate) uniforms: usize,
+    pub(crate) origin: Origin,
     /// n.
     pub(crate) records: f64,
 }
@@ -37,31 +36,23 @@ impl Source {
         self.likelihood.dimension()
     }
 
-    /// Made-up records at θ, column by column.
-    fn made_up(&self, theta: &[f64], count: usize) -> Vec<f64> {
-        let sobol = Sobol::new(self.uniforms);
-        let columns = self.likelihood.columns();
-        let (mut uniforms, mut row) = (vec![0.5; self.uniforms], vec![0.0; columns]);
-        let mut values = vec![0.0; columns * count];
-        for i in 0..count {
-            sobol.point(i, &mut uniforms);
-            let mut next = uniforms.iter().copied();
-            self.model.simulate(theta, &mut || next.next().unwrap_or(0.5), &mut row);
-            row.iter().enumerate().for_each(|(j, x)| values[j * count + i] = *x);
-        }
-        values
+    /// Made-up records at θ; `None` if the model cannot say how.
+    fn made_up(&self, theta: &[f64]) -> Option<Sample> {
+        self.origin.sample(&*self.model, &*self.likelihood, theta)
+    }
+
+    /// ∇ln p of each record, one entry after the other.
+    fn gradients(&self, theta: &[f64], values: &[f64], count: usize) -> Vec<f64> {
+        let mut gradients = vec![0.0; self.dimension() * count];
+        let block = Block::over(values, count, count);
+        self.likelihood.gradient(block, theta, &mut gradients, &mut Scratch::default());
+        gradients
     }
 
     /// u of each record, one entry after the other.
     fn whitened(&self, theta: &[f64], whitening: &[f64], values: &[f64], count: usize) -> Vec<f64> {
-        let d = self.dimension();
-        let (mut gradients, mut out) = (vec![0.0; d * count], vec![0.0; d * count]);
-        self.likelihood.gradient(
-            Block::over(values, count, count),
-            theta,
-            &mut gradients,
-            &mut Scratch::default(),
-        );
+        let gradients = self.gradients(theta, values, count);
+        let (d, mut out) = (self.dimension(), vec![0.0; gradients.len()]);
         for (row, out) in whitening.chunks_exact(d).zip(out.chunks_exact_mut(count)) {
             for (weight, lane) in row.iter().zip(gradients.chunks_exact(count)) {
                 out.iter_mut().zip(lane).for_each(|(sum, x)| *sum += weight * x);
@@ -70,13 +61,29 @@ impl Source {
         out
     }
 
+    /// The information of one record at θ.
+    pub(super) fn information(&self, theta: &[f64]) -> Option<Vec<f64>> {
+        let d = self.dimension();
+        match &self.origin {
+            Origin::Whole(_) => {
+                let mut matrix = vec![0.0; d * d];
+                self.model.fisher(theta, &mut matrix).then_some(matrix)
+            }
+            Origin::Given(_) => {
+                let sample = self.made_up(theta)?;
+                let count = sample.weights.len();
+                let scores = finite(self.gradients(theta, &sample.values, count));
+                let matrix = second_moments(&scores, &scores, &sample.weights);
+                matrix.iter().all(|entry| entry.is_finite()).then_some(matrix)
+            }
+        }
+    }
+
     /// W at θ: the root of the inverse information of a record and of the prior's share.
     fn whitening(&self, theta: &[f64]) -> Option<Vec<f64>> {
         let d = self.dimension();
-        let (mut matrix, mut prior) = (vec![0.0; d * d], vec![0.0; d * d]);
-        if !self.model.fisher(theta, &mut matrix) {
-            return None;
-        }
+        let mut matrix = self.information(theta)?;
+        let mut prior = vec![0.0; d * d];
         self.model.prior_precision(theta, &mut prior);
         matrix.iter_mut().zip(&prior).for_each(|(entry, prior)| *entry += prior / self.records);
         let units: Vec<f64> = (0..d).map(|j| 1.0 / matrix[j * d + j].max(1e-300).sqrt()).collect();
@@ -92,14 +99,20 @@ impl Source {
     pub(super) fn round(&self, theta: &[f64], noise: Noise) -> Option<(Round, f64)> {
         let d = self.dimension();
         let whitening = self.whitening(theta)?;
-        let values = self.made_up(theta, MANY);
-        let scores = self.whitened(theta, &whitening, &values, MANY);
+        let sample = self.made_up(theta)?;
+        let count = sample.weights.len();
+        let seen = finite(self.whitened(theta, &whitening, sample.seen(), count));
+        let scores = if sample.is_admitted() {
+            finite(self.whitened(theta, &whitening, &sample.values, count))
+        } else {
+            seen.clone()
+        };
         let centred = |narrow: f64| {
-            let mut terms = scores.clone();
-            clip_each(&mut terms, MANY, narrow * (d as f64).sqrt());
-            let centre: Vec<f64> =
-                terms.chunks_exact(MANY).map(|lane| lane.iter().sum::<f64>() / MANY as f64).collect();
-            shift(&mut terms, MANY, &centre, narrow * (d as f64).sqrt());
+            let (mut terms, clip) = (seen.clone(), narrow * (d as f64).sqrt());
+            clip_each(&mut terms, count, clip);
+            let centre = self.origin.centres(&terms, &sample);
+            let rows = centre.len() / d;
+            shift(&mut terms, count, clip, |j, i| centre[j * rows + i * rows / count]);
             (terms, centre)
         };
         let mut prior = vec![0.0; d * d];
@@ -108,11 +121,8 @@ impl Source {
         let prior = product(&product(&whitening, &prior, d), &transpose(&whitening, d), d);
         let costs = GRID.iter().filter_map(|narrow| {
             let (terms, _) = centred(*narrow);
-            let lane = |lanes: &[f64], j: usize| lanes[j * MANY..(j + 1) * MANY].to_vec();
-            let of = |a: &[f64], b: &[f64]| -> Vec<f64> {
-                (0..d * d).map(|k| dot(&lane(a, k / d), &lane(b, k % d)) / MANY as f64).collect()
-            };
-            let (slope, mut spread) = (of(&terms, &scores), of(&terms, &terms));
+            let slope = second_moments(&terms, &scores, &sample.weights);
+            let mut spread = second_moments(&terms, &terms, &sample.weights);
             let added = (noise.per_clip * narrow).powi(2) * d as f64 / noise.records;
             spread.iter_mut().step_by(d + 1).for_each(|entry| *entry += added);
             let inverse = Cholesky::new(&spread, d)?.inverse();
@@ -126,7 +136,8 @@ impl Source {
             Some((libm::exp(-2.0 * root / d as f64), *narrow)).filter(|(cost, _)| cost.is_finite())
         });
         let (cost, narrow) = costs.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let (_, centre) = centred(narrow);
+        // Where records have centres of their own, the gate computes them.
+        let centre = if self.origin.has_columns() { Vec::new() } else { centred(narrow).1 };
         let round = Round {
             theta: theta.to_vec(),
             whitening,
@@ -140,12 +151,63 @@ impl Source {
         Some((round, cost))
     }
 
+    /// An answered round: with the centres of every made-up row, and what it expects near θ_k for columns as they might be.
+    pub(super) fn answered(&self, round: Round) -> Answered {
+        let Origin::Given(columns) = &self.origin else {
+            return Answered { round, held: Held::default(), others: Vec::new() };
+        };
+        if !columns.has_columns {
+            return Answered { round, held: Held::default(), others: Vec::new() };
+        }
+        let rows = &columns.believed;
+        let mut centres = vec![0.0; self.dimension() * rows.count];
+        if let Ok(given) = self.likelihood.given() {
+            let centring =
+                Centring { theta: &round.theta, whitening: &round.whitening, clip: round.clips().0 };
+            let sides = (&*self.likelihood, given);
+            centring.write(sides, rows.block(), &mut centres, &mut Scratch::default());
+        }
+        let shortest = columns.others.iter().map(|rows| rows.count).min();
+        let first = shortest.map(|count| rows.first(count));
+        let sets: Vec<&Rows> = first.iter().chain(&columns.others).collect();
+        let line = |rows: &Rows| Held::of_rows(self.line(&round, rows).unwrap_or_default());
+        let others = sets.into_par_iter().map(line).collect();
+        Answered { round, held: Held::of_rows(centres), others }
+    }
+
+    /// E ψ at θ_k over some rows, and then its slope in θ, row by row.
+    fn line(&self, round: &Round, rows: &Rows) -> Option<Vec<f64>> {
+        let sample = rows.sample(&*self.likelihood, &round.theta, None)?;
+        let (count, clip) = (sample.weights.len(), round.clips().0);
+        let mut terms = self.whitened(&round.theta, &round.whitening, sample.seen(), count);
+        clip_each(&mut terms, count, clip);
+        let centres = self.origin.centres(&terms, &sample);
+        shift(&mut terms, count, clip, |j, i| centres[j * rows.count + i / sample.each]);
+        let scores = finite(self.gradients(&round.theta, &sample.values, count));
+        let mut line: Vec<f64> = terms.chunks_exact(count).map(|lane| mean(lane, &sample.weights)).collect();
+        line.extend(second_moments(&terms, &scores, &sample.weights));
+        Some(line)
+    }
+
+    /// ψ of made-up records for a round, one entry after the other. `centres` are those of the rows, where they have any.
+    fn terms(&self, round: &Round, centres: &[f64], sample: &Sample) -> Vec<f64> {
+        let (count, clip) = (sample.weights.len(), round.clips().0);
+        let mut terms = self.whitened(&round.theta, &round.whitening, sample.seen(), count);
+        clip_each(&mut terms, count, clip);
+        let rows = centres.len() / self.dimension();
+        shift(&mut terms, count, clip, |j, i| match round.centre.get(j) {
+            Some(centre) => *centre,
+            None => centres[j * rows + i / sample.each],
+        });
+        terms
+    }
+
     /// The posterior given answers, from a start: its fit, and what is expected near it.
     pub(super) fn fit(&self, answered: &[Answered], start: &[f64]) -> Option<(Fit, Whole<'_>)> {
         let mut theta = start.to_vec();
         let mut found = None;
         for _ in 0..RENEWALS {
-            let whole = Whole::new(self, answered, &theta);
+            let Some(whole) = Whole::new(self, answered, &theta) else { break };
             let posterior = Posterior { model: &*self.model, records: self.records, expects: &whole };
             let fit = posterior.fit(answered, &theta, &(Bias::none(), Bias::none()), 1)?;
             let (d, lower) = (theta.len(), fit.factor.lower());
@@ -176,54 +238,80 @@ fn clip_each(terms: &mut [f64], count: usize, clip: f64) {
     }
 }
 
-/// Takes a centre off clipped vectors and clips again, as the gate does.
-fn shift(terms: &mut [f64], count: usize, centre: &[f64], clip: f64) {
-    for (lane, centre) in terms.chunks_exact_mut(count).zip(centre) {
-        lane.iter_mut().for_each(|x| *x -= centre);
+/// Takes centres off clipped vectors, by entry and record, and clips again, as the gate does.
+fn shift(terms: &mut [f64], count: usize, clip: f64, centre: impl Fn(usize, usize) -> f64) {
+    for (j, lane) in terms.chunks_exact_mut(count).enumerate() {
+        lane.iter_mut().enumerate().for_each(|(i, x)| *x -= centre(j, i));
     }
     clip_each(terms, count, clip);
 }
 
-/// Made-up records at a reference, and every round's terms of them.
+/// Numbers, and 0 where one is not finite: made-up records that count nothing may be anywhere.
+fn finite(mut numbers: Vec<f64>) -> Vec<f64> {
+    numbers.iter_mut().filter(|number| !number.is_finite()).for_each(|number| *number = 0.0);
+    numbers
+}
+
+/// Σ w·a·bᵀ over records, row by row.
+fn second_moments(a: &[f64], b: &[f64], weights: &[f64]) -> Vec<f64> {
+    let count = weights.len();
+    let mut out = Vec::new();
+    for lane in a.chunks_exact(count) {
+        let weighted: Vec<f64> = lane.iter().zip(weights).map(|(x, weight)| x * weight).collect();
+        out.extend(b.chunks_exact(count).map(|other| dot(&weighted, other)));
+    }
+    out
+}
+
+/// What is expected near a reference.
 pub(super) struct Whole<'a> {
     source: &'a Source,
     reference: Vec<f64>,
-    /// Of [`MANY`] records.
-    values: Vec<f64>,
-    /// Of the first [`FEW`] records, one entry of a round after the other.
+    sample: Sample,
+    /// ψ of the few records, one entry after the other, round by round.
     terms: Vec<f64>,
     /// What their mean lacks of the mean over all.
     lacks: Vec<f64>,
 }
 
 impl<'a> Whole<'a> {
-    pub(super) fn new(source: &'a Source, answered: &[Answered], reference: &[f64]) -> Self {
-        let values = source.made_up(reference, MANY);
+    /// `None` if no records can be made up there.
+    pub(super) fn new(source: &'a Source, answered: &[Answered], reference: &[f64]) -> Option<Self> {
+        let sample = source.made_up(reference)?;
+        let (count, few) = (sample.weights.len(), sample.few);
+        let few_weights = sample.few_weights();
         let (mut terms, mut lacks) = (Vec::new(), Vec::new());
-        for Answered { round, .. } in answered {
-            let clip = round.clips().0;
-            let mut all = source.whitened(&round.theta, &round.whitening, &values, MANY);
-            clip_each(&mut all, MANY, clip);
-            shift(&mut all, MANY, &round.centre, clip);
-            for lane in all.chunks_exact(MANY) {
-                let mean = |lane: &[f64]| lane.iter().sum::<f64>() / lane.len() as f64;
-                lacks.push(mean(lane) - mean(&lane[..FEW]));
-                terms.extend_from_slice(&lane[..FEW]);
+        for Answered { round, held, .. } in answered {
+            let all = source.terms(round, &held.centres, &sample);
+            for lane in all.chunks_exact(count) {
+                lacks.push(mean(lane, &sample.weights) - mean(&lane[..few], &few_weights));
+                terms.extend_from_slice(&lane[..few]);
             }
         }
-        Self { source, reference: reference.to_vec(), values, terms, lacks }
+        Some(Self { source, reference: reference.to_vec(), sample, terms, lacks })
+    }
+
+    /// The few records.
+    fn block(&self) -> Block<'_> {
+        Block::over(&self.sample.values, self.sample.weights.len(), self.sample.few)
     }
 
     /// Weights of the few records at θ, which add up to 1; `None` where hardly one counts.
     fn weights(&self, theta: &[f64], scratch: &mut Scratch) -> Option<Vec<f64>> {
-        let mut weights = vec![0.0; FEW];
-        let block = Block::over(&self.values, MANY, FEW);
-        self.source.likelihood.log_ratio(block, &self.reference, theta, &mut weights, scratch);
+        let few = self.sample.few_weights();
+        let mut weights = vec![0.0; few.len()];
+        self.source.likelihood.log_ratio(self.block(), &self.reference, theta, &mut weights, scratch);
+        // Records without weight may be anywhere, and their ratios anything.
+        weights.iter_mut().zip(&few).filter(|(_, own)| **own == 0.0).for_each(|(ratio, _)| {
+            *ratio = f64::NEG_INFINITY;
+        });
         let largest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         weights.iter_mut().for_each(|weight| *weight = libm::exp(*weight - largest));
-        let (total, squares) = (weights.iter().sum::<f64>(), dot(&weights, &weights));
+        let squares: f64 = weights.iter().zip(&few).map(|(ratio, own)| own * ratio * ratio).sum();
+        weights.iter_mut().zip(&few).for_each(|(weight, own)| *weight *= own);
+        let total: f64 = weights.iter().sum();
         let counting = total * total / squares;
-        if counting.is_nan() || counting < LEAST * FEW as f64 {
+        if counting.is_nan() || counting < LEAST {
             return None;
         }
         weights.iter_mut().for_each(|weight| *weight /= total);
@@ -237,22 +325,22 @@ impl Expects for Whole<'_> {
     }
 
     fn size(&self) -> usize {
-        FEW
+        self.sample.few
     }
 
     fn expected(&self, _: &[Answered], theta: &[f64], _: usize, wanted: Wanted) -> Option<Expected> {
-        let (d, size) = (self.source.dimension(), self.lacks.len());
+        let (d, size, few) = (self.source.dimension(), self.lacks.len(), self.sample.few);
         let mut scratch = Scratch::default();
         let weights = self.weights(theta, &mut scratch)?;
-        let lanes: Vec<&[f64]> = self.terms.chunks_exact(FEW).collect();
+        let lanes: Vec<&[f64]> = self.terms.chunks_exact(few).collect();
         let own: Vec<f64> = lanes.iter().map(|lane| dot(lane, &weights)).collect();
         let mean = own.iter().zip(&self.lacks).map(|(own, lacks)| own + lacks).collect();
         let (mut slopes, mut covariance) = (Vec::new(), Vec::new());
         if wanted != Wanted::Mean {
-            let mut scores = vec![0.0; d * FEW];
-            let block = Block::over(&self.values, MANY, FEW);
-            self.source.likelihood.gradient(block, theta, &mut scores, &mut scratch);
-            for score in scores.chunks_exact_mut(FEW) {
+            let mut scores = vec![0.0; d * few];
+            self.source.likelihood.gradient(self.block(), theta, &mut scores, &mut scratch);
+            let mut scores = finite(scores);
+            for score in scores.chunks_exact_mut(few) {
                 let centre = dot(score, &weights);
                 score
                     .iter_mut()
@@ -261,7 +349,7 @@ impl Expects for Whole<'_> {
             }
             slopes = lanes
                 .iter()
-                .flat_map(|lane| scores.chunks_exact(FEW).map(|score| dot(lane, score)))
+                .flat_map(|lane| scores.chunks_exact(few).map(|score| dot(lane, score)))
                 .collect();
         }
         if wanted == Wanted::Covariance {
@@ -279,14 +367,36 @@ impl Expects for Whole<'_> {
         Some(Expected { mean, slopes, covariance })
     }
 
-    fn moved(&self, _: &[Answered], _: &[f64]) -> Option<Vec<Vec<f64>>> {
-        Some(Vec::new())
+    /// By each round's line round θ_k: exact where rounds end.
+    fn moved(&self, answered: &[Answered], theta: &[f64]) -> Option<Vec<Vec<f64>>> {
+        let d = theta.len();
+        let sets = answered.iter().map(|one| one.others.len()).min().unwrap_or(0);
+        let at = |one: &Answered, r: usize| -> Vec<f64> {
+            let (level, slopes) = one.others[r].centres.split_at(d.min(one.others[r].centres.len()));
+            let away: Vec<f64> = theta.iter().zip(&one.round.theta).map(|(x, y)| x - y).collect();
+            level.iter().zip(slopes.chunks_exact(d)).map(|(level, slope)| level + dot(slope, &away)).collect()
+        };
+        // The first is that of columns as they are believed to be.
+        let moved = (1..sets).map(|r| {
+            let differences = answered.iter().flat_map(|one| {
+                let (own, base) = (at(one, r), at(one, 0));
+                own.into_iter().zip(base).map(|(a, b)| self.source.records * (a - b)).collect::<Vec<f64>>()
+            });
+            differences.collect::<Vec<f64>>()
+        });
+        Some(moved.filter(|moved| moved.len() == answered.len() * d).collect())
     }
 
-    /// Records are taken to follow the model, which is all there is.
+    /// Whole records are taken to follow the model, which is all there is; columns that responses are given may differ from
+    /// made-up ones.
     fn discrepancy(&self) -> f64 {
-        0.0
+        if self.source.origin.has_columns() { DISCREPANCY } else { 0.0 }
     }
+}
+
+/// Σ w·x.
+fn mean(lane: &[f64], weights: &[f64]) -> f64 {
+    lane.iter().zip(weights).map(|(x, weight)| x * weight).sum()
 }
 
 #[cfg(test)]

@@ -1,25 +1,32 @@
-//! Asks for scores of a model of whole records, and draws from the posterior given them, round each of its modes.
+//! Asks for scores of a model that is no regression, and draws from the posterior given them, round each of its modes.
 
+use super::ask::{ask_columns, ask_products, impossible, sum};
 use super::checks::{WIDE, acceptance, agreement, conflict, covariance_at, drift};
 use super::clip::Noise;
-use super::expectation::Held;
+use super::columns::Grid;
+use super::coordinates::Coordinates;
+use super::copula::{Belief, width};
 use super::fit::{Answered, Fit, Posterior};
-use super::shares::{priced, rounds_of};
+use super::origin::{Columns, Origin, Rows};
+use super::shares::{LEARNING, Shares, priced, rounds_of};
 use super::whole::{Source, Whole};
 use crate::diagnostics::{Check, Grade};
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Questions, Setting};
 use crate::samplers::{Kernel, Report, State};
-use barkeep_accounting::{Neighbours, Ratio, Sampling};
-use barkeep_curator::{Ask, Clip, Precondition, Refused, Sum, Temper, Term, sigma_for, sum_sensitivity};
-use barkeep_data::Unit;
+use barkeep_accounting::{Neighbours, Ratio};
+use barkeep_curator::{Ask, Centre, Precondition, Refused, Term};
+use barkeep_data::{Unit, View};
+use barkeep_model::Likelihood;
 use barkeep_num::linear::dot;
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Points of the prior that a search starts from beside where it is, in the first rounds and the last.
 const STARTS: usize = 7;
+/// The same where responses are given columns: their slopes leave few modes, and searches take longer.
+const GIVEN: usize = 3;
 const SEARCHED: usize = 3;
 /// Points of the prior that a forecast looks at.
 const FORESEEN: usize = 5;
@@ -33,12 +40,26 @@ const BATCH: usize = 64;
 /// Draws that are thrown away, to forget the mode.
 const FORGOTTEN: usize = 100;
 
+/// Columns as they might be, and made-up rows for each.
+const OTHERS: (usize, usize) = (12, 128);
+
 /// A model and the price of every question.
 pub(crate) struct WholeSetup {
+    /// Before the first answer.
     source: Source,
     rounds: Vec<Ratio>,
-    whole: Ratio,
+    /// All rounds as if they were one answer.
+    together: Ratio,
+    /// What is asked about columns that responses are given.
+    learning: Option<Learning>,
     start: Vec<f64>,
+}
+
+/// Questions about columns.
+struct Learning {
+    coordinates: Coordinates,
+    /// Of the moments and of the products.
+    ratios: (Ratio, Ratio),
 }
 
 impl WholeSetup {
@@ -50,14 +71,37 @@ impl WholeSetup {
         if !matches!(setting.unit, Unit::Record | Unit::Person { most_rows: Some(1) }) {
             return Err("needs a formula where persons may have several rows; use \"langevin\"");
         }
-        let uniforms = setting
-            .model
-            .uniforms()
-            .ok_or("needs a regression by formula, or a model that simulates its own records by inversion")?;
         let (model, likelihood) = (Arc::clone(setting.model), Arc::clone(setting.likelihood));
-        let source = Source { model, likelihood, uniforms, records: setting.records };
-        let rounds = rounds_of(whole).map_err(|_| "needs a larger budget")?;
-        Ok(Self { source, rounds, whole, start: setting.reference.to_vec() })
+        let coordinates = match (model.uniforms(), likelihood.given()) {
+            (None, Err(reason)) => return Err(reason),
+            (None, Ok(_)) => Some(
+                Coordinates::given(setting.view, model.responses())
+                    .ok_or("needs columns that can be read beside the text's")?,
+            ),
+            (Some(_), _) => None,
+        };
+        let origin = match (model.uniforms(), &coordinates) {
+            (Some(uniforms), _) => Origin::Whole(uniforms),
+            (None, coordinates) => believed(&*likelihood, coordinates.as_ref()),
+        };
+        let source = Source { model, likelihood, origin, records: setting.records };
+        let poor = |_| "needs a larger budget";
+        let start = setting.reference.to_vec();
+        let learning = coordinates.filter(|coordinates| !coordinates.raws.is_empty());
+        let Some(coordinates) = learning else {
+            let rounds = rounds_of(whole).map_err(poor)?;
+            return Ok(Self { source, rounds, together: whole, learning: None, start });
+        };
+        let shares = Shares::new(whole, LEARNING, true, false, source.dimension(), false).map_err(poor)?;
+        let rounds = shares.rounds.iter().map(|(ratio, _)| *ratio).collect();
+        let ratios = (shares.columns, shares.gram.unwrap_or(shares.columns));
+        let learning = Some(Learning { coordinates, ratios });
+        Ok(Self { source, rounds, together: shares.together.0, learning, start })
+    }
+
+    /// What is read of the records, where that is more than the model's columns.
+    pub(crate) fn view(&self) -> Option<View> {
+        self.learning.as_ref().map(|learning| learning.coordinates.view.clone())
     }
 
     /// What is asked, as it is paid for.
@@ -65,12 +109,13 @@ impl WholeSetup {
     /// # Errors
     /// As [`barkeep_accounting::Cost::new`].
     pub(crate) fn questions(&self) -> Result<Questions, barkeep_accounting::Error> {
-        priced(&mut self.rounds.iter().collect::<Vec<_>>(), Neighbours::Substitute)
+        let learning = self.learning.iter().flat_map(|learning| [&learning.ratios.0, &learning.ratios.1]);
+        priced(&mut learning.chain(&self.rounds).collect::<Vec<_>>(), Neighbours::Substitute)
     }
 
     /// The noise of all rounds as if they were one answer.
     fn noise(&self) -> Noise {
-        Noise { per_clip: 2.0 * self.whole.get(), records: self.source.records }
+        Noise { per_clip: 2.0 * self.together.get(), records: self.source.records }
     }
 
     /// What a run can be expected to achieve: the median over points of the prior of what noise and clip cost there.
@@ -78,9 +123,7 @@ impl WholeSetup {
     /// The prior's own precision is left out, as if there were endless records. With it few records would look well served, since
     /// the prior then says all, and more records worse; without it the error falls with n and ε.
     pub(crate) fn forecast(&self) -> Option<MakeForecast> {
-        let Source { model, likelihood, uniforms, .. } = &self.source;
-        let (model, likelihood) = (Arc::clone(model), Arc::clone(likelihood));
-        let endless = Source { model, likelihood, uniforms: *uniforms, records: f64::INFINITY };
+        let endless = Source { records: f64::INFINITY, ..self.source.clone() };
         let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
         let mut costs: Vec<f64> =
             points.filter_map(|theta| endless.round(&theta, self.noise())).map(|(_, cost)| cost).collect();
@@ -94,30 +137,49 @@ impl WholeSetup {
         Some(Box::new(move |_| Forecast { expected: Some(expected), ..Forecast::default() }))
     }
 
+    /// Asks about the columns that responses are given: made-up rows that look like them.
+    fn learn(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Source, Refused> {
+        let Some(Learning { coordinates, ratios }) = &self.learning else { return Ok(self.source.clone()) };
+        let (raws, asked, records) = (&coordinates.raws, &coordinates.asked, self.source.records);
+        let (mut grids, _) = ask_columns(ask, (asked, None), ratios.0, records)?;
+        let products = ask_products(ask, asked, ratios.1, records, &grids)?;
+        products.update(&mut grids, raws);
+        let columns = self.source.likelihood.columns();
+        let made =
+            |belief: Belief, count: usize| Rows::new(&belief.rows(coordinates, columns, count), columns);
+        let count = suitable(&*self.source.likelihood);
+        let believed = made(Belief::new(raws, &grids, Some(&products), None), count);
+        let others = (0..OTHERS.0)
+            .map(|_| made(Belief::new(raws, &grids, Some(&products), Some(rng)), OTHERS.1))
+            .collect();
+        let columns = Columns { believed, others, has_columns: true, used: width(raws) };
+        Ok(Source { origin: Origin::Given(Arc::new(columns)), ..self.source.clone() })
+    }
+
     /// Asks round by round, and fits.
-    fn score(&self, ask: &mut dyn Ask) -> Result<Found, Refused> {
-        let impossible = |requirement| Refused::Question { name: "model", requirement };
+    fn score(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Found, Refused> {
         let lost = || impossible("one whose posterior the answers determine; give proper priors");
-        let (d, mut theta) = (self.source.dimension(), self.start.clone());
+        let source = self.learn(ask, rng)?;
+        let (d, mut theta) = (source.dimension(), self.start.clone());
         let (mut answered, mut path): (Vec<Answered>, _) = (Vec::new(), vec![theta.clone()]);
         let mut modes = Vec::new();
         for (k, ratio) in self.rounds.iter().enumerate() {
-            let (mut round, _) = self.source.round(&theta, self.noise()).ok_or_else(lost)?;
-            let clip = Clip::new(round.clips().0)?;
-            let sigma = sigma_for(*ratio, sum_sensitivity(Temper::NONE, clip, Neighbours::Substitute)?);
+            let (mut round, _) = source.round(&theta, self.noise()).ok_or_else(lost)?;
+            let clip = round.clips().0;
+            let has_own = round.centre.is_empty();
             let term = Term::Shifted {
                 theta: &round.theta,
                 precondition: Precondition::Dense(&round.whitening),
-                clip: clip.get(),
-                centre: &round.centre,
+                clip,
+                centre: if has_own { Centre::Expected } else { Centre::Same(&round.centre) },
             };
             let mut answer = vec![0.0; d];
-            ask.sum(&Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma }, &mut answer)?;
-            (round.answer, round.noise) = (answer, vec![sigma; d]);
-            answered.push(Answered { round, held: Held::default(), others: Vec::new() });
+            let noise = sum(ask, term, clip, *ratio, &mut answer)?;
+            (round.answer, round.noise) = (answer, vec![noise; d]);
+            answered.push(source.answered(round));
             let is_last = k + 1 == self.rounds.len();
             let starts = if k < SEARCHED || is_last { self.starts(&theta) } else { vec![theta.clone()] };
-            let found = self.search(&answered, &starts);
+            let found = search(&source, &answered, &starts);
             if let Some(best) = found.first() {
                 theta.clone_from(&best.fit.mode);
                 modes = found;
@@ -127,14 +189,15 @@ impl WholeSetup {
         if modes.is_empty() {
             return Err(lost());
         }
-        Ok(Found { answered, modes, path })
+        Ok(Found { source, answered, modes, path })
     }
 
     /// Where searches start: here, and at points of the prior.
     fn starts(&self, here: &[f64]) -> Vec<Vec<f64>> {
         let mut rng = PublicRng::new(0, 2);
         let mut starts = vec![here.to_vec()];
-        for _ in 0..STARTS {
+        let count = if self.learning.is_some() { GIVEN } else { STARTS };
+        for _ in 0..count {
             let mut point = here.to_vec();
             if self.source.model.sample_prior(&mut || rng.open_uniform(), &mut point) {
                 starts.push(point);
@@ -142,43 +205,65 @@ impl WholeSetup {
         }
         starts
     }
+}
 
-    /// The modes found from some starts, the one that agrees best with the answers first.
-    ///
-    /// Answers that disagree widen a fit. A fit far off, where all terms are clipped, is widened until it explains any answer, so
-    /// heights of fits that were widened differently do not compare: modes are judged by their heights before that.
-    fn search(&self, answered: &[Answered], starts: &[Vec<f64>]) -> Vec<Mode> {
-        let all: Vec<Mode> = starts
-            .par_iter()
-            .filter_map(|start| {
-                let (fit, whole) = self.source.fit(answered, start)?;
-                let height = self.posterior(&whole).log_posterior(answered, &fit, &fit.mode);
-                let d = fit.mode.len();
-                let root = (0..d).map(|j| libm::log(fit.factor.lower()[j * d + j])).sum();
-                let reference = fit.mode.clone();
-                let prior = self.source.model.log_prior(&fit.mode);
-                let honest = prior - fit.inflation * (prior - height);
-                height.is_finite().then_some(Mode { fit, reference, height, honest, root })
-            })
-            .collect();
-        let mut modes: Vec<Mode> = Vec::new();
-        let mut all = all;
-        all.sort_by(|a, b| b.honest.total_cmp(&a.honest));
-        for mode in all {
-            let lowest = modes
-                .first()
-                .map_or(f64::NEG_INFINITY, |first| first.honest - DEPTH * first.fit.inflation.max(1.0));
-            let is_new = modes.iter().all(|known| known.distance(&mode.fit.mode) > 4.0);
-            if is_new && mode.honest > lowest {
-                modes.push(mode);
-            }
+/// Columns as they are declared or usually are, for responses given them.
+pub(super) fn believed(likelihood: &dyn Likelihood, coordinates: Option<&Coordinates>) -> Origin {
+    let columns = likelihood.columns();
+    let count = suitable(likelihood);
+    let (rows, used) = match coordinates.filter(|coordinates| !coordinates.raws.is_empty()) {
+        Some(coordinates) => {
+            let raws = &coordinates.raws;
+            let grids: Vec<Grid> = raws.iter().map(|raw| Grid::new(raw.is_binary())).collect();
+            let belief = Belief::before(coordinates, &grids);
+            (Rows::new(&belief.rows(coordinates, columns, count), columns), width(raws))
         }
-        modes
-    }
+        None => (Rows::new(&vec![0.0; columns * count], columns), 0),
+    };
+    let has_columns = used > 0;
+    Origin::Given(Arc::new(Columns { believed: rows, others: Vec::new(), has_columns, used }))
+}
 
-    fn posterior<'a>(&'a self, whole: &'a Whole<'_>) -> Posterior<'a> {
-        Posterior { model: &*self.source.model, records: self.source.records, expects: whole }
+/// How many rows suit a model.
+fn suitable(likelihood: &dyn Likelihood) -> usize {
+    Rows::suitable(likelihood.given().map_or(1, |given| given.stand_ins()))
+}
+
+/// The modes found from some starts, the one that agrees best with the answers first.
+///
+/// Answers that disagree widen a fit. A fit far off, where all terms are clipped, is widened until it explains any answer, so
+/// heights of fits that were widened differently do not compare: modes are judged by their heights before that.
+fn search(source: &Source, answered: &[Answered], starts: &[Vec<f64>]) -> Vec<Mode> {
+    let all: Vec<Mode> = starts
+        .par_iter()
+        .filter_map(|start| {
+            let (fit, whole) = source.fit(answered, start)?;
+            let height = posterior(source, &whole).log_posterior(answered, &fit, &fit.mode);
+            let d = fit.mode.len();
+            let root = (0..d).map(|j| libm::log(fit.factor.lower()[j * d + j])).sum();
+            let reference = fit.mode.clone();
+            let prior = source.model.log_prior(&fit.mode);
+            let honest = prior - fit.inflation * (prior - height);
+            height.is_finite().then_some(Mode { fit, reference, height, honest, root })
+        })
+        .collect();
+    let mut modes: Vec<Mode> = Vec::new();
+    let mut all = all;
+    all.sort_by(|a, b| b.honest.total_cmp(&a.honest));
+    for mode in all {
+        let lowest = modes
+            .first()
+            .map_or(f64::NEG_INFINITY, |first| first.honest - DEPTH * first.fit.inflation.max(1.0));
+        let is_new = modes.iter().all(|known| known.distance(&mode.fit.mode) > 4.0);
+        if is_new && mode.honest > lowest {
+            modes.push(mode);
+        }
     }
+    modes
+}
+
+fn posterior<'a>(source: &'a Source, whole: &'a Whole<'_>) -> Posterior<'a> {
+    Posterior { model: &*source.model, records: source.records, expects: whole }
 }
 
 /// One mode of the posterior.
@@ -209,6 +294,8 @@ impl Mode {
 
 /// Answers and the modes they leave.
 struct Found {
+    /// As the answers about columns left it.
+    source: Source,
     answered: Vec<Answered>,
     modes: Vec<Mode>,
     path: Vec<Vec<f64>>,
@@ -283,17 +370,19 @@ impl WholeScores {
             theta.iter_mut().zip(&fit.mode).for_each(|(x, mode)| *x += mode);
             thetas.push(theta);
         }
-        let wholes: Vec<Whole<'_>> = found
+        let wholes: Vec<Option<Whole<'_>>> = found
             .modes
             .iter()
-            .map(|mode| Whole::new(&self.setup.source, &found.answered, &mode.reference))
+            .map(|mode| Whole::new(&found.source, &found.answered, &mode.reference))
             .collect();
         thetas
             .into_par_iter()
             .map(|theta| {
                 let nearest = found.nearest(&theta);
-                let posterior = self.setup.posterior(&wholes[nearest]);
-                let height = posterior.log_posterior(&found.answered, &found.modes[nearest].fit, &theta);
+                let height = wholes[nearest].as_ref().map_or(f64::NEG_INFINITY, |whole| {
+                    let fit = &found.modes[nearest].fit;
+                    posterior(&found.source, whole).log_posterior(&found.answered, fit, &theta)
+                });
                 Point { proposed: found.proposed(&theta), height, theta }
             })
             .collect()
@@ -330,31 +419,30 @@ impl WholeScores {
         let fit = &best.fit;
         let mut checks = vec![agreement(fit), drift(fit, &found.path), acceptance(self.judged)];
         checks.extend(conflict(fit, &*self.setup.source.model));
-        checks.extend(self.width(fit));
+        checks.extend(width_of(&found.source, fit));
         let count = found.modes.len() as f64;
         checks.push(Check::passed("modes", count, format!("draws were taken round {count} modes")));
         checks
     }
+}
 
-    /// Reported widths over those without privacy, by the information at the mode.
-    fn width(&self, fit: &Fit) -> Option<Check> {
-        let (source, d) = (&self.setup.source, fit.mode.len());
-        let (mut matrix, mut prior) = (vec![0.0; d * d], vec![0.0; d * d]);
-        source.model.fisher(&fit.mode, &mut matrix).then_some(())?;
-        source.model.prior_precision(&fit.mode, &mut prior);
-        matrix.iter_mut().zip(&prior).for_each(|(entry, prior)| *entry = source.records * *entry + prior);
-        let own = barkeep_num::linear::Cholesky::new(&matrix, d)?.inverse();
-        let mut ratios: Vec<f64> =
-            (0..d).map(|j| (covariance_at(fit.factor.lower(), d, j) / own[j * d + j]).sqrt()).collect();
-        ratios.sort_by(f64::total_cmp);
-        let ratio = ratios[ratios.len() / 2];
-        let words = format!("intervals are about {ratio:.1} times as wide as without privacy");
-        Some(if ratio > WIDE {
-            Check::found("width", Grade::Wide, ratio, words, "raise epsilon or use more records")
-        } else {
-            Check::passed("width", ratio, words)
-        })
-    }
+/// Reported widths over those without privacy, by the information at the mode.
+fn width_of(source: &Source, fit: &Fit) -> Option<Check> {
+    let d = fit.mode.len();
+    let (mut matrix, mut prior) = (source.information(&fit.mode)?, vec![0.0; d * d]);
+    source.model.prior_precision(&fit.mode, &mut prior);
+    matrix.iter_mut().zip(&prior).for_each(|(entry, prior)| *entry = source.records * *entry + prior);
+    let own = barkeep_num::linear::Cholesky::new(&matrix, d)?.inverse();
+    let mut ratios: Vec<f64> =
+        (0..d).map(|j| (covariance_at(fit.factor.lower(), d, j) / own[j * d + j]).sqrt()).collect();
+    ratios.sort_by(f64::total_cmp);
+    let ratio = ratios[ratios.len() / 2];
+    let words = format!("intervals are about {ratio:.1} times as wide as without privacy");
+    Some(if ratio > WIDE {
+        Check::found("width", Grade::Wide, ratio, words, "raise epsilon or use more records")
+    } else {
+        Check::passed("width", ratio, words)
+    })
 }
 
 impl Kernel for WholeScores {
@@ -365,7 +453,7 @@ impl Kernel for WholeScores {
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         if self.found.is_none() {
-            self.found = Some(self.setup.score(ask)?);
+            self.found = Some(self.setup.score(ask, rng)?);
             for _ in 0..FORGOTTEN {
                 self.advance(rng);
             }

@@ -1,0 +1,144 @@
+//! Holds made-up responses to the laws they stand for.
+
+use super::*;
+use crate::{Centring, Likelihood, Model};
+use barkeep_data::{Column, Schema};
+
+/// One text for each law that can be centred, with its columns and θ.
+fn texts() -> Vec<(TextModel, Vec<f64>)> {
+    let real = |name: &str, low: f64, high: f64| Column::real(name, low, high, 0.5 * (low + high)).unwrap();
+    let count = |high: f64| Column::integer("y", 0.0, high, 0.0).unwrap();
+    let level = |name: &str| Column::category(name, ["a", "b", "c"].map(String::from).to_vec(), "a").unwrap();
+    let x = || real("x", -1.0, 1.0);
+    let any = || real("y", -1e4, 1e4);
+    let above = || real("y", 1e-9, 1e6);
+    let of = |response: Column, law: &str, parameters: &str, theta: &[f64]| {
+        let text = format!("parameters\n{parameters}record\n y ~ {law}\n");
+        let schema = Schema::new(vec![response, x()]).unwrap();
+        (TextModel::new(&text, &schema).unwrap(), theta.to_vec())
+    };
+    let two = " a ~ normal(0, 1)\n s > 0 ~ half_normal(1)\n";
+    let bool = || Column::boolean("y", false).unwrap();
+    vec![
+        of(any(), "normal(a + x, s)", two, &[0.3, 0.2]),
+        of(any(), "student_t(4, a + x, s)", two, &[0.3, 0.2]),
+        of(any(), "cauchy(a + x, s)", two, &[0.3, 0.2]),
+        of(any(), "logistic(a + x, s)", two, &[0.3, 0.2]),
+        of(any(), "laplace(a + x, s)", two, &[0.3, 0.2]),
+        of(above(), "lognormal(a + x, s)", two, &[0.3, 0.2]),
+        of(above(), "exponential(exp(a + x))", two, &[0.3, 0.2]),
+        of(above(), "gamma(s, exp(a + x))", two, &[0.3, 0.2]),
+        of(above(), "weibull(s, exp(a + x))", two, &[0.3, 0.2]),
+        of(real("y", 1e-9, 1.0 - 1e-9), "beta(s, exp(a + x))", two, &[0.3, 0.2]),
+        of(bool(), "bernoulli_logit(a + s * x)", two, &[0.3, 0.2]),
+        of(count(40.0), "poisson_log(a + s * x)", two, &[0.3, 0.2]),
+        of(count(4000.0), "poisson_log(6 + a + s * x)", two, &[0.3, 0.2]),
+        of(count(400.0), "neg_binomial(exp(a + x), s)", two, &[0.3, 0.2]),
+        of(count(20.0), "binomial_logit(20, a + s * x)", two, &[0.3, 0.2]),
+        of(count(20.0), "beta_binomial(20, s, exp(a + x))", two, &[0.3, 0.2]),
+        of(level("y"), "categorical_logit(0, a, s * x)", two, &[0.3, 0.2]),
+        of(level("y"), "ordered_logistic(x, cut)", " ordered cut[2] ~ normal(0, 2)\n", &[-0.5, 0.3]),
+        of(count(40.0), "mixture(inv_logit(a), point(0), poisson_log(s * x))", two, &[0.3, 0.2]),
+        of(any(), "mixture(0.4, normal(a, 1), normal(a + 3, s))", two, &[0.3, 0.2]),
+    ]
+}
+
+fn rows(model: &TextModel, count: usize) -> Vec<f64> {
+    let columns = Likelihood::columns(model);
+    let mut values = vec![0.0; columns * count];
+    let covariate = columns - 1;
+    if model.columns[covariate].name() == "x" {
+        (0..count).for_each(|i| values[covariate * count + i] = -0.9 + 1.8 * i as f64 / count as f64);
+    }
+    values
+}
+
+/// Weights add up to 1 for every record, and over shifts the expected score is 0: the score identity.
+#[test]
+fn stand_ins_have_the_moments_of_their_law() {
+    for (model, theta) in texts() {
+        let (count, d) = (16, theta.len());
+        let values = rows(&model, count);
+        let given = Likelihood::given(&model).unwrap();
+        let shifts: Vec<f64> = (0..count * given.shifts()).map(|k| share(k, 3)).collect();
+        let mut out = StandIns::default();
+        let mut scratch = Scratch::default();
+        given.make_up(Block::over(&values, count, count), &theta, Some(&shifts), &mut out, &mut scratch);
+        let all = count * given.stand_ins();
+        let mut scores = vec![0.0; d * all];
+        model.gradient(Block::over(&out.values, all, all), &theta, &mut scores, &mut scratch);
+        let name = model.responses[0].law.names().join(" ");
+        let each = given.stand_ins();
+        for weights in out.weights.chunks_exact(each) {
+            assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{name}");
+        }
+        for lane in scores.chunks_exact(all) {
+            // Nodes without weight may be anywhere.
+            let of = |power: i32| -> f64 {
+                let counted = out.weights.iter().zip(lane).filter(|(weight, _)| **weight > 0.0);
+                counted.map(|(weight, score)| weight * score.powi(power)).sum::<f64>() / count as f64
+            };
+            let (mean, square) = (of(1), of(2));
+            assert!(mean.abs() < 0.01 * square.sqrt() + 1e-9, "{name}: {mean} {square}");
+        }
+    }
+}
+
+/// A centre is the mean of clipped scores of records that are drawn from the law.
+#[test]
+fn centres_are_means_of_clipped_scores() {
+    const DRAWS: usize = 40_000;
+    for (model, theta) in texts() {
+        let d = theta.len();
+        let whitening: Vec<f64> = (0..d * d).map(|k| if k % (d + 1) == 0 { 1.0 } else { 0.1 }).collect();
+        let clip = 0.8;
+        let centring = Centring { theta: &theta, whitening: &whitening, clip };
+        let row = rows(&model, 1);
+        let (mut centre, mut scratch) = (vec![0.0; d], Scratch::default());
+        let given = Likelihood::given(&model).unwrap();
+        centring.write((&model, given), Block::over(&row, 1, 1), &mut centre, &mut scratch);
+        let mut state = 1_u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        };
+        let mut mean = vec![0.0; d];
+        for _ in 0..DRAWS {
+            let (mut drawn, mut score) = (row.clone(), vec![0.0; d]);
+            model.respond(&theta, &mut uniform, &mut drawn);
+            model.gradient(Block::over(&drawn, 1, 1), &theta, &mut score, &mut scratch);
+            let u: Vec<f64> = whitening
+                .chunks_exact(d)
+                .map(|row| row.iter().zip(&score).map(|(w, s)| w * s).sum())
+                .collect();
+            let length = u.iter().map(|x| x * x).sum::<f64>().sqrt();
+            mean.iter_mut().zip(u).for_each(|(m, x)| *m += x * (clip / length).min(1.0) / DRAWS as f64);
+        }
+        let name = model.responses[0].law.names().join(" ");
+        for (found, drawn) in centre.iter().zip(&mean) {
+            // Five standard errors, and what nodes lack at the clip's kink.
+            assert!(
+                (found - drawn).abs() < 5.0 * clip / (DRAWS as f64).sqrt() + 0.02,
+                "{name}: {centre:?} {mean:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_was_not_seen_as_it_is_has_no_expected_score() {
+    let schema =
+        Schema::new(vec![Column::real("y", 0.1, 9.0, 1.0).unwrap(), Column::boolean("seen", false).unwrap()])
+            .unwrap();
+    for record in [
+        "y | censored(not seen) ~ weibull(exp(a), 1)",
+        "y | censored ~ weibull(exp(a), 1)",
+        "y | truncated ~ weibull(exp(a), 1)",
+        "y ~ uniform(0, exp(a))",
+        "log_density = -a * y",
+    ] {
+        let text = format!("parameters\n a ~ normal(0, 1)\nrecord\n {record}\n");
+        let model = TextModel::new(&text, &schema).unwrap();
+        assert!(Likelihood::given(&model).is_err(), "{record}");
+    }
+}
