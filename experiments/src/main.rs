@@ -24,6 +24,7 @@ mod store;
 mod thesis;
 
 use accuracy::coverage::Coverage;
+use accuracy::promise::Promise;
 use accuracy::real_data::RealData;
 use clap::Parser;
 use crossing::Crossing;
@@ -67,6 +68,7 @@ const EXPERIMENTS: &[&dyn Experiment] = &[
     &Aware,
     &Coverage,
     &RealData,
+    &Promise,
     &Crossing,
 ];
 

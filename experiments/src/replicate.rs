@@ -44,13 +44,18 @@ pub(crate) fn table(names: &[String], columns: &[Vec<f64>]) -> Result<SharedTabl
 
 /// Plans a spec with another ε, if it has one at all.
 pub(crate) fn plan(spec: &str, epsilon: f64) -> Result<Plan, String> {
+    plan_in(Path::new(""), spec, epsilon)
+}
+
+/// The same for records that lie in a folder.
+pub(crate) fn plan_in(folder: &Path, spec: &str, epsilon: f64) -> Result<Plan, String> {
     let mut spec: toml::Table = spec.parse().map_err(|_| "a spec that is not TOML".to_owned())?;
     if let Some(toml::Value::Table(privacy)) = spec.get_mut("privacy")
         && !privacy.contains_key("private")
     {
         privacy.insert("epsilon".to_owned(), epsilon.into());
     }
-    let spec = Spec::parse(&spec.to_string(), Path::new("")).map_err(|error| error.to_string())?;
+    let spec = Spec::parse(&spec.to_string(), folder).map_err(|error| error.to_string())?;
     Plan::new(spec).map_err(|error| error.to_string())
 }
 

@@ -21,6 +21,7 @@ fn every_figure_of_the_papers_has_a_name() {
             "frontier",
             "coverage",
             "real-data",
+            "promise",
             "crossing",
             "mixture",
         ])

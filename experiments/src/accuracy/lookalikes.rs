@@ -12,6 +12,8 @@ pub(crate) struct LookAlike {
     pub(crate) text: &'static str,
     /// One record, in the order of the file's columns.
     pub(crate) record: fn(&mut PublicRng) -> Vec<f64>,
+    /// The values that the model draws responses with, whatever the record says; `None` where the record has its own.
+    pub(crate) truth: Option<&'static [f64]>,
 }
 
 /// All of them.
@@ -20,31 +22,35 @@ pub(crate) const ALL: [LookAlike; 4] = [
         name: "wages: gaussian, long right tail, two factors",
         text: include_str!("../../specs/accuracy/wages.toml"),
         record: wage,
+        truth: None,
     },
     LookAlike {
         name: "visits: poisson, counts spread three times as far",
         text: include_str!("../../specs/accuracy/visits.toml"),
         record: visit,
+        truth: None,
     },
     LookAlike {
         name: "defaults: logistic, rare level, skewed column",
         text: include_str!("../../specs/accuracy/defaults.toml"),
         record: default,
+        truth: None,
     },
     LookAlike {
         name: "prices: gamma, a curve fitted by a line",
         text: include_str!("../../specs/accuracy/prices.toml"),
         record: price,
+        truth: None,
     },
 ];
 
 /// Exp(1).
-fn exponential(rng: &mut PublicRng) -> f64 {
+pub(super) fn exponential(rng: &mut PublicRng) -> f64 {
     -rng.open_uniform().ln()
 }
 
 /// The place of a level, given cumulative shares.
-fn level(rng: &mut PublicRng, shares: &[f64]) -> f64 {
+pub(super) fn level(rng: &mut PublicRng, shares: &[f64]) -> f64 {
     let u = rng.open_uniform();
     shares.iter().filter(|share| u > **share).count() as f64
 }
@@ -102,20 +108,28 @@ impl LookAlike {
         let view = plan.view();
         let columns = view.source().columns();
         let mut builder = TableBuilder::viewed(view.clone(), plan.spec().count()).map_err(fail)?;
+        let (low, high) = columns[0].range();
         let (mut rng, mut seen) = (PublicRng::new(seed, 0), Seen::new(model.columns()));
         for _ in 0..plan.spec().count().declared() {
-            let cells = (self.record)(&mut rng);
-            builder.push_row(&cells).map_err(fail)?;
+            let mut cells = (self.record)(&mut rng);
             let feature = |feature: &barkeep::data::Feature| -> f64 {
                 let factors = feature.factors.iter();
                 factors.map(|factor| factor.at(&columns[factor.column], cells[factor.column])).product()
             };
-            seen.push(&view.features()[..model.columns()].iter().map(feature).collect::<Vec<f64>>());
+            let mut row: Vec<f64> = view.features()[..model.columns()].iter().map(feature).collect();
+            if let Some(truth) = self.truth {
+                // The response is the first column, in its own unit.
+                model.respond(truth, &mut || rng.open_uniform(), &mut row);
+                row[0] = row[0].clamp(low, high);
+                cells[0] = row[0];
+            }
+            builder.push_row(&cells).map_err(fail)?;
+            seen.push(&row);
         }
         let table = SharedTable::from(builder.finish().map_err(fail)?);
-        let mut start = vec![0.0; model.parameter_names().len()];
+        let mut start = self.truth.map_or_else(|| vec![0.0; model.parameter_names().len()], <[f64]>::to_vec);
         if let Some(first) = start.first_mut() {
-            *first = if self.name.starts_with("prices") { 8.0 } else { 0.0 };
+            *first = if self.name.starts_with("prices") { 8.0 } else { *first };
         }
         Ok((table, seen.posterior(plan, &start)?))
     }

@@ -65,6 +65,11 @@ impl Named {
         )
     }
 
+    pub(super) fn plan(&self) -> Result<Plan, String> {
+        let spec = Spec::parse(&self.spec(), Path::new("")).map_err(|error| error.to_string())?;
+        Plan::new(spec).map_err(|error| error.to_string())
+    }
+
     /// Records, for the curator and for the posterior without privacy.
     fn records(&self, plan: &Plan, rng: &mut PublicRng) -> Result<(SharedTable, Posterior), String> {
         let model = &**plan.spec().model();
@@ -93,8 +98,7 @@ impl Named {
     }
 
     pub(super) fn compute(&self, cell: u64, runs: u64) -> Result<Values, String> {
-        let spec = Spec::parse(&self.spec(), Path::new("")).map_err(|error| error.to_string())?;
-        let plan = Plan::new(spec).map_err(|error| error.to_string())?;
+        let plan = self.plan()?;
         let mut scores = Vec::new();
         for run in cell * RUNS..cell * RUNS + runs {
             let (table, posterior) = self.records(&plan, &mut PublicRng::new(2027, run))?;

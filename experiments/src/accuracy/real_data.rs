@@ -4,9 +4,9 @@ use super::laplace::Posterior;
 use super::lookalikes::{ALL, LookAlike};
 use super::score::{Pooled, Score, kept, score};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values};
-use crate::replicate::plan;
+use crate::replicate::{plan, plan_in};
+use barkeep::Plan;
 use barkeep::curator::insecure::SharedTable;
-use barkeep::{Plan, Spec};
 use barkeep_plot::{Axis, Figure, Mark, Panel, Style};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -63,24 +63,25 @@ struct Problem {
 }
 
 impl Problem {
+    fn plan(&self, epsilon: f64) -> Result<Plan, String> {
+        match &self.source {
+            Source::Simulated(look_alike) => plan(look_alike.text, epsilon),
+            Source::File { text, folder, .. } => plan_in(folder, text, epsilon),
+        }
+    }
+
     fn compute(&self, epsilon: f64, runs: u64) -> Result<Values, String> {
         let fail = |error: &dyn std::fmt::Display| error.to_string();
         let mut scores: Vec<Score> = Vec::new();
+        let plan = self.plan(epsilon)?;
         match &self.source {
             Source::Simulated(look_alike) => {
-                let plan = plan(look_alike.text, epsilon)?;
                 for run in 0..runs {
                     let (table, posterior) = look_alike.records(&plan, 77 + run)?;
                     scores.push(score(&plan, &table, &posterior, None, 500 + run)?);
                 }
             }
-            Source::File { text, folder, reference } => {
-                let mut spec: toml::Table = text.parse().map_err(|_| format!("{} is not TOML", self.name))?;
-                if let Some(toml::Value::Table(privacy)) = spec.get_mut("privacy") {
-                    privacy.insert("epsilon".to_owned(), epsilon.into());
-                }
-                let spec = Spec::parse(&spec.to_string(), folder).map_err(|error| fail(&error))?;
-                let plan = Plan::new(spec).map_err(|error| fail(&error))?;
+            Source::File { reference, .. } => {
                 let reference: Reference = serde_json::from_str(reference)
                     .map_err(|_| format!("{} has a reference that is not one", self.name))?;
                 let posterior = reference.posterior(&plan)?;
@@ -183,13 +184,14 @@ impl Experiment for RealData {
                     continue;
                 }
                 known += 1;
-                honest += usize::from((0.5..=2.0).contains(&pooled.promise()));
+                let promise = pooled.promise(&problem.plan(epsilon)?);
+                honest += usize::from((0.5..=2.0).contains(&promise));
                 points.push((pooled.run().min(8.0), pooled.cover()));
                 comparison.rows.push(Row::new(
                     format!("{key}, {} runs", pooled.len()),
                     None,
                     Some(format!("{:.2} / {:.2} / {:.2}", pooled.run(), pooled.width(), pooled.cover())),
-                    Some(format!("{:.2}; {}; {:.1} s", pooled.promise(), pooled.grades(), pooled.seconds())),
+                    Some(format!("{promise:.2}; {}; {:.1} s", pooled.grades(), pooled.seconds())),
                 ));
                 every.add(&pooled);
             }

@@ -23,8 +23,6 @@ pub(crate) struct Score {
     pub(crate) width: f64,
     /// 0 trustworthy, 1 wide, 2 not to be trusted.
     pub(crate) grade: f64,
-    /// What the plan expected of the error.
-    pub(crate) promise: f64,
     /// Seconds of the run.
     pub(crate) seconds: f64,
     /// For each parameter the share of draws below its true value.
@@ -81,7 +79,6 @@ pub(crate) fn score(
             Grade::Wide => 1.0,
             Grade::NotToBeTrusted => 2.0,
         },
-        promise: plan.expected().map_or(f64::NAN, |expected| expected.error),
         seconds,
         ranks,
     })
@@ -97,7 +94,6 @@ pub(crate) fn kept(scores: &[Score]) -> Values {
         ("truth", of(|score| score.truth)),
         ("width", of(|score| score.width)),
         ("grade", of(|score| score.grade)),
-        ("promise", of(|score| score.promise)),
         ("seconds", of(|score| score.seconds)),
         ("ranks", scores.iter().flat_map(|score| score.ranks.clone()).collect()),
     ])
@@ -112,9 +108,13 @@ pub(crate) struct Pooled {
     truth: Vec<f64>,
     width: Vec<f64>,
     grade: Vec<f64>,
-    promise: Vec<f64>,
     seconds: Vec<f64>,
     pub(crate) ranks: Vec<f64>,
+}
+
+/// What a plan expects of the error.
+pub(crate) fn promised(plan: &Plan) -> f64 {
+    plan.expected().map_or(f64::NAN, |expected| expected.error)
 }
 
 fn mean(numbers: &[f64]) -> f64 {
@@ -130,14 +130,13 @@ impl Pooled {
     pub(crate) fn of(cells: &Cells, keys: impl Iterator<Item = String>) -> Self {
         let mut all = Self::default();
         for key in keys {
-            let named: [(&str, &mut Vec<f64>); 9] = [
+            let named: [(&str, &mut Vec<f64>); 8] = [
                 ("rms", &mut all.rms),
                 ("own", &mut all.own),
                 ("cover", &mut all.cover),
                 ("truth", &mut all.truth),
                 ("width", &mut all.width),
                 ("grade", &mut all.grade),
-                ("promise", &mut all.promise),
                 ("seconds", &mut all.seconds),
                 ("ranks", &mut all.ranks),
             ];
@@ -180,9 +179,9 @@ impl Pooled {
         median(&self.width)
     }
 
-    /// Error over what the plan expected of it.
-    pub(crate) fn promise(&self) -> f64 {
-        self.rms() / median(&self.promise)
+    /// Error over what a plan, made now, expects of it.
+    pub(crate) fn promise(&self, plan: &Plan) -> f64 {
+        self.rms() / promised(plan)
     }
 
     pub(crate) fn seconds(&self) -> f64 {

@@ -37,13 +37,13 @@ pub(super) fn choose(
         .filter(|(_, cost)| cost.is_finite())
         .collect();
     let least = costs.iter().map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
-    let most = limit(least);
+    let most = limit(least, bias);
     costs.iter().rev().find(|(_, cost)| *cost <= most).map(|(narrow, _)| *narrow)
 }
 
 /// What a clip may cost where the best costs `least`.
-pub(super) fn limit(least: f64) -> f64 {
-    (1.25 * least).min(1.0 + 2.0 * (least - 1.0) + 0.02).max(least)
+pub(super) fn limit(least: f64, bias: &Bias) -> f64 {
+    (bias.slack() * least).min(1.0 + 2.0 * (least - 1.0) + 0.02).max(least)
 }
 
 /// Clips that are tried, and the mean variance each leaves, in units of the posterior's without privacy.
@@ -114,12 +114,18 @@ fn variance(
         }
         spread[j * size + j] += added;
     }
-    // The slope's matrix is symmetric and about the identity.
+    // The slope's matrix is symmetric and about the identity. A direction that no made-up record informs about, such as a level
+    // that none of them has, is the prior's whatever the clip: it is left out.
     let spectrum = Spectrum::new(&slope, size)?;
-    if spectrum.range().0 <= 1e-9 {
-        return None;
-    }
-    let inverse = spectrum.map(|value| 1.0 / value);
+    let least = 1e-9 * spectrum.range().1;
+    let informed = |value: f64| value > least && value > 0.0;
+    let inverse = spectrum.map(|value| if informed(value) { 1.0 / value } else { 0.0 });
+    let directions = spectrum.map(|value| f64::from(u8::from(informed(value))));
     let sandwich = product(&product(&inverse, &spread, size), &transpose(&inverse, size), size);
-    Some(sandwich.iter().step_by(size + 1).sum::<f64>() / size as f64)
+    let sum = |matrix: &[f64]| matrix.iter().step_by(size + 1).sum::<f64>();
+    let count = sum(&directions);
+    (count > 0.5).then(|| sum(&sandwich) / count)
 }
+
+#[cfg(test)]
+mod tests;

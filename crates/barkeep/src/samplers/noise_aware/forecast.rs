@@ -69,7 +69,7 @@ impl Setup {
             let variances = variances(regression, &round, block, &set, scene.top, noise);
             let cost = |of: &dyn Fn(&(f64, f64)) -> f64| {
                 let least = variances.iter().map(of).fold(f64::INFINITY, f64::min);
-                least.is_finite().then(|| size * limit(least))
+                least.is_finite().then(|| size * limit(least, bias))
             };
             clean += cost(&|(_, variance)| *variance)?;
             astray += cost(&|(narrow, variance)| variance + bias.at(*narrow).powi(2))?;

@@ -83,6 +83,14 @@ impl Bias {
         Self { logs: Some(squares.map(|square| 0.5 * libm::log((square * records).max(1e-18)))) }
     }
 
+    /// What a clip that is wider than the best may cost, as a multiple of the best one's variance. A wide clip moves means less
+    /// where records stray from the family, but it takes more noise. Where scores are bounded no response strays: there 1.25
+    /// made errors larger, on logistic records that follow the model by 4 % (ε = 3) to 18 % (20 coefficients), and bought
+    /// no coverage. On counts that are overdispersed 1.15 cost a tenth of the coverage.
+    pub(super) fn slack(&self) -> f64 {
+        if self.logs.is_some() { 1.25 } else { 1.15 }
+    }
+
     /// At a clip per root of the block's size: log-linear between edges, with the first slope below them.
     pub(super) fn at(&self, narrow: f64) -> f64 {
         let Some(logs) = &self.logs else { return 0.0 };
