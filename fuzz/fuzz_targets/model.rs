@@ -3,7 +3,7 @@
 #![no_main]
 
 use barkeep::data::{Block, Column, Schema};
-use barkeep::model::{Likelihood, Model, Scratch, TextModel};
+use barkeep::model::{Centring, Likelihood, Model, Scratch, TextModel};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -27,4 +27,9 @@ fuzz_target!(|text: &str| {
     model.log_ratio(block, &theta, &theta, &mut out[..1], &mut scratch);
     let _ = (model.lipschitz(&schema), model.log_ratio_range(&schema, &theta, &theta));
     let _ = (model.fisher(&theta, &mut out), model.quantities(&theta));
+    if let Ok(given) = model.given() {
+        let centring = Centring { theta: &theta, whitening: &out, clip: 1.0 };
+        let mut centres = vec![0.0; d];
+        centring.write((&model, given), block, &mut centres, &mut scratch);
+    }
 });

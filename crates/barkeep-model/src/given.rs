@@ -70,6 +70,9 @@ impl Centring<'_> {
         scratch: &mut Scratch,
     ) {
         let (d, each, records) = (self.theta.len(), given.stand_ins(), block.len());
+        if d == 0 {
+            return;
+        }
         let mut made_up = StandIns::default();
         let (mut scores, mut whitened) = (Vec::new(), vec![0.0; d]);
         for (part, tile) in block.tiles(Self::AT_ONCE).enumerate() {

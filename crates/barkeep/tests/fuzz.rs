@@ -7,7 +7,7 @@
 use barkeep::curator::Table;
 use barkeep::data::{Block, Column, Count, CsvOptions, Schema, View};
 use barkeep::formula::{Formula, Layout};
-use barkeep::model::{Likelihood, Model, Scratch, TextModel};
+use barkeep::model::{Centring, Likelihood, Model, Scratch, TextModel};
 use barkeep::{Certificate, Plan, Spec};
 use proptest::prelude::*;
 use std::path::Path;
@@ -169,6 +169,11 @@ fn read_model(text: &str) -> Result<(), String> {
     model.log_ratio(block, &theta, &theta, &mut out[..1], scratch);
     let _ = (model.lipschitz(&schema), model.log_ratio_range(&schema, &theta, &theta));
     let _ = (model.fisher(&theta, &mut matrix), model.quantities(&theta));
+    if let Ok(given) = model.given() {
+        let centring = Centring { theta: &theta, whitening: &matrix, clip: 1.0 };
+        centring.write((&model, given), block, &mut out, scratch);
+        model.prior_precision(&theta, &mut matrix);
+    }
     Ok(())
 }
 

@@ -73,6 +73,8 @@ const SINGULAR: f64 = 1e-10;
 const CONSTANT: f64 = 1e-6;
 /// How far the information is looked at around a position, in whitened units.
 const PROBE: f64 = 2.0;
+/// More parameters than this have one frame for all positions unless a spec asks for others: each costs as many roots.
+const MOST_LOCAL: usize = 64;
 /// Along how many columns two roots are compared.
 const PROBED: usize = 4;
 /// Step of a central difference, in whitened units: its error is about the square of it, rounding 1e-12.
@@ -225,6 +227,7 @@ impl Metric {
         let symmetric = Self { floor: low <= SINGULAR * high, ..known };
         let triangular = Self { root: Root::Triangular, ..symmetric };
         let factor = symmetric.factor(model, theta)?;
+        let local = local.or((theta.len() > MOST_LOCAL).then_some(false));
         if !local.unwrap_or_else(|| !symmetric.is_constant(model, theta, &factor)) {
             return Some((triangular.factor(model, theta)?, None));
         }
