@@ -8,10 +8,19 @@ use barkeep_num::vector::{dispatch, scalar};
 
 use super::graph::place;
 use super::op::{self, Binary, Unary, binary, unary};
-use super::program::{Code, Line, Operand, Place, Program};
+use super::program::{Code, Line, Operand, Place, Program, Step};
 
-/// The records of one instruction: a register of two kibibytes, so that a dozen of them stay in the first cache.
-pub(crate) const LANE: usize = 256;
+/// The most records of one instruction, the length of a register.
+pub(crate) const LANE: usize = 512;
+
+/// The records of one instruction over so many columns: many, since each instruction has its price, but so few that columns which
+/// are read twice stay in the first cache.
+fn lane(columns: usize) -> usize {
+    match columns {
+        0..=4 => LANE,
+        5.. => LANE / 2,
+    }
+}
 
 /// One register.
 ///
@@ -53,7 +62,7 @@ impl Program {
         }
         let length = block.len();
         let mut start = 0;
-        for tile in block.tiles(LANE) {
+        for tile in block.tiles(lane(self.columns)) {
             self.run_tile(tile, (start, length), out, workspace);
             start += tile.len();
         }
@@ -81,10 +90,21 @@ impl Program {
     ) {
         let length = tile.len();
         let Workspace { registers, uniforms, .. } = workspace;
-        for step in &self.steps {
+        let mut steps = self.steps.iter().enumerate();
+        while let Some((place, step)) = steps.next() {
             #[cfg(test)]
             {
                 workspace.executed += 1;
+            }
+            if let Some(second) = self.steps.get(place + 1).filter(|_| self.pairs.get(place) == Some(&true))
+                && pair(step, second, tile, registers, uniforms)
+            {
+                #[cfg(test)]
+                {
+                    workspace.executed += 1;
+                }
+                steps.next();
+                continue;
             }
             match step.out {
                 Place::Register(register) => {
@@ -233,6 +253,78 @@ fn execute(
     }
 }
 
+/// Computes two sums over the same columns, each read once: the bits of one after the other. False where they are none.
+fn pair(
+    first: &Step,
+    second: &Step,
+    tile: Block<'_>,
+    registers: &mut [Option<Box<Register>>],
+    uniforms: &[f64],
+) -> bool {
+    let (Place::Register(one), Place::Register(two)) = (first.out, second.out) else { return false };
+    let (Code::Dot(p, terms), Code::Dot(q, others)) = (&first.code, &second.code) else { return false };
+    let is_there = |register: u32| matches!(registers.get(register as usize), Some(Some(_)));
+    if one == two || !is_there(one) || !is_there(two) {
+        return false;
+    }
+    let (Some(mut left), Some(mut right)) = (registers[one as usize].take(), registers[two as usize].take())
+    else {
+        return false;
+    };
+    let length = tile.len();
+    let (out, other) = (&mut left.0[..length], &mut right.0[..length]);
+    out.fill(uniforms[*p as usize]);
+    other.fill(uniforms[*q as usize]);
+    for (terms, others) in terms.chunks(FUSED).zip(others.chunks(FUSED)) {
+        let (mut columns, mut weights) = ([&[][..]; FUSED], [[0.0; FUSED]; 2]);
+        for (k, ((slot, operand), (other, _))) in terms.iter().zip(others).enumerate() {
+            weights[0][k] = uniforms[*slot as usize];
+            weights[1][k] = uniforms[*other as usize];
+            if let Operand::Column(index) = operand {
+                columns[k] = tile.column(*index as usize);
+            }
+        }
+        match terms.len() {
+            1 => add_both::<1>(&columns, &weights, out, other),
+            2 => add_both::<2>(&columns, &weights, out, other),
+            3 => add_both::<3>(&columns, &weights, out, other),
+            _ => add_both::<4>(&columns, &weights, out, other),
+        }
+    }
+    registers[one as usize] = Some(left);
+    registers[two as usize] = Some(right);
+    true
+}
+
+#[inline(always)]
+fn add_both<const K: usize>(
+    columns: &[&[f64]; FUSED],
+    weights: &[[f64; FUSED]; 2],
+    out: &mut [f64],
+    other: &mut [f64],
+) {
+    let columns: [&[f64]; K] = std::array::from_fn(|k| columns[k]);
+    let [p, q]: [[f64; K]; 2] = weights.map(|weights| std::array::from_fn(|k| weights[k]));
+    dispatch(
+        #[inline(always)]
+        || {
+            let length =
+                columns.iter().fold(out.len().min(other.len()), |length, column| length.min(column.len()));
+            let (out, other, columns) =
+                (&mut out[..length], &mut other[..length], columns.map(|column| &column[..length]));
+            for i in 0..length {
+                let (mut one, mut two) = (out[i], other[i]);
+                for k in 0..K {
+                    let x = columns[k][i];
+                    one = p[k].mul_add(x, one);
+                    two = q[k].mul_add(x, two);
+                }
+                (out[i], other[i]) = (one, two);
+            }
+        },
+    );
+}
+
 /// The number of terms that one pass adds up.
 const FUSED: usize = 4;
 
@@ -253,17 +345,23 @@ fn dot<'a>(
             Source::All(_) => &[],
         };
     }
-    let ([a, b, c, d], [p, q, r, s]) = (columns, weights);
     match terms.len() {
-        1 => add([a], [p], start, out),
-        2 => add([a, b], [p, q], start, out),
-        3 => add([a, b, c], [p, q, r], start, out),
-        _ => add([a, b, c, d], [p, q, r, s], start, out),
+        1 => add::<1>(&columns, &weights, start, out),
+        2 => add::<2>(&columns, &weights, start, out),
+        3 => add::<3>(&columns, &weights, start, out),
+        _ => add::<4>(&columns, &weights, start, out),
     }
 }
 
 #[inline(always)]
-fn add<const K: usize>(columns: [&[f64]; K], weights: [f64; K], start: Option<f64>, out: &mut [f64]) {
+fn add<const K: usize>(
+    columns: &[&[f64]; FUSED],
+    weights: &[f64; FUSED],
+    start: Option<f64>,
+    out: &mut [f64],
+) {
+    let (columns, weights): ([&[f64]; K], [f64; K]) =
+        (std::array::from_fn(|k| columns[k]), std::array::from_fn(|k| weights[k]));
     #[inline(always)]
     fn pass<const K: usize>(
         columns: [&[f64]; K],

@@ -94,6 +94,10 @@ pub(crate) struct Program {
     pub(crate) uniforms: Vec<UniformStep>,
     pub(crate) steps: Vec<Step>,
     pub(crate) registers: usize,
+    /// How many columns it reads.
+    pub(crate) columns: usize,
+    /// Whether a step is a sum over the same columns as the step after it.
+    pub(crate) pairs: Vec<bool>,
     /// The slots of the roots that depend on θ alone, in the order of the roots; a root of the record has none.
     pub(crate) roots: Vec<Option<u32>>,
 }
@@ -110,7 +114,13 @@ impl Program {
         let Lowering { uniforms, mut steps, slots, .. } = lowering;
         let registers = assign(&mut steps);
         let roots = roots.iter().map(|root| slots.get(root).copied()).collect();
-        Self { identity: NEXT.fetch_add(1, Ordering::Relaxed), uniforms, steps, registers, roots }
+        let mut columns: Vec<u32> = steps.iter_mut().flat_map(|step| step.code.columns()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let columns = columns.len();
+        let pairs = steps.windows(2).map(|two| is_pair(&two[0], &two[1])).collect();
+        let identity = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { identity, uniforms, steps, registers, columns, pairs, roots }
     }
 
     /// Evaluates the uniforms at θ, one slot after another.
@@ -141,18 +151,33 @@ impl Program {
 }
 
 impl Code {
-    /// The registers it reads.
-    pub(crate) fn registers(&mut self) -> Vec<&mut u32> {
-        let operands: Vec<&mut Operand> = match self {
+    fn operands(&mut self) -> Vec<&mut Operand> {
+        match self {
             Self::Fill(_) => Vec::new(),
             Self::Dot(_, terms) => terms.iter_mut().map(|(_, operand)| operand).collect(),
             Self::Product(lines) => lines.iter_mut().map(|line| &mut line.operand).collect(),
             Self::Unary(_, a) | Self::Gather(a, ..) => vec![a],
             Self::Binary(_, a, b) => vec![a, b],
             Self::Select(c, a, b) => vec![c, a, b],
-        };
+        }
+    }
+
+    /// The columns it reads.
+    fn columns(&mut self) -> Vec<u32> {
+        let mut columns = Vec::new();
+        for operand in self.operands() {
+            match operand {
+                Operand::Column(column) => columns.push(*column),
+                Operand::Register(_) | Operand::Uniform(_) => {}
+            }
+        }
+        columns
+    }
+
+    /// The registers it reads.
+    pub(crate) fn registers(&mut self) -> Vec<&mut u32> {
         let mut registers = Vec::new();
-        for operand in operands {
+        for operand in self.operands() {
             match operand {
                 Operand::Register(register) => registers.push(register),
                 Operand::Column(_) | Operand::Uniform(_) => {}
@@ -160,6 +185,16 @@ impl Code {
         }
         registers
     }
+}
+
+/// Whether two steps are sums over the same columns, and nothing else.
+fn is_pair(first: &Step, second: &Step) -> bool {
+    let (Code::Dot(_, terms), Code::Dot(_, others)) = (&first.code, &second.code) else { return false };
+    terms.len() == others.len()
+        && terms
+            .iter()
+            .zip(others)
+            .all(|((_, one), (_, other))| one == other && matches!(one, Operand::Column(_)))
 }
 
 /// Gives every virtual register a real one, free again after its last use, and returns how many there are. No instruction

@@ -156,7 +156,7 @@ const MOST_RESIDUALS: usize = 64;
 
 /// The gradients of z = (θ_j − mean)/sd for every parameter, where each has a normal prior whose sd no parameter moves.
 fn residuals(graph: &mut Graph, parameters: &[Parameter], d: usize) -> Option<Vec<Id>> {
-    if d > MOST_RESIDUALS {
+    if !(1..=MOST_RESIDUALS).contains(&d) {
         return None;
     }
     let mut residuals = Vec::new();

@@ -54,7 +54,11 @@ fn the_number_of_instructions_does_not_depend_on_the_records() {
             program.run(Block::over(&values, 200, 200), &[&[0.1, 0.2, -0.3]], &mut out, &mut workspace);
             counts.push(workspace.executed);
         }
-        assert_eq!(counts, [(200_usize.div_ceil(LANE) * program.steps.len()) as u64; 4], "round {round}");
+        assert_eq!(
+            counts,
+            [(200_usize.div_ceil(lane(program.columns)) * program.steps.len()) as u64; 4],
+            "round {round}"
+        );
     }
 }
 
