@@ -76,13 +76,16 @@ impl Cells {
 pub(crate) struct Row {
     /// What is compared.
     pub(crate) what: String,
-    /// As published.
+    /// As published, or what stands in for it: see [`Comparison::reference`].
     pub(crate) published: String,
     /// Ours by the paper's own method.
     pub(crate) method: String,
     /// Ours at our best.
     pub(crate) best: String,
 }
+
+/// The first column where it holds a paper's own numbers.
+const PUBLISHED: &str = "published";
 
 /// What stands where a value does not exist.
 pub(crate) const NONE: &str = "-";
@@ -103,6 +106,9 @@ impl Row {
 /// Published values beside ours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Comparison {
+    /// What the first column holds. "published" is a paper's own number; its public code run by us is "run again", a rewrite of that code
+    /// "rewritten".
+    pub(crate) reference: String,
     /// What "by the paper's method" and "at our best" mean here.
     pub(crate) columns: [String; 2],
     /// The lines.
@@ -116,10 +122,17 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// An empty one.
+    /// An empty one, beside what a paper states itself.
     #[must_use]
     pub(crate) fn new(method: &str, best: &str) -> Self {
-        Self { columns: [method.to_owned(), best.to_owned()], ..Self::default() }
+        let reference = PUBLISHED.to_owned();
+        Self { reference, columns: [method.to_owned(), best.to_owned()], ..Self::default() }
+    }
+
+    /// The same beside something else.
+    #[must_use]
+    pub(crate) fn beside(self, reference: &str) -> Self {
+        Self { reference: reference.to_owned(), ..self }
     }
 }
 

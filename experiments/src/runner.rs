@@ -181,7 +181,7 @@ fn csv(comparison: &Comparison) -> String {
         false => text.to_owned(),
     };
     let [method, best] = &comparison.columns;
-    let mut out = format!("what,published,{},{}\n", quoted(method), quoted(best));
+    let mut out = format!("what,{},{},{}\n", quoted(&comparison.reference), quoted(method), quoted(best));
     for Row { what, published, method, best } in &comparison.rows {
         let line: Vec<String> =
             [what, published, method, best].into_iter().map(|text| quoted(text)).collect();
@@ -195,7 +195,7 @@ fn csv(comparison: &Comparison) -> String {
 #[must_use]
 pub(crate) fn table(comparison: &Comparison) -> String {
     let [method, best] = &comparison.columns;
-    let head = ["".to_owned(), "published".to_owned(), method.clone(), best.clone()];
+    let head = ["".to_owned(), comparison.reference.clone(), method.clone(), best.clone()];
     let rows = comparison
         .rows
         .iter()
@@ -217,7 +217,8 @@ pub(crate) fn table(comparison: &Comparison) -> String {
 /// The comparison as a Markdown table.
 pub(crate) fn markdown(comparison: &Comparison) -> String {
     let [method, best] = &comparison.columns;
-    let mut out = format!("| | published | {method} | {best} |\n| --- | --- | --- | --- |\n");
+    let reference = &comparison.reference;
+    let mut out = format!("| | {reference} | {method} | {best} |\n| --- | --- | --- | --- |\n");
     for Row { what, published, method, best } in &comparison.rows {
         if [published, method, best].iter().any(|value| *value != NONE) {
             let _ = writeln!(out, "| {what} | {published} | {method} | {best} |");

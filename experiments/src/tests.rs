@@ -48,3 +48,21 @@ fn nothing_known_still_makes_a_figure() {
         assert!(figure.svg().ends_with("</svg>\n"), "{}", experiment.name());
     }
 }
+
+/// "published" is a paper's own number; what was run again or rewritten is called so.
+#[test]
+fn only_a_papers_own_numbers_are_called_published() {
+    let kinds = include_str!("../published/README.md");
+    let mut named = 0;
+    for experiment in EXPERIMENTS {
+        let file = format!("`{}.csv`", experiment.name());
+        let Some(row) = kinds.lines().find(|line| line.starts_with('|') && line.contains(&file)) else {
+            continue;
+        };
+        let (_, comparison) = experiment.show(&experiment::Cells::default()).unwrap();
+        let own = row.contains("| published:");
+        assert_eq!(comparison.reference == "published", own, "{}", experiment.name());
+        named += 1;
+    }
+    assert!(named >= 5);
+}

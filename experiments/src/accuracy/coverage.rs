@@ -252,7 +252,8 @@ impl Experiment for Coverage {
         let mut comparison = Comparison::new(
             "median run / coverage of truth (95 %) / width",
             "rms over median, plan's promise, verdicts",
-        );
+        )
+        .beside("our aim");
         let (mut every, mut reached, mut known, mut honest) = (Pooled::default(), 0, 0, 0);
         let mut points = Vec::new();
         for (place, case) in CASES.into_iter().enumerate() {
@@ -304,7 +305,7 @@ impl Experiment for Coverage {
             / curve.len().max(1) as f64)
             .sqrt();
         comparison.notes.extend([
-            "The column of published values holds our own aims. Errors are in posterior standard deviations without privacy; the \
+            "Errors are in posterior standard deviations without privacy; the \
              promise is the root mean square error over the plan's `expected_error`; verdicts are trustworthy/wide/not to \
              be trusted."
                 .to_owned(),
