@@ -5,6 +5,7 @@
 use super::{AUTO, Plan};
 use crate::Error;
 use crate::samplers::entry::Expected;
+use crate::samplers::noise_aware::MOST_RECORDS as MOST_IN_DYNAMICS;
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::Epsilon;
 use barkeep_data::Records;
@@ -37,6 +38,13 @@ const STUCK: &str = "the run stays near its start, and the more records there ar
 const FEW_PASSES: &str =
     "so many records are asked some twenty times instead of thousands; langevin, named, would ask on";
 
+/// So few records that privacy moves a mean as far as the prior allows.
+const PRIOR_RULES: &str =
+    "with so few records the prior alone limits how far a mean is moved, in larger standard deviations";
+
+/// The sampler that asks for scores, whatever the number of records.
+const NOISE_AWARE: &str = "noise-aware";
+
 /// Largest ε that is searched: beyond it hardly anything is protected.
 const LARGEST_EPSILON: f64 = 100.0;
 /// Most records that are searched.
@@ -60,11 +68,7 @@ impl Plan {
                 let expected = expected(&self.spec, epsilon, records);
                 let is_worse = expected.is_some_and(|expected| expected.error > own.error);
                 Alternative {
-                    reason: (is_worse && records == more).then_some(if self.sampler().name == AUTO {
-                        FEW_PASSES
-                    } else {
-                        STUCK
-                    }),
+                    reason: (is_worse && records == more).then(|| self.why_worse(more)),
                     epsilon,
                     records,
                     expected_error: expected.map(|expected| expected.error),
@@ -72,6 +76,17 @@ impl Plan {
                 }
             })
             .collect()
+    }
+
+    /// Why more records are expected to be served worse.
+    fn why_worse(&self, more: Records) -> &'static str {
+        #[expect(clippy::cast_precision_loss, reason = "at most 2^32")]
+        let many = more.0 as f64 > MOST_IN_DYNAMICS;
+        match self.sampler().name {
+            AUTO if many => FEW_PASSES,
+            AUTO | NOISE_AWARE => PRIOR_RULES,
+            _ => STUCK,
+        }
     }
 
     /// The plan of the least ε, to one percent, whose forecast error is at most `error` posterior standard deviations: accuracy

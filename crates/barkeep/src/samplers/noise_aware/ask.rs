@@ -279,6 +279,7 @@ impl Setup {
         Ok(Round {
             theta: theta.to_vec(),
             whitening,
+            is_singular: spectrum.range().0 < least,
             stretch,
             narrowness: (1.0, 1.0),
             answer: vec![0.0; parameters],

@@ -47,6 +47,7 @@ pub(super) fn round(theta: &[f64], narrowness: (f64, f64)) -> Round {
     Round {
         theta: theta.to_vec(),
         whitening,
+        is_singular: false,
         stretch: 0.7,
         narrowness,
         answer: vec![0.0; theta.len()],

@@ -58,6 +58,8 @@ pub(super) struct Round {
     pub(super) theta: Vec<f64>,
     /// W of the coefficients, row by row.
     pub(super) whitening: Vec<f64>,
+    /// Whether W had to leave out directions that the columns hardly tell apart.
+    pub(super) is_singular: bool,
     /// W of the nuisance.
     pub(super) stretch: f64,
     /// Clips per root of a block's size: of the coefficients and of the nuisance.

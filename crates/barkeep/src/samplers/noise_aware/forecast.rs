@@ -4,7 +4,7 @@ use super::ask::Setup;
 use super::clip::{Noise, limit, variances};
 use super::columns::Grid;
 use super::copula::Belief;
-use super::expectation::Set;
+use super::expectation::{Round, Set};
 use super::shares::ROUNDS;
 use crate::plan::start::prior_mode;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast};
@@ -46,7 +46,7 @@ impl Setup {
     /// [`STRAYING`] records are believed to. Records that follow their family do better, by up to three times; the range's lower
     /// end is theirs. Of fewer records, noise hides most of the straying, and of more, the tail's answer shows it and clips
     /// widen; so its size here does not depend on n. Then each clip's variance falls with n and with ε, its bias stays, and so the
-    /// error of the best clip never grows with either.
+    /// error of the best clip never grows with either, as long as it is far from what the prior allows.
     fn expected(&self) -> Option<Expected> {
         let regression = self.regression().ok()?;
         let raws = &self.coordinates.raws;
@@ -77,8 +77,20 @@ impl Setup {
         }
         let kept: f64 = ROUNDS[LOST..].iter().sum::<f64>() / ROUNDS.iter().sum::<f64>();
         let error = |cost: f64| ((cost / parameters - 1.0).max(1e-4) / kept).sqrt();
-        let (clean, error) = (error(clean), error(astray));
+        // A posterior is no wider than its prior, and its mean hardly lies outside of that.
+        let most = self.widest(&round, scene.records).max(LARGE_ERROR);
+        let (clean, error) = (error(clean).min(most), error(astray).min(most));
         let width = (1.0 + error * error).sqrt();
         Some(Expected { error, range: (0.7 * clean, 1.5 * error), width })
+    }
+
+    /// The prior's standard deviations in those of the posterior without privacy, root mean square over the coefficients.
+    fn widest(&self, round: &Round, records: f64) -> f64 {
+        let (parameters, d) = (self.model.dimension(), (round.whitening.len() as f64).sqrt() as usize);
+        let mut prior = vec![0.0; parameters * parameters];
+        self.model.prior_precision(&round.theta, &mut prior);
+        let variance = |j: usize| (0..d).map(|k| round.whitening[k * d + j].powi(2)).sum::<f64>() / records;
+        let squares: f64 = (0..d).map(|j| 1.0 / (prior[j * parameters + j] * variance(j))).sum();
+        (squares / d as f64).sqrt()
     }
 }

@@ -86,6 +86,8 @@ pub(crate) struct Dynamics {
     step: f64,
     /// τ of all steps.
     pub(crate) time: f64,
+    /// Whether S whitens every direction; along one that the columns hardly tell of, time is worth less than it says.
+    pub(crate) is_whitened: bool,
 }
 
 /// A clip where gradients have no bound: its width and, times its square, its bias.
@@ -126,8 +128,9 @@ impl Rule {
     /// The branch for columns as a set has them, and the dynamics if they were taken.
     fn branch(&self, set: &Set, start: &[f64], rows: &RowLaw) -> (Branch, Option<Dynamics>) {
         let dynamics = self.dynamics(set, start, rows);
-        let worth_it =
-            |it: &Dynamics| it.time >= ENOUGH && it.bias <= LARGEST_BIAS && it.records <= MOST_RECORDS;
+        let worth_it = |it: &Dynamics| {
+            it.is_whitened && it.time >= ENOUGH && it.bias <= LARGEST_BIAS && it.records <= MOST_RECORDS
+        };
         let better = dynamics.as_ref().is_some_and(worth_it);
         let favoured = if better { Branch::Dynamics } else { Branch::Scores };
         (self.forced.unwrap_or(favoured), dynamics)
@@ -172,7 +175,15 @@ impl Rule {
         #[expect(clippy::cast_precision_loss, reason = "steps are far fewer than 2^53")]
         let steps = self.steps as f64;
         let step = (paid / (width * width * steps)).min(longest);
-        Some(Dynamics { factor, records, width, bias, step, time: step * steps })
+        Some(Dynamics {
+            factor,
+            records,
+            width,
+            bias,
+            step,
+            time: step * steps,
+            is_whitened: !round.is_singular,
+        })
     }
 }
 

@@ -141,6 +141,7 @@ impl Source {
         let round = Round {
             theta: theta.to_vec(),
             whitening,
+            is_singular: false,
             stretch: 0.0,
             narrowness: (narrow, 1.0),
             answer: vec![0.0; d],

@@ -117,6 +117,9 @@ fn branch_fact(branch: Branch, dynamics: Option<&Dynamics>, forced: Option<Branc
         (None, Branch::Scores) if dynamics.is_some_and(|dynamics| dynamics.records > MOST_RECORDS) => {
             format!("{}: dynamics would take too long over so many records", branch.name())
         }
+        (None, Branch::Scores) if dynamics.is_some_and(|dynamics| !dynamics.is_whitened) => {
+            format!("{}: dynamics would not tell columns apart that say nearly the same", branch.name())
+        }
         (None, Branch::Scores) => format!(
             "{}: dynamics would have time {time:.0}, and {ENOUGH} is enough; the columns' answers decide",
             branch.name()
