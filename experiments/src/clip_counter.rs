@@ -83,6 +83,10 @@ impl Likelihood for ClipCounter {
         }
     }
 
+    fn has_gradient(&self) -> bool {
+        self.likelihood.has_gradient()
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.likelihood.gradient(block, theta, out, scratch);
         if let Ok(mut path) = self.path.lock()

@@ -49,8 +49,17 @@ pub trait Likelihood: Send + Sync {
         scratch.difference = at_from;
     }
 
-    /// Writes ∂ ln p(x_i|θ)/∂θ_j to `out[j·len + i]`, where len is the block's length.
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch);
+    /// Whether [`gradient`](Likelihood::gradient) and [`Model::prior_gradient`](crate::Model::prior_gradient) are given. Where they are
+    /// not, a plan refuses samplers that follow gradients; walks need none.
+    fn has_gradient(&self) -> bool {
+        false
+    }
+
+    /// Writes ∂ ln p(x_i|θ)/∂θ_j to `out[j·len + i]`, where len is the block's length. Not asked unless
+    /// [`has_gradient`](Likelihood::has_gradient).
+    fn gradient(&self, _block: Block<'_>, _theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
+        out.fill(f64::NAN);
+    }
 
     /// Writes the gradient at θ as an affine function of the record and returns true; returns false where it is not one
     /// of that form.

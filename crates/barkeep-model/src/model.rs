@@ -39,8 +39,10 @@ pub trait Model: Send + Sync {
     /// ln p(θ), up to a constant if the prior is improper.
     fn log_prior(&self, theta: &[f64]) -> f64;
 
-    /// Writes ∂ ln p(θ)/∂θ_j to `out[j]`.
-    fn prior_gradient(&self, theta: &[f64], out: &mut [f64]);
+    /// Writes ∂ ln p(θ)/∂θ_j to `out[j]`; given wherever [`Likelihood::has_gradient`](crate::Likelihood::has_gradient).
+    fn prior_gradient(&self, _theta: &[f64], out: &mut [f64]) {
+        out.fill(f64::NAN);
+    }
 
     /// Writes the expected information of one record, E[∇ℓ·∇ℓᵀ] under p(x|θ), to `out` (d×d, row-major) and
     /// returns true; returns false where it is not known.

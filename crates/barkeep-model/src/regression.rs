@@ -130,6 +130,10 @@ impl Likelihood for Regression {
         self.family.log_ratio(self.observed(block, trials), shift, log_nuisances, out);
     }
 
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [score, trials] = scratch.buffers(block.len());
         self.predict(block, theta, score);

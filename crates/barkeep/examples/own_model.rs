@@ -6,8 +6,8 @@ use std::io::Write;
 struct Waiting(Vec<String>, Vec<String>);
 #[rustfmt::skip]
 impl Likelihood for Waiting {
-    fn dimension(&self) -> usize { 1 }
-    fn columns(&self) -> usize { 2 }
+    fn dimension(&self) -> usize { 1 }    fn columns(&self) -> usize { 2 }
+    fn has_gradient(&self) -> bool { true }
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _: &mut Scratch) {
         for (i, out) in out.iter_mut().enumerate() { *out = block.column(1)[i] * theta[0] - theta[0].exp() * block.column(0)[i]; }
     }

@@ -51,6 +51,9 @@ impl Likelihood for Shifted {
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.0.log_density(block, theta, out, scratch);
     }
+    fn has_gradient(&self) -> bool {
+        true
+    }
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.0.gradient(block, theta, out, scratch);
     }

@@ -46,6 +46,10 @@ impl Likelihood for Counting {
         self.likelihood.log_ratio(block, from, to, out, scratch);
     }
 
+    fn has_gradient(&self) -> bool {
+        self.likelihood.has_gradient()
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.gradients.fetch_add(block.len() as u64, Ordering::Relaxed);
         self.likelihood.gradient(block, theta, out, scratch);

@@ -6,7 +6,7 @@ use barkeep::curator::{Table, TableBuilder};
 use barkeep::data::{Block, Column, Records, Schema};
 use barkeep::insecure::Insecure;
 use barkeep::model::{Likelihood, Model, Scratch};
-use barkeep::samplers::Proposal;
+use barkeep::samplers::{Proposal, SAMPLERS};
 use barkeep::{BuiltIn, Data, Plan, Privacy, PublicRng, Sampler, Spec};
 
 const LEVELS: usize = 5;
@@ -25,9 +25,6 @@ impl Likelihood for Level {
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _: &mut Scratch) {
         out.iter_mut().zip(block.column(0)).for_each(|(out, x)| *out = -0.5 * (x - theta[0]).powi(2));
     }
-    fn gradient(&self, _: Block<'_>, _: &[f64], out: &mut [f64], _: &mut Scratch) {
-        out.fill(f64::NAN);
-    }
 }
 
 impl Model for Level {
@@ -40,9 +37,6 @@ impl Model for Level {
     fn log_prior(&self, theta: &[f64]) -> f64 {
         let whole = theta[0].fract() == 0.0 && (0.0..LEVELS as f64).contains(&theta[0]);
         if whole { 0.0 } else { f64::NEG_INFINITY }
-    }
-    fn prior_gradient(&self, _: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
     }
     fn simulate(&self, _: &[f64], _: &mut dyn FnMut() -> f64, row: &mut [f64]) {
         row.fill(0.0);
@@ -158,4 +152,25 @@ fn a_step_that_is_not_described_follows_from_the_models_information() {
     let refused =
         spec(Privacy::budget(30.0, 1e-5).unwrap()).sampler(barker).plan().err().unwrap().to_string();
     assert!(refused.contains("`sampler.proposal_sd`: is required"), "{refused}");
+}
+
+/// A model without gradients is refused, before anything is charged, by whatever follows them, and by a start that fits by them.
+#[test]
+fn samplers_that_follow_gradients_refuse_a_model_without() {
+    for entry in SAMPLERS.iter().filter(|entry| entry.gradients) {
+        let privacy = if entry.private { Privacy::budget(1.0, 1e-6).unwrap() } else { Privacy::NotPrivate };
+        let sampler = Sampler::named(entry.name).with("start", vec![2.0]);
+        let refused = spec(privacy).sampler(sampler).plan().err().unwrap().to_string();
+        assert!(refused.contains("gradients") && refused.contains("barker"), "{}: {refused}", entry.name);
+    }
+    for name in ["rwmh", "barker", "penalty"] {
+        assert!(SAMPLERS.iter().any(|entry| entry.name == name && !entry.gradients), "{name}");
+    }
+    let fit = toml::Table::from_iter([("epsilon".to_owned(), toml::Value::Float(0.2))]);
+    let fit = toml::Table::from_iter([("dpvi".to_owned(), toml::Value::Table(fit))]);
+    let sampler = Sampler::named("barker").with("start", toml::Value::Table(fit)).with("clip", 1);
+    let sampler = sampler.with("proposal_sd", 0.5);
+    let privacy = Privacy::budget(1.0, 1e-6).unwrap();
+    let refused = spec(privacy).sampler(sampler).plan().err().unwrap().to_string();
+    assert!(refused.contains("gradients"), "{refused}");
 }

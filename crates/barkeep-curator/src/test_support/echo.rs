@@ -57,6 +57,10 @@ impl Likelihood for Echo {
         self.log_density(block, from, out, scratch);
     }
 
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
     fn gradient(&self, block: Block<'_>, _theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         for (column, out) in out.chunks_exact_mut(block.len()).enumerate() {
             out.iter_mut().zip(block.column(column)).for_each(|(out, &value)| *out = decode(value));

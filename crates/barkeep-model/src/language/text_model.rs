@@ -202,6 +202,10 @@ impl Likelihood for TextModel {
         self.ratio.run(block, &[from, to], out, &mut scratch.workspace);
     }
 
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         self.gradient.run(block, &[theta], out, &mut scratch.workspace);
     }

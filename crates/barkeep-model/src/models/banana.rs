@@ -166,6 +166,10 @@ impl Likelihood for Banana {
         sum_columns(block, self.dimension(), [0.0], [out], term, linear);
     }
 
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let slope = self.bend.slope(theta[0]);
         let pulls = [self.precisions[0], slope * self.precisions[1]];

@@ -67,6 +67,10 @@ impl Likelihood for BernoulliRate {
         map_column(block.column(0), out, |x| x * shift - normaliser);
     }
 
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let rate = sigmoid(theta[0]);
         map_column(block.column(0), out, |x| x - rate);

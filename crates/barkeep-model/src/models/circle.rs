@@ -68,6 +68,10 @@ impl Likelihood for Circle {
         map_column(block.column(0), out, |r| weight * (r * r - middle));
     }
 
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let centre = squared_radius(theta);
         for (out, theta) in out.chunks_exact_mut(block.len().max(1)).zip(theta) {

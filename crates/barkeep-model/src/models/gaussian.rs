@@ -219,6 +219,10 @@ impl Likelihood for GaussianMean {
         sum_columns(block, d, [0.0], [out], term, linear);
     }
 
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let d = self.dimension();
         let coordinates = out.chunks_exact_mut(block.len().max(1));

@@ -105,6 +105,10 @@ impl Likelihood for Mixture {
         );
     }
 
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [share] = scratch.buffers(block.len());
         let odds = self.log_odds(theta);

@@ -126,6 +126,9 @@ impl Plan {
         if spec.own_proposal().is_some() {
             check_proposal(&spec, &section, sampler)?;
         }
+        if sampler.gradients && !spec.likelihood().has_gradient() {
+            return Err(section.error("name", without_gradients(sampler.name)).into());
+        }
         let cap = section.count("steps")?;
         let seed = seed(&section)?;
         let Prepared { kernel, price, alternative, mut facts, burn_in: mut usual, forecast, view } =
@@ -541,6 +544,13 @@ const HARDLY_PRIVATE: f64 = 20.0;
 const LARGE_ERROR: f64 = 0.5;
 /// Fewer steps than this seldom reach the posterior.
 const FEW_STEPS: u64 = 100;
+
+/// Why a sampler that follows gradients does not run on a model without, and which do.
+fn without_gradients(name: &str) -> String {
+    let others: Vec<&str> =
+        SAMPLERS.iter().filter(|entry| !entry.gradients).map(|entry| entry.name).collect();
+    format!("{name} follows gradients, which the model does not have; these need none: {}", others.join(", "))
+}
 
 /// Refuses a proposal given in code where nothing proposes, or where the certificate could not say that code is missing.
 fn check_proposal(spec: &Spec, section: &Section<'_>, sampler: &SamplerEntry) -> Result<(), SpecError> {

@@ -93,6 +93,10 @@ impl PlannedStart {
                 let known = [key("dpvi", "", "a fit by the sampler dpvi")];
                 let start = Section::new(&section.name("start"), table, known.iter())?;
                 let table = start.require("dpvi", start.table("dpvi")?)?;
+                if !setting.likelihood.has_gradient() {
+                    let reason = "follows gradients, which the model does not have; give a point";
+                    return Err(start.error("dpvi", reason).into());
+                }
                 fit(&Section::new(&start.name("dpvi"), table, fit_keys())?, setting, price)
             }
             _ => {

@@ -61,6 +61,8 @@ pub struct SamplerEntry {
     pub start: StartRule,
     /// Whether it protects the records; a baseline does not, and says so.
     pub private: bool,
+    /// Whether it follows gradients, which a model need not have.
+    pub gradients: bool,
     /// The sampler at work, the simplest example first; [`SamplerEntry::examples`] writes them out.
     pub(crate) examples: &'static [Example],
     /// Reads the keys and prices a step.

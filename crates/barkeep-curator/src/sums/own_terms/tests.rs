@@ -81,6 +81,10 @@ impl Likelihood for Model {
         out.iter_mut().zip(seen).for_each(|(out, x)| *out = step * (x - 0.5 * (to[0] + from[0])));
     }
 
+    fn has_gradient(&self) -> bool {
+        true
+    }
+
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let seen = self.seen(block, scratch, Fault::CentredGradient);
         out.iter_mut().zip(seen).for_each(|(out, x)| *out = x - theta[0]);

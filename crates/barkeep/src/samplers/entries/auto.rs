@@ -13,6 +13,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[],
     start: StartRule::Independent,
     private: true,
+    gradients: true,
     examples: &[
         Example::small_regression(400, "steps = 1"),
         Example::small_regression(5_000, "steps = 900").named("on many records"),

@@ -38,6 +38,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&WALK_KEYS, &BATCH_KEYS, &KEYS, &CORRECTION_KEYS],
     start: StartRule::Required,
     private: true,
+    gradients: false,
     examples: &[
         Example::small(200, "proposal_sd = 0.1\nbatch = 20"),
         Example::large(MIXTURE, "batch = 1000\nproposal_sd = 0.3"),

@@ -29,6 +29,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&WALK_KEYS, &KEYS, &CORRECTION_KEYS, &BASELINE_CLIP_KEYS],
     start: StartRule::Required,
     private: false,
+    gradients: false,
     examples: &[
         Example::small(200, "proposal_sd = 0.1\nbatch = 50\nsteps = 100"),
         Example::large(MIXTURE, "batch = 1000\nproposal_sd = 0.3"),

@@ -61,6 +61,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&PATH_KEYS, &KEYS, &CORRECTION_KEYS],
     start: StartRule::Required,
     private: true,
+    gradients: true,
     examples: &[
         Example::small(
             100,

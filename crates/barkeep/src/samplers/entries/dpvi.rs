@@ -21,6 +21,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&FIT_KEYS],
     start: StartRule::Independent,
     private: true,
+    gradients: true,
     examples: &[
         Example::small(100, "iterations = 10\nsteps = 1"),
         Example::small(100, "iterations = 10\nsteps = 1\nbatch = 20").named("batches"),

@@ -21,6 +21,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&PATH_KEYS, &BASELINE_CLIP_KEYS, &KEYS],
     start: StartRule::Required,
     private: false,
+    gradients: true,
     examples: &[
         Example::small(20, "step = 0.05\nsteps = 100"),
         Example::large(BANANA, "leapfrog = 3\nstep = 0.001"),

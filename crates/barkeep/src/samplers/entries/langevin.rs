@@ -16,6 +16,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&DIFFUSION_KEYS],
     start: StartRule::PriorMode,
     private: true,
+    gradients: true,
     examples: &[
         Example::small(400, ""),
         Example::large(GAUSSIAN, ""),

@@ -21,6 +21,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[],
     start: StartRule::Independent,
     private: true,
+    gradients: true,
     examples: &[
         Example::small_regression(400, "steps = 1"),
         Example::large(LOGISTIC, ""),

@@ -36,6 +36,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&KEYS],
     start: StartRule::Independent,
     private: true,
+    gradients: false,
     examples: &[
         Example::small(20, "low = -1\nhigh = 1\ngrid = 3"),
         Example::large(BERNOULLI, "low = -3\nhigh = 3\ngrid = 61"),

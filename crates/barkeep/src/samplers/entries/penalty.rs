@@ -21,6 +21,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&WALK_KEYS, &CLIP_KEYS, &LEVEL_KEYS, &KEYS],
     start: StartRule::Required,
     private: true,
+    gradients: false,
     examples: &[
         Example::small(20, "proposal_sd = 0.1\nclip = 1\ntau = 2"),
         Example::small(20, "proposal_sd = 0.1\nclip = 1\ntau = 2\nlevel = 'release'").named("release price"),

@@ -26,6 +26,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&WALK_KEYS, &CLIP_KEYS, &BATCH_KEYS, &KEYS],
     start: StartRule::Required,
     private: true,
+    gradients: false,
     examples: &[
         Example::small(20, "proposal_sd = 0.01\nclip = 1\ntau = 9\nbatch = 4"),
         Example::large(MIXTURE, "tau = 1\nbatch = 1000\nproposal_sd = 0.3\nclip = 1"),

@@ -17,6 +17,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&WALK_KEYS, &BASELINE_CLIP_KEYS],
     start: StartRule::Required,
     private: false,
+    gradients: false,
     examples: &[
         Example::small(20, "proposal_sd = 0.1\nsteps = 100"),
         Example::large(CIRCLE, "proposal_sd = 0.1"),

@@ -20,6 +20,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&STOCHASTIC_KEYS, &PUBLISH_KEY, &KEYS],
     start: StartRule::Required,
     private: true,
+    gradients: true,
     examples: &[
         Example::small(100, "batch = 10\nstep_size = 0.001\nclip = 1\nsteps = 10"),
         Example::large(LOGISTIC, "batch = 1000\nstep_size = 0.01\nclip = 1"),

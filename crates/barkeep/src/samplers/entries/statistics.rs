@@ -35,6 +35,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&KEYS],
     start: StartRule::Independent,
     private: true,
+    gradients: false,
     examples: &[Example::small(20, "steps = 1"), Example::large(GAUSSIAN, "")],
     prepare,
 };

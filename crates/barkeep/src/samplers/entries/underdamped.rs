@@ -21,6 +21,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&DIFFUSION_KEYS, &KEYS],
     start: StartRule::PriorMode,
     private: true,
+    gradients: true,
     examples: &[Example::small(400, ""), Example::large(BANANA, "")],
     prepare: |section, setting| {
         let friction = section.positive("friction")?.unwrap_or(2.0);
