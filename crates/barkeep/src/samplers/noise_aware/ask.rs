@@ -240,7 +240,8 @@ impl Setup {
     /// What a clip's bias is believed to be before the tail is asked for.
     pub(super) fn bias(&self, regression: &Regression, rows: f64) -> (Bias, Bias) {
         if self.shares.tail.is_none() {
-            return (Bias::none(), Bias::none());
+            let two_values = matches!(self.law, Law::Logit | Law::Probit);
+            return (if two_values { Bias::of_two_values() } else { Bias::none() }, Bias::none());
         }
         let second = if regression.parts().1 { Bias::expected(Part::Nuisance, rows) } else { Bias::none() };
         (Bias::expected(Part::Coefficients, rows), second)

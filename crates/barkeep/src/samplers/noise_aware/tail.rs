@@ -22,6 +22,8 @@ pub(super) enum Part {
 pub(super) struct Bias {
     /// ln of it at each edge; absent where scores are bounded and no bias is reckoned with.
     logs: Option<[f64; 10]>,
+    /// Whether responses have two values.
+    two_values: bool,
 }
 
 /// What the excess is believed to be times e². Of few records less: √n of them, since noise then hides what a bias does, and
@@ -34,7 +36,12 @@ fn typical(records: f64) -> f64 {
 impl Bias {
     /// None.
     pub(super) fn none() -> Self {
-        Self { logs: None }
+        Self { logs: None, two_values: false }
+    }
+
+    /// None, of responses with two values.
+    pub(super) fn of_two_values() -> Self {
+        Self { logs: None, two_values: true }
     }
 
     /// Before anything was asked.
@@ -80,15 +87,16 @@ impl Bias {
             largest = largest.max(*square * pull * pull);
             *square = largest;
         }
-        Self { logs: Some(squares.map(|square| 0.5 * libm::log((square * records).max(1e-18)))) }
+        let logs = squares.map(|square| 0.5 * libm::log((square * records).max(1e-18)));
+        Self { logs: Some(logs), two_values: false }
     }
 
     /// What a clip that is wider than the best may cost, as a multiple of the best one's variance. A wide clip moves means less
-    /// where records stray from the family, but it takes more noise. Where scores are bounded no response strays: there 1.25
-    /// made errors larger, on logistic records that follow the model by 4 % (ε = 3) to 18 % (20 coefficients), and bought
-    /// no coverage. On counts that are overdispersed 1.15 cost a tenth of the coverage.
+    /// where responses stray from the family, but it takes more noise. A response of two values cannot stray: there 1.25 made
+    /// errors larger, on logistic records that follow the model by 4 % (ε = 3) to 18 % (20 coefficients), and bought no coverage. On
+    /// counts that are overdispersed 1.15 cost a tenth of the coverage.
     pub(super) fn slack(&self) -> f64 {
-        if self.logs.is_some() { 1.25 } else { 1.15 }
+        if self.two_values { 1.15 } else { 1.25 }
     }
 
     /// At a clip per root of the block's size: log-linear between edges, with the first slope below them.
