@@ -217,6 +217,21 @@ fn presets_reproduce_the_papers() {
     assert!(steps >= Steps(20_000) && steps < Steps(21_000), "{steps:?}");
 }
 
+/// One step more costs more than the budget: a search that ends early says otherwise of small rates.
+#[test]
+fn the_most_steps_of_a_small_rate_are_the_most() {
+    let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+    for (ratio, rate) in [(0.98, 3.2e-4), (1.2, 2e-3), (4.0, 0.05), (0.75, 1.2e-4)] {
+        let query =
+            Query::gaussian(Ratio::new(ratio).unwrap(), poisson(rate), Neighbours::AddRemove).unwrap();
+        let most = query.largest_steps(epsilon, delta).unwrap();
+        let upper = |steps: u64| query.epsilon(Steps(steps), delta).unwrap().bracket.upper;
+        assert!(upper(most.0) <= 1.0, "{ratio} {rate} {most:?}");
+        let more = most.0 + 1 + most.0 / 10_000;
+        assert!(upper(more) > 1.0, "{ratio} {rate} {most:?}");
+    }
+}
+
 /// The largest loss of close probabilities is a small difference of logarithms: at the ε found, δ must be kept all the same.
 #[test]
 fn bits_that_hardly_differ_keep_a_tiny_delta() {

@@ -1,6 +1,7 @@
 //! Solves for ε, δ or the number of repetitions in one direction of a composition, refining the lattice until it is enough.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
 
 use barkeep_num::convolution::Planner;
 use barkeep_num::{largest_real, smallest_real};
@@ -408,7 +409,7 @@ impl<'a> Query<'a> {
         known.or(best).ok_or_else(|| not_narrow("δ"))
     }
 
-    /// Whether `times` repetitions are shown, on a coarse lattice, to stay within (ε, δ).
+    /// Whether `times` repetitions are shown to stay within (ε, δ): on a coarse lattice, or by their own ε.
     pub(super) fn fits(&self, times: u64, epsilon: f64, log_delta: f64, planner: &mut Planner) -> bool {
         if let Some((_, upper)) = self.single().filter(|_| times == 1).and_then(|one| one.alone(epsilon)) {
             return upper <= below(log_delta);
@@ -418,8 +419,25 @@ impl<'a> Query<'a> {
         {
             return upper <= below(log_delta);
         }
-        self.for_repetitions(times, epsilon, log_delta, (COARSE, false), planner)
-            .is_ok_and(|composer| composer.side(Side::Upper, times).log_delta(epsilon) <= below(log_delta))
+        let composer = self.for_repetitions(times, epsilon, log_delta, (COARSE, false), planner);
+        let holds =
+            |composer: Composer| composer.side(Side::Upper, times).log_delta(epsilon) <= below(log_delta);
+        composer.is_ok_and(holds)
+            || times > 1
+                && self.repeated(times).is_some_and(|steps| {
+                    let query = Query::of(&steps, self.model.repeated(times as f64), self.work);
+                    let own = query.epsilon(log_delta, Accuracy::default(), planner);
+                    own.is_ok_and(|found| found.upper <= epsilon)
+                })
+    }
+
+    /// The steps, so many times.
+    fn repeated(&self, times: u64) -> Option<Vec<Step>> {
+        let repeated = |step: &Step| {
+            let steps = step.steps.checked_mul(times)?;
+            Some(Step { losses: Arc::clone(&step.losses), steps })
+        };
+        self.steps.iter().map(repeated).collect()
     }
 
     /// The plan for a target; that of the first one is kept.
@@ -494,6 +512,13 @@ impl<'a> Query<'a> {
                 return Ok(0);
             }
         }
+        // Few rare losses are hard to resolve, many of them are not: a guess may be far too small.
+        for factor in [1, 8, 64] {
+            let guess = guess.saturating_mul(factor).min(most);
+            if let Some(found) = self.largest_on_line(guess, most, epsilon, log_delta) {
+                return Ok(found.max(certain));
+            }
+        }
         let mut known = (certain, possible);
         for _ in 0..3 * ATTEMPTS {
             let Ok(composer) = self.for_repetitions(guess, epsilon, log_delta, (width, false), planner)
@@ -550,6 +575,32 @@ impl<'a> Query<'a> {
             }
         }
         if certain == 0 && possible > 0 { Err(not_narrow("the number of steps")) } else { Ok(certain) }
+    }
+
+    /// The most repetitions within (ε, δ), where a line resolves every number that is looked at: ε at δ never falls with their
+    /// number, so all up to one that is seen to hold hold; the bracket of one more is at most 1e-5 wide.
+    fn largest_on_line(&self, guess: u64, most: u64, epsilon: f64, log_delta: f64) -> Option<u64> {
+        let unresolved = Cell::new(false);
+        let miss = |times: u64| {
+            let found = (!unresolved.get()).then(|| self.repeated_on_line(times, log_delta)).flatten();
+            unresolved.set(found.is_none());
+            found.map_or(f64::INFINITY, |found| found.upper - epsilon)
+        };
+        // How much one repetition more changes, seen from two that lie apart.
+        let apart = (guess / 64).max(1);
+        let slope = (miss(guess.saturating_add(apart)) - miss(guess)) / apart as f64;
+        if slope.is_nan() || slope <= 0.0 || unresolved.get() {
+            return None;
+        }
+        let (found, _) = turning_point(guess, most, slope, miss);
+        (!unresolved.get()).then_some(found)
+    }
+
+    /// ε of so many repetitions at ln δ, where a line resolves it.
+    fn repeated_on_line(&self, times: u64, log_delta: f64) -> Option<Bracket> {
+        let steps = self.repeated(times)?;
+        let query = Query::of(&steps, self.model.repeated(times as f64), self.work);
+        query.epsilon_on_line(log_delta, Accuracy::default())
     }
 
     /// Whether `times` repetitions stay within (ε, δ), if that is resolved.
