@@ -242,7 +242,7 @@ impl Account {
         print(&format!("{:<8} {}", "method", answer.method))?;
         print(&match (answer.found, self.group) {
             (Found::Steps, _) => format!(
-                "The budget pays for {} steps. The next step would exceed the budget.",
+                "The budget pays for {} steps. More are not shown to stay within it.",
                 answer.steps.0
             ),
             (Found::Cost, None) => {
