@@ -18,7 +18,13 @@ const MOST_LOOKS: u32 = 4 * 64;
 
 impl Query<'_> {
     /// Whether `times` repetitions are shown to stay within (ε, δ): on a coarse lattice, or by their own ε.
-    pub(in super::super) fn fits(&self, times: u64, epsilon: f64, log_delta: f64, planner: &mut Planner) -> bool {
+    pub(in super::super) fn fits(
+        &self,
+        times: u64,
+        epsilon: f64,
+        log_delta: f64,
+        planner: &mut Planner,
+    ) -> bool {
         if let Some((_, upper)) = self.single().filter(|_| times == 1).and_then(|one| one.alone(epsilon)) {
             return upper <= below(log_delta);
         }
