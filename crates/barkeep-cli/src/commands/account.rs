@@ -241,10 +241,9 @@ impl Account {
         print(&format!("{:<8} {}", "delta", shown(answer.delta)))?;
         print(&format!("{:<8} {}", "method", answer.method))?;
         print(&match (answer.found, self.group) {
-            (Found::Steps, _) => format!(
-                "The budget pays for {} steps. More are not shown to stay within it.",
-                answer.steps.0
-            ),
+            (Found::Steps, _) => {
+                format!("The budget pays for {} steps. More are not shown to stay within it.", answer.steps.0)
+            }
             (Found::Cost, None) => {
                 "After these steps, changing one record changes the probability of any outcome by at most a \
                  factor e^epsilon, up to delta."
