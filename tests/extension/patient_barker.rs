@@ -16,6 +16,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
     keys: &[&WALK_KEYS, &CLIP_KEYS, &DECISION_KEYS],
     start: StartRule::Required,
     private: true,
+    gradients: false,
     examples: &[
         Example::small(20, "proposal_sd = 0.1\nclip = 1"),
         Example::large(GAUSSIAN, "proposal_sd = 0.01\nclip = 3"),
