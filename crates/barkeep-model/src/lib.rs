@@ -27,6 +27,7 @@ mod prior;
 mod regression;
 mod scratch;
 mod settings;
+mod sloped;
 mod soft;
 mod statistics;
 mod transform;
@@ -51,6 +52,7 @@ pub use prior::Prior;
 pub use regression::{CentredScore, Design, NodeRoom, Regression, ScoreBlock, Scorer};
 pub use scratch::Scratch;
 pub use settings::{Key, Settings, key};
+pub use sloped::Sloped;
 pub use statistics::{RecordStatistics, Statistics};
 pub use transform::{Belief, Transform};
 

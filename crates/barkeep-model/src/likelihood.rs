@@ -4,7 +4,7 @@ use barkeep_data::{Block, Schema};
 
 use crate::given::NO_RESPONSES;
 use crate::statistics::NO_STATISTICS;
-use crate::{Affine, Given, RecordStatistics, Regression, Scratch};
+use crate::{Affine, Given, RecordStatistics, Regression, Scratch, Sloped};
 
 /// The likelihood ln p(x|θ) of single records, θ ∈ ℝᵈ.
 ///
@@ -68,6 +68,27 @@ pub trait Likelihood: Send + Sync {
     /// and the first coordinate with lean·fl(x₂ − c₂) added in one rounding unless the lean is 0.
     fn affine_gradient(&self, _theta: &[f64], _out: &mut Affine) -> bool {
         false
+    }
+
+    /// How the gradient is a slope times columns, where it is of that form.
+    fn sloped(&self) -> Option<Sloped> {
+        None
+    }
+
+    /// Writes each record's slope at θ to `slopes`, which is as long as the block, and the last coordinate of a [`Sloped`] gradient
+    /// with a nuisance to `others`, which is empty for one without. Not asked unless [`sloped`](Likelihood::sloped).
+    ///
+    /// **Precision.** [`gradient`](Likelihood::gradient) writes the same bits, but for the sign of zeros: fl(r·x).
+    fn slopes(
+        &self,
+        _block: Block<'_>,
+        _theta: &[f64],
+        slopes: &mut [f64],
+        others: &mut [f64],
+        _scratch: &mut Scratch,
+    ) {
+        slopes.fill(f64::NAN);
+        others.fill(f64::NAN);
     }
 
     /// The records' sufficient statistics under the schema's public bounds: the part that reads records of what

@@ -12,7 +12,9 @@ use barkeep_num::up_by;
 
 use crate::error::require_positive;
 use crate::family::{Family, Nuisance, Observed};
-use crate::{Belief, Error, Likelihood, Model, ReadAs, RecordStatistics, Scratch, Statistics, Transform};
+use crate::{
+    Belief, Error, Likelihood, Model, ReadAs, RecordStatistics, Scratch, Sloped, Statistics, Transform,
+};
 use design::Trials;
 use products::Products;
 
@@ -84,6 +86,19 @@ impl Regression {
         self.line(block, theta, (response, sign), out);
     }
 
+    /// Writes ∂ℓ/∂η and, where the nuisance is a parameter, ∂ℓ/∂ ln nuisance.
+    fn score(
+        &self,
+        block: Block<'_>,
+        theta: &[f64],
+        score: &mut [f64],
+        nuisance_score: &mut [f64],
+        trials: &mut [f64],
+    ) {
+        self.predict(block, theta, score);
+        self.family.score(self.observed(block, trials), self.log_nuisance(theta), score, nuisance_score);
+    }
+
     /// Writes r·y + q·η. One function for all families: each copy of the loop is compiled for every instruction set.
     #[inline(never)]
     fn line(&self, block: Block<'_>, theta: &[f64], (response, sign): (f64, f64), out: &mut [f64]) {
@@ -136,13 +151,26 @@ impl Likelihood for Regression {
 
     fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
         let [score, trials] = scratch.buffers(block.len());
-        self.predict(block, theta, score);
         // The nuisance's share of the gradient comes last, and only if it is a parameter.
         let last = self.design.coefficients() * block.len();
-        let nuisance_score = out.get_mut(last..).unwrap_or_default();
-        let log_nuisance = self.log_nuisance(theta);
-        self.family.score(self.observed(block, trials), log_nuisance, score, nuisance_score);
+        self.score(block, theta, score, out.get_mut(last..).unwrap_or_default(), trials);
         self.design.scores(block, score, out);
+    }
+
+    fn sloped(&self) -> Option<Sloped> {
+        Some(self.design.sloped(self.belief.is_some()))
+    }
+
+    fn slopes(
+        &self,
+        block: Block<'_>,
+        theta: &[f64],
+        slopes: &mut [f64],
+        others: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        let [trials] = scratch.buffers(block.len());
+        self.score(block, theta, slopes, others, trials);
     }
 
     fn record_statistics(&self, schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {

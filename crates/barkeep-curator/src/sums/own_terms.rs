@@ -15,16 +15,16 @@
 
 use crate::error::question;
 use crate::sums::coordinates::{Coordinate, Curve};
-use crate::sums::lattice::{CHUNK, Columns, add_clipped, total};
+use crate::sums::lattice::{Columns, ROOM, add_clipped};
 use crate::sums::passes::Worker;
 use crate::sums::scores::score_width;
 use crate::sums::terms::Terms;
 use crate::{Centre, Clip, Precondition, Refused, Term};
 use barkeep_data::{Block, Column, Kind, Scale, Schema};
-use barkeep_model::{Affine, CentredScore, Likelihood, ScoreBlock};
+use barkeep_model::{Affine, CentredScore, Likelihood, ScoreBlock, Sloped};
 
-/// How many records are evaluated in each arrangement: two chunks and a few more, fewer where terms are wide.
-const MOST: usize = 2 * CHUNK + 3;
+/// How many records are evaluated in each arrangement: vectors of the widest kind and a few more, fewer where terms are wide.
+const MOST: usize = 131;
 const FEWEST: usize = 11;
 /// About as many numbers are written for an arrangement.
 const WORK: usize = 1 << 15;
@@ -81,6 +81,9 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
             let mut affine = Affine::default();
             own &= !terms.affine(&mut affine)
                 || records.sums_agree(|block| affine_sums(&affine, block, &mut worker));
+            own &= terms.sloped().is_none_or(|sloped| {
+                records.sums_agree(|block| sloped_sums(&terms, sloped, block, &mut worker))
+            });
         }
     }
     if own {
@@ -201,13 +204,18 @@ impl Public {
 
 /// The integer sums of gradients that are computed as they are added.
 fn affine_sums(affine: &Affine, block: Block<'_>, worker: &mut Worker) -> Vec<i64> {
-    let (width, room) = (affine.weights.len(), affine.weights.len() * CHUNK);
+    let width = affine.weights.len();
     let mut sums = vec![0; width];
-    worker.partials.sized(room).fill(0);
     let gradients = Columns::new(block, affine);
-    add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), Clip::UNIT);
-    total(&worker.partials, &mut sums);
+    add_clipped(&gradients, width, worker.room_to_clip.sized(ROOM), &mut sums, Clip::UNIT);
     sums
+}
+
+/// The same of slopes times columns.
+fn sloped_sums(terms: &Terms<'_>, sloped: Sloped, block: Block<'_>, worker: &mut Worker) -> Vec<i64> {
+    worker.sums = vec![0; terms.width()];
+    terms.add_sloped(sloped, block, Clip::UNIT, worker);
+    worker.sums.clone()
 }
 
 /// Records from nowhere, column by column: twice as many as are compared.

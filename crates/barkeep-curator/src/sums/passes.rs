@@ -171,10 +171,8 @@ pub(crate) struct Worker {
     pub(crate) mixed: Buffer<f64>,
     /// The question's gradient, where it is affine.
     pub(crate) affine: Affine,
-    /// The gradients of a few records, per coordinate.
-    pub(crate) chunk: Buffer<f64>,
-    /// Partial sums of a block's records, several per coordinate.
-    pub(crate) partials: Buffer<i64>,
+    /// Norms and factors of a few records.
+    pub(crate) room_to_clip: Buffer<f64>,
     /// Partial sums of this worker's records, per coordinate.
     pub(crate) sums: Vec<i64>,
     /// Partial moments of this worker's records.

@@ -2,7 +2,7 @@
 
 use crate::records::faults::FaultSums;
 use crate::records::stored::Stored;
-use crate::sums::lattice::{CHUNK, Columns, Moments, Written, add_clipped, total};
+use crate::sums::lattice::{Columns, Moments, ROOM, Written, add_clipped};
 use crate::sums::passes::{Asked, GRAIN, Worker, sweep};
 use crate::sums::terms::{COUNT, Terms, tile};
 use crate::{Clip, Refused, Term};
@@ -153,22 +153,22 @@ fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, worke
     }
     let mut affine = workers.first_mut().map(|worker| std::mem::take(&mut worker.affine)).unwrap_or_default();
     let is_affine = asked.persons.is_none() && summed.affine(&mut affine);
-    let room = width * CHUNK;
+    let sloped = if asked.persons.is_none() { summed.sloped() } else { None };
     sweep(asked, workers, summed.grain(), |worker, block, ends| {
-        worker.partials.sized(room).fill(0);
         if is_affine {
             let gradients = Columns::new(block, &affine);
-            add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
+            add_clipped(&gradients, width, worker.room_to_clip.sized(ROOM), &mut worker.sums, clip);
+        } else if let Some(sloped) = sloped {
+            summed.add_sloped(sloped, block, clip, worker);
         } else {
             let size = tile(width);
             for (index, tile) in block.tiles(size).enumerate() {
                 let ends = ends.map(|ends| ends.tile(index * size, tile.len()));
                 let units = summed.write(tile, ends, worker);
                 let gradients = Written::new(&worker.terms, units);
-                add_clipped(&gradients, worker.chunk.sized(room), worker.partials.sized(room), clip);
+                add_clipped(&gradients, width, worker.room_to_clip.sized(ROOM), &mut worker.sums, clip);
             }
         }
-        total(&worker.partials, &mut worker.sums);
     });
     if let Some(worker) = workers.first_mut() {
         worker.affine = affine;

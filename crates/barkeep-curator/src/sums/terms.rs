@@ -4,12 +4,13 @@ use crate::error::question;
 use crate::sums::coordinates::{Coordinate, powers_width, rows_coordinate, write_powers};
 use crate::sums::fold::Ends;
 use crate::sums::gram::{self, Gram, gram_width};
+use crate::sums::lattice::{ROOM, Slopes, add_clipped};
 use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
 use crate::sums::scores::{score_width, write_score};
 use crate::{Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Term};
 use barkeep_data::{BLOCK, Block, Schema};
-use barkeep_model::{Affine, CentredScore, Centring, Given, Likelihood, RecordStatistics, Scorer};
+use barkeep_model::{Affine, CentredScore, Centring, Given, Likelihood, RecordStatistics, Scorer, Sloped};
 
 /// What a sum adds up over records, checked against the model and the schema, both public.
 pub(crate) struct Terms<'a> {
@@ -171,6 +172,26 @@ impl<'a> Terms<'a> {
         };
         // Whatever a model says here, the columns are there and every coordinate is clipped.
         self.likelihood.affine_gradient(theta, affine) && affine.fits(self.width, self.likelihood.columns())
+    }
+
+    /// How the terms are gradients of slopes times columns, if they are.
+    pub(crate) fn sloped(&self) -> Option<Sloped> {
+        let Written::Gradient { precondition: Precondition::Identity, .. } = self.written else {
+            return None;
+        };
+        // Whatever a model says here, the columns are there and every coordinate is clipped.
+        self.likelihood.sloped().filter(|sloped| sloped.fits(self.width, self.likelihood.columns()))
+    }
+
+    /// Adds the clipped terms of a block's records, which are as `sloped` says, to `worker.sums`.
+    pub(crate) fn add_sloped(&self, sloped: Sloped, block: Block<'_>, clip: Clip, worker: &mut Worker) {
+        let Written::Gradient { theta, .. } = self.written else { return };
+        let records = block.len();
+        let slopes = worker.terms.sized(records);
+        let others = worker.mixed.sized(if sloped.nuisance { records } else { 0 });
+        self.likelihood.slopes(block, theta, slopes, others, &mut worker.scratch);
+        let gradients = Slopes::new(block, sloped, slopes, others);
+        add_clipped(&gradients, self.width, worker.room_to_clip.sized(ROOM), &mut worker.sums, clip);
     }
 
     /// Writes the terms of a tile's records, or of the persons that end in it, to `worker.terms`, and says how many.

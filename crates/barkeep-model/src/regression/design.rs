@@ -6,7 +6,7 @@ use barkeep_num::up_by;
 use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, sum_columns};
 use crate::variates::normal;
-use crate::{Belief, Error, Prior, Transform};
+use crate::{Belief, Error, Prior, Sloped, Transform};
 use barkeep_num::linear::{Cholesky, diagonal, dot};
 
 /// The trials of a binomial response.
@@ -255,6 +255,11 @@ impl Design {
             (weights, 0.0)
         };
         sum_columns(block, self.columns.len(), start, outs, weights, linear);
+    }
+
+    /// How gradients are slopes times columns.
+    pub(crate) fn sloped(&self, nuisance: bool) -> Sloped {
+        Sloped { intercept: self.intercept, first: self.lead(), features: self.features, nuisance }
     }
 
     /// Writes residual·x_j for each coefficient, coordinate by coordinate.

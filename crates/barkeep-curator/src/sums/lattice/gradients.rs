@@ -1,23 +1,157 @@
-//! Hands gradients to the clip a coordinate of a few records at a time: written before, or computed on the spot.
+//! Hands gradients to the clip a few coordinates at a time: written before, or computed on the spot.
 
-use super::vector::each;
 use barkeep_data::Block;
-use barkeep_model::Affine;
+use barkeep_model::{Affine, Sloped};
 
-/// How many records are clipped at a time: eight of the widest registers. A machine that starts two products a cycle and has
-/// each after four is then never idle, and what is written stays in the first cache up to a few dozen coordinates.
-pub(crate) const CHUNK: usize = 64;
+/// How many records are clipped at a time: what is kept of each between two passes stays in the first cache, and what is read
+/// of each column is long enough for the machine to see it coming.
+pub(crate) const TILE: usize = 512;
 
 /// The gradients of some records.
 pub(crate) trait Gradients {
-    /// The number of coordinates.
-    fn dimension(&self) -> usize;
-
     /// The number of records, at most 2^17.
     fn records(&self) -> usize;
 
-    /// Coordinate `j` of the records from `start` on. They are `CHUNK` or more if `WHOLE`; else zeros follow the last.
-    fn coordinate<const WHOLE: bool>(&self, j: usize, start: usize) -> [f64; CHUNK];
+    /// Whether all coordinates are shown at once.
+    fn are_few(&self) -> bool;
+
+    /// Shows the coordinates of `length` records from `start` on, each once and in order.
+    fn show(&self, start: usize, length: usize, look: &mut impl Look);
+}
+
+/// What is shown coordinates.
+pub(crate) trait Look {
+    /// Takes K coordinates, the first of which has this place.
+    fn coordinates<const K: usize, C: Coordinate>(&mut self, first: usize, coordinates: [C; K]);
+
+    /// Takes the coordinates of a category's levels, the first of which has this place: of each record the slope is one of them
+    /// or none, by the index, and the others are 0.
+    fn levels(&mut self, first: usize, slopes: &[f64], codes: &[u8], index: &[u8]);
+}
+
+/// One coordinate of some records' gradients.
+pub(crate) trait Coordinate: Copy {
+    /// The number of records.
+    fn len(&self) -> usize;
+
+    /// That of `length` records from `start` on, where a loop can see that there are as many.
+    fn part(self, start: usize, length: usize) -> Self;
+
+    /// That of record `i`.
+    fn at(&self, i: usize) -> f64;
+}
+
+/// Numbers that were written before.
+#[derive(Clone, Copy)]
+struct Plain<'a>(&'a [f64]);
+
+impl Coordinate for Plain<'_> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn part(self, start: usize, length: usize) -> Self {
+        Self(&self.0[start..][..length])
+    }
+
+    #[inline(always)]
+    fn at(&self, i: usize) -> f64 {
+        self.0[i]
+    }
+}
+
+/// w·(x − c); w is 1 if `UNIT`, and the product then has the bits of x − c.
+#[derive(Clone, Copy)]
+struct Line<'a, const UNIT: bool> {
+    values: &'a [f64],
+    weight: f64,
+    centre: f64,
+}
+
+impl<const UNIT: bool> Coordinate for Line<'_, UNIT> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    #[inline(always)]
+    fn part(self, start: usize, length: usize) -> Self {
+        Self { values: &self.values[start..][..length], ..self }
+    }
+
+    #[inline(always)]
+    fn at(&self, i: usize) -> f64 {
+        let deviation = self.values[i] - self.centre;
+        if UNIT { deviation } else { self.weight * deviation }
+    }
+}
+
+/// A line in one column and, added in one rounding, a line in another.
+#[derive(Clone, Copy)]
+struct Leaning<'a>(Line<'a, false>, Line<'a, false>);
+
+impl Coordinate for Leaning<'_> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn part(self, start: usize, length: usize) -> Self {
+        Self(self.0.part(start, length), self.1.part(start, length))
+    }
+
+    #[inline(always)]
+    fn at(&self, i: usize) -> f64 {
+        self.1.weight.mul_add(self.1.values[i] - self.1.centre, self.0.at(i))
+    }
+}
+
+/// r·x.
+#[derive(Clone, Copy)]
+struct Product<'a>(&'a [f64], &'a [f64]);
+
+impl Coordinate for Product<'_> {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    fn part(self, start: usize, length: usize) -> Self {
+        Self(&self.0[start..][..length], &self.1[start..][..length])
+    }
+
+    #[inline(always)]
+    fn at(&self, i: usize) -> f64 {
+        self.0[i] * self.1[i]
+    }
+}
+
+/// The most coordinates that are shown at once: as many as registers allow.
+const FEW: usize = 4;
+
+/// Shows `count` coordinates of one kind, the first of which has this place.
+#[inline(always)]
+fn show_each<C: Coordinate>(
+    first: usize,
+    count: usize,
+    look: &mut impl Look,
+    coordinate: impl Fn(usize) -> C,
+) {
+    let whole = count - count % FEW;
+    for k in (0..whole).step_by(FEW) {
+        look.coordinates(first + k, [coordinate(k), coordinate(k + 1), coordinate(k + 2), coordinate(k + 3)]);
+    }
+    let (first, k) = (first + whole, whole);
+    match count % FEW {
+        3 => look.coordinates(first, [coordinate(k), coordinate(k + 1), coordinate(k + 2)]),
+        2 => look.coordinates(first, [coordinate(k), coordinate(k + 1)]),
+        1 => look.coordinates(first, [coordinate(k)]),
+        _ => {}
+    }
 }
 
 /// Gradients that a model wrote, coordinate-major.
@@ -31,21 +165,30 @@ impl<'a> Written<'a> {
     pub(crate) fn new(terms: &'a [f64], records: usize) -> Self {
         Self { terms, records }
     }
-}
 
-impl Gradients for Written<'_> {
     fn dimension(&self) -> usize {
         self.terms.len().checked_div(self.records).unwrap_or(0)
     }
+}
 
+impl Gradients for Written<'_> {
     fn records(&self) -> usize {
         self.records
     }
 
+    fn are_few(&self) -> bool {
+        self.dimension() <= FEW
+    }
+
     #[inline(always)]
-    fn coordinate<const WHOLE: bool>(&self, j: usize, start: usize) -> [f64; CHUNK] {
-        let left = self.records - start;
-        chunk::<WHOLE>(self.terms.get(j * self.records + start..).unwrap_or(&[]), left)
+    fn show(&self, start: usize, length: usize, look: &mut impl Look) {
+        show_each(
+            0,
+            self.dimension(),
+            look,
+            #[inline(always)]
+            |j| Plain(&self.terms[j * self.records + start..][..length]),
+        );
     }
 }
 
@@ -62,47 +205,113 @@ impl<'a> Columns<'a> {
     }
 }
 
-impl Gradients for Columns<'_> {
-    fn dimension(&self) -> usize {
-        self.affine.weights.len()
+impl Columns<'_> {
+    #[inline(always)]
+    fn line<const UNIT: bool>(&self, j: usize, start: usize, length: usize) -> Line<'_, UNIT> {
+        let values = &self.block.column(j)[start..][..length];
+        Line { values, weight: self.affine.weights[j], centre: self.affine.centres[j] }
     }
 
+    /// The lines from the one with this place on.
+    #[inline(always)]
+    fn show_lines<const UNIT: bool>(&self, from: usize, start: usize, length: usize, look: &mut impl Look) {
+        show_each(
+            from,
+            self.affine.weights.len() - from,
+            look,
+            #[inline(always)]
+            |k| self.line::<UNIT>(from + k, start, length),
+        );
+    }
+}
+
+impl Gradients for Columns<'_> {
     fn records(&self) -> usize {
         self.block.len()
     }
 
+    fn are_few(&self) -> bool {
+        self.affine.weights.len() <= FEW
+    }
+
     #[inline(always)]
-    fn coordinate<const WHOLE: bool>(&self, j: usize, start: usize) -> [f64; CHUNK] {
-        let Affine { weights, centres, lean } = self.affine;
-        let left = self.block.len() - start;
-        let column = |j: usize| chunk::<WHOLE>(self.block.column(j).get(start..).unwrap_or(&[]), left);
-        let (values, weight, centre) = (column(j), weights[j], centres[j]);
-        let mut terms = if j == 0 && *lean != 0.0 {
-            let (others, other) = (column(1), centres[1]);
-            each(
+    fn show(&self, start: usize, length: usize, look: &mut impl Look) {
+        let Affine { weights, lean, .. } = self.affine;
+        if *lean != 0.0 {
+            // All of few coordinates are of one kind: a lean of 0 changes the sign of a zero, or a record that does not count.
+            let leaning = if self.are_few() { weights.len() } else { 1 };
+            show_each(
+                0,
+                leaning,
+                look,
                 #[inline(always)]
-                |i| lean.mul_add(others[i] - other, weight * (values[i] - centre)),
-            )
+                |k| {
+                    let weight = if k == 0 { *lean } else { 0.0 };
+                    Leaning(self.line(k, start, length), Line { weight, ..self.line(1, start, length) })
+                },
+            );
+            self.show_lines::<false>(leaning, start, length, look);
+        } else if weights.iter().all(|weight| *weight == 1.0) {
+            self.show_lines::<true>(0, start, length, look);
         } else {
-            each(
-                #[inline(always)]
-                |i| weight * (values[i] - centre),
-            )
-        };
-        if !WHOLE {
-            terms[left..].fill(0.0);
+            self.show_lines::<false>(0, start, length, look);
         }
-        terms
     }
 }
 
-/// The first values of a slice, or as many of them as are `left` and zeros.
-#[inline(always)]
-fn chunk<const WHOLE: bool>(values: &[f64], left: usize) -> [f64; CHUNK] {
-    if WHOLE && let Some(chunk) = values.first_chunk() {
-        return *chunk;
+/// Gradients that are a slope times columns, never written as a whole.
+pub(crate) struct Slopes<'a> {
+    block: Block<'a>,
+    sloped: Sloped,
+    slopes: &'a [f64],
+    others: &'a [f64],
+}
+
+impl<'a> Slopes<'a> {
+    /// For a block of the model that `sloped`, the slopes and the coordinate of its nuisance come from.
+    pub(crate) fn new(block: Block<'a>, sloped: Sloped, slopes: &'a [f64], others: &'a [f64]) -> Self {
+        Self { block, sloped, slopes, others }
     }
-    let mut chunk = [0.0; CHUNK];
-    chunk.iter_mut().zip(values.iter().take(left)).for_each(|(slot, value)| *slot = *value);
-    chunk
+}
+
+impl Gradients for Slopes<'_> {
+    fn records(&self) -> usize {
+        self.block.len()
+    }
+
+    fn are_few(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn show(&self, start: usize, length: usize, look: &mut impl Look) {
+        let block = self.block.part(start, length);
+        let Sloped { intercept, first, features, nuisance } = self.sloped;
+        let (slopes, skip) = (&self.slopes[start..][..length], usize::from(intercept));
+        if intercept {
+            look.coordinates(0, [Plain(slopes)]);
+        }
+        let mut k = 0;
+        while k < features {
+            if let Some((codes, index)) = block.levels_from(first + k) {
+                let codes = &codes[..codes.len().min(features - k)];
+                look.levels(skip + k, slopes, codes, index);
+                k += codes.len().max(1);
+            } else {
+                let run =
+                    (k + 1..features).take_while(|k| block.levels_from(first + k).is_none()).count() + 1;
+                show_each(
+                    skip + k,
+                    run,
+                    look,
+                    #[inline(always)]
+                    |next| Product(slopes, block.column(first + k + next)),
+                );
+                k += run;
+            }
+        }
+        if nuisance {
+            look.coordinates(skip + features, [Plain(&self.others[start..][..length])]);
+        }
+    }
 }

@@ -8,7 +8,7 @@ mod tests;
 mod unit;
 mod vector;
 
-pub(crate) use gradients::{CHUNK, Columns, Written};
+pub(crate) use gradients::{Columns, Slopes, Written};
 pub(crate) use scalar::{BatchVariance, Moments, coin_input, noisy_log_ratio};
 pub use unit::{
     Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,
@@ -16,7 +16,7 @@ pub use unit::{
 pub(crate) use unit::{
     batch_unit, check_barker_minibatch, check_batch, full_unit, lattice_sensitivity, noise_ratio, reach,
 };
-pub(crate) use vector::{MOST_DIMENSIONS, add_clipped, total};
+pub(crate) use vector::{MOST_DIMENSIONS, ROOM, add_clipped};
 
 /// 1.5·2^52. Between 2^52 and 2^53 neighbouring f64 are 1 apart, so adding this to |y| ≤ 2^51 rounds y to the
 /// nearest integer, ties to even, and leaves that integer in the low bits.

@@ -2,8 +2,8 @@
 
 use super::super::*;
 use crate::test_support::echo::EXTREMES;
-use barkeep_data::Block;
-use barkeep_model::Affine;
+use barkeep_data::{Block, Levels};
+use barkeep_model::{Affine, Sloped};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -12,9 +12,7 @@ fn sums(rows: &[Vec<f64>], clip: Clip) -> Vec<i64> {
     let dimension = rows[0].len();
     let terms: Vec<f64> = (0..dimension).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
     let mut sums = vec![0; dimension];
-    let (mut chunk, mut partials) = (vec![0.0; dimension * CHUNK], vec![0; dimension * CHUNK]);
-    add_clipped(&Written::new(&terms, rows.len()), &mut chunk, &mut partials, clip);
-    total(&partials, &mut sums);
+    add_clipped(&Written::new(&terms, rows.len()), dimension, &mut vec![f64::NAN; ROOM], &mut sums, clip);
     sums
 }
 
@@ -42,7 +40,7 @@ fn any_rows() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<f64>, Clip)> {
         });
         let row = prop_oneof![anything, near];
         (
-            prop_oneof![4 => vec(row.clone(), 1..20), 1 => vec(row.clone(), 60..70)],
+            prop_oneof![4 => vec(row.clone(), 1..20), 1 => vec(row.clone(), 60..140)],
             row,
             Just(Clip::new(clip).unwrap()),
         )
@@ -146,13 +144,23 @@ fn affine_gradients_are_summed_as_if_they_were_written() {
         1 => 1e154,
         _ => (k as f64).sin() * 4.0,
     };
-    for (dimension, lean) in [(1, 0.0), (2, 0.7), (2, 0.0), (5, -3.0), (30, 0.1)] {
+    for (dimension, lean, own) in [
+        (1, 0.0, 0.3),
+        (2, 0.7, 0.3),
+        (2, 0.0, 0.3),
+        (3, 0.0, 1.0),
+        (4, -0.2, 0.3),
+        (5, -3.0, 0.3),
+        (30, 0.1, 0.3),
+        (31, 0.0, 1.0),
+    ] {
         let affine = Affine {
-            weights: (0..dimension).map(|j| 0.3 + j as f64).collect(),
+            // Weights of 1 alone are left out of the loops.
+            weights: (0..dimension).map(|j| if own == 1.0 { own } else { own + j as f64 }).collect(),
             centres: (0..dimension).map(|j| 0.1 * j as f64).collect(),
             lean,
         };
-        for records in [1, 63, 64, 65, 200] {
+        for records in [1, 63, 64, 65, 200, 512, 700, 1024] {
             let values: Vec<f64> = (0..dimension * records).map(wild).collect();
             let row = |i: usize| {
                 let at = |j: usize| affine.weights[j] * (values[j * records + i] - affine.centres[j]);
@@ -164,11 +172,58 @@ fn affine_gradients_are_summed_as_if_they_were_written() {
             };
             let rows: Vec<Vec<f64>> = (0..records).map(row).collect();
             let clip = Clip::new(2.0).unwrap();
-            let (mut chunk, mut partials) = (vec![0.0; dimension * CHUNK], vec![0; dimension * CHUNK]);
             let block = Block::over(&values, records, records);
-            add_clipped(&Columns::new(block, &affine), &mut chunk, &mut partials, clip);
-            let mut found = vec![0; dimension];
-            total(&partials, &mut found);
+            let (mut room, mut found) = (vec![f64::NAN; ROOM], vec![0; dimension]);
+            add_clipped(&Columns::new(block, &affine), dimension, &mut room, &mut found, clip);
+            assert_eq!(found, sums(&rows, clip), "{dimension} coordinates, {records} records");
+        }
+    }
+}
+
+/// Slopes times columns and levels give the integers of the same gradients written out, whatever slopes and columns hold.
+#[test]
+fn sloped_gradients_are_summed_as_if_they_were_written() {
+    let wild = |k: usize| match k % 89 {
+        0 => EXTREMES[k / 89 % EXTREMES.len()],
+        1 => 1e154,
+        _ => (k as f64 + 0.5).sin() * 4.0,
+    };
+    // Two columns, a category of three levels and a reference, another column, and one more category of one level.
+    let (codes, first) = ([[1, 2, 4].as_slice(), &[7]], [3, 7]);
+    for (intercept, nuisance) in [(true, true), (true, false), (false, false)] {
+        let sloped = Sloped { intercept, first: 1, features: 7, nuisance };
+        let dimension = 7 + usize::from(intercept) + usize::from(nuisance);
+        for records in [1, 63, 65, 511, 512, 700, 1024] {
+            let values: Vec<f64> = (0..8 * records).map(wild).collect();
+            let slopes: Vec<f64> = (0..records).map(|i| wild(3 * i + 5)).collect();
+            let others: Vec<f64> =
+                (0..if nuisance { records } else { 0 }).map(|i| wild(7 * i + 11)).collect();
+            let indices = [5, 3].map(|step| (0..records).map(|i| (i * step % 9) as u8).collect::<Vec<u8>>());
+            let levels: Vec<Levels<'_>> =
+                (0..2).map(|k| Levels { first: first[k], codes: codes[k], index: &indices[k] }).collect();
+            // The levels' columns start at 3 and 7, others are 1, 2 and 6.
+            let row = |i: usize| {
+                let plain = |column: usize| slopes[i] * values[column * records + i];
+                let level = |k: usize, code: u8| if indices[k][i] == code { slopes[i] } else { 0.0 };
+                let mut row: Vec<f64> = if intercept { vec![slopes[i]] } else { vec![] };
+                row.extend([
+                    plain(1),
+                    plain(2),
+                    level(0, 1),
+                    level(0, 2),
+                    level(0, 4),
+                    plain(6),
+                    level(1, 7),
+                ]);
+                row.extend(others.get(i));
+                row
+            };
+            let rows: Vec<Vec<f64>> = (0..records).map(row).collect();
+            let clip = Clip::new(2.0).unwrap();
+            let block = Block::over(&values, records, records).with_levels(&levels);
+            let (mut room, mut found) = (vec![f64::NAN; ROOM], vec![0; dimension]);
+            let gradients = Slopes::new(block, sloped, &slopes, &others);
+            add_clipped(&gradients, dimension, &mut room, &mut found, clip);
             assert_eq!(found, sums(&rows, clip), "{dimension} coordinates, {records} records");
         }
     }
