@@ -5,7 +5,9 @@ use crate::scores;
 use barkeep::Error;
 use barkeep_accounting::Sampling;
 use barkeep_curator::insecure::SharedTable;
-use barkeep_curator::{Centre, Choose, Clip, Decide, PersonsBuilder, Precondition, Sum, TableBuilder, Term};
+use barkeep_curator::{
+    Along, Centre, Choose, Clip, Decide, PersonsBuilder, Precondition, Sum, TableBuilder, Term,
+};
 use barkeep_data::{Block, Column, Count, Schema, Unit, View};
 use barkeep_model::{Likelihood, Scratch};
 use barkeep_num::log_sum_exp;
@@ -125,7 +127,8 @@ impl Pair {
         let first = share(&self.first);
         let second = self.second.as_ref().map_or(0.0, |second| share(second));
         let other = if self.others == 0 { 0.0 } else { share(&self.other) };
-        let key = [asked.from, asked.to, &[asked.clip.get()]];
+        let (points, weights) = asked.along.map_or((&[][..], &[][..]), |along| (along.points, along.weights));
+        let key = [asked.from, asked.to, &[asked.clip.get()], points, weights];
         let company = self.company.share(&key, 1, |rows| vec![share(rows)]);
         Ratios { worlds: [first, second], other, company: company[0] }
     }
@@ -264,7 +267,7 @@ impl Terms {
     }
 }
 
-/// The log-ratio of a record, or of a person's rows together, clipped.
+/// The log-ratio of a record, or of a person's rows together, less what a path takes off, clipped.
 pub(crate) fn log_ratio(
     likelihood: &dyn Likelihood,
     rows: &[Vec<f64>],
@@ -273,7 +276,25 @@ pub(crate) fn log_ratio(
 ) -> f64 {
     let bound = asked.clip.get();
     let ratio = row_sum(likelihood, rows, asked.from, asked.to, scratch);
+    let ratio = match asked.along {
+        None => ratio,
+        Some(along) => ratio - rows.iter().map(|row| taken_off(likelihood, row, along, scratch)).sum::<f64>(),
+    };
     if ratio.is_nan() { 0.0 } else { ratio.clamp(-bound, bound) }
+}
+
+/// Σⱼ wⱼ·clip_b(∇ ln p(row|θⱼ)).
+fn taken_off(likelihood: &dyn Likelihood, row: &[f64], along: Along<'_>, scratch: &mut Scratch) -> f64 {
+    let (dimension, bound) = (likelihood.dimension(), along.clip.get());
+    let mut gradient = vec![0.0; dimension];
+    let path = along.points.chunks_exact(dimension).zip(along.weights.chunks_exact(dimension));
+    path.map(|(theta, weights)| {
+        likelihood.gradient(Block::over(row, 1, 1), theta, &mut gradient, scratch);
+        let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let product: f64 = gradient.iter().zip(weights).map(|(g, w)| g * w).sum();
+        if norm.is_finite() { product * (bound / norm).min(1.0) } else { 0.0 }
+    })
+    .sum()
 }
 
 /// The log-ratios of rows, added up.

@@ -257,8 +257,19 @@ impl Attack {
                 let pair = terms.pair(vec![FAR], vec![0.5])?;
                 terms.staged(cost, pair, Claim { delta, gaussian: false }, effort, move |gate| {
                     let (from, to) = (&[0.0], &[1.0]);
-                    gate.decide(&Decide { from, to, offset: 0.0, temper, clip, batch, rule: &rule, level })
-                        .map(drop)
+                    let rule = &rule;
+                    gate.decide(&Decide {
+                        from,
+                        to,
+                        offset: 0.0,
+                        temper,
+                        clip,
+                        batch,
+                        rule,
+                        level,
+                        along: None,
+                    })
+                    .map(drop)
                 })
             }
             Question::Faults { columns, ratio } => {

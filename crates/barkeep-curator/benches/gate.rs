@@ -150,6 +150,7 @@ fn decide(records: usize) {
         batch: Sampling::Full,
         rule: &Rule::Barker,
         level: Level::Decision,
+        along: None,
     };
     let weights = [0.005, 0.005];
     let times = race(
@@ -175,6 +176,7 @@ fn decide_on_batch(records: usize, batch: usize) {
         batch: Sampling::WithoutReplacement { batch: batch as u64, records: records as u64 },
         rule: &Rule::Penalty { sigma: 1.0 },
         level: Level::Decision,
+        along: None,
     };
     // As many positions as a batch holds, spread out, in order, the same every time: kinder than drawing them.
     let positions: Vec<usize> = (0..batch).map(|k| k * (records / batch) + k % 7).collect();

@@ -92,6 +92,7 @@ fn times(setting: &Setting, table: Table, likelihood: &Arc<dyn Likelihood>) -> [
         batch,
         rule: &Rule::Barker,
         level: Level::Decision,
+        along: None,
     };
     let term = Term::Gradient { theta: &theta, precondition: Precondition::Identity };
     let sum = Sum { term, temper, clip, batch, sigma: 10.0 };

@@ -33,7 +33,7 @@
 //! let ask: &mut dyn Ask = &mut Gate::open(&curator, NoiseRng::from_os()?)?;
 //! let question = Decide {
 //!     from: &[1.7], to: &[1.71], offset: 0.0, temper: Temper::NONE, clip, batch: Sampling::Full, rule: &rule,
-//!     level: Level::Release,
+//!     level: Level::Release, along: None,
 //! };
 //! let mut answered = 0;
 //! while ask.decide(&question).is_ok() { answered += 1 }
@@ -74,7 +74,7 @@ pub use gate::budget::{Budget, Spent};
 pub use gate::curator::Curator;
 pub use gate::gate::{Ask, Gate};
 pub use gate::priced::{LARGEST_DRAWN_RATIO, choose_cost, choose_epsilon, decide_cost, gram_cost, sum_cost};
-pub use gate::question::{AnyQuestion, Centre, Choose, Decide, Level, PrivacyModel, Sum, Term};
+pub use gate::question::{Along, AnyQuestion, Centre, Choose, Decide, Level, PrivacyModel, Sum, Term};
 pub use gate::secret::Secret;
 pub use random::discrete_gaussian::discrete_gaussian;
 pub use random::exponential::{LARGEST_CHOICE, MOST_CANDIDATES};

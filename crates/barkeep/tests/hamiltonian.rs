@@ -4,7 +4,7 @@
 
 use barkeep::accounting::Steps;
 use barkeep::curator::Level;
-use barkeep::{Plan, Spec};
+use barkeep::{Fact, Plan, Spec};
 
 /// A plan of dp-hmc for a thesis model: what a person would write.
 fn plan(records: u64, epsilon: f64, sampler: &str) -> Result<Plan, barkeep::Error> {
@@ -56,6 +56,30 @@ fn a_kept_gradient_is_paid_for_once() {
     assert!(fresh.steps().0 == 416 && kept.epsilon().unwrap().get() <= 4.0);
 }
 
+/// Friction changes the path and the test, not the price.
+#[test]
+fn friction_is_free() {
+    let with = plan(100_000, 4.0, &format!("{RELEASE}friction = true")).unwrap();
+    assert_eq!(with.steps().0, 416);
+    // B = η²σ²/4 with σ = 2·0.4·√n·1.
+    let expected = 0.25 * (0.0005 * 0.8 * 100_000_f64.sqrt()).powi(2);
+    let found = with.fact("friction").and_then(Fact::as_number).unwrap();
+    assert!((found / expected - 1.0).abs() < 1e-6, "{found} against {expected}");
+}
+
+/// Gradients on batches are amplified, the test is not: between the steps that gradients of the same ratio on all records buy, and those of
+/// the tests alone.
+#[test]
+fn batches_of_gradients_are_amplified() {
+    let steps = |keys: &str| plan(10_000, 1.0, keys).unwrap().steps().0;
+    let keys = "tau = 0.2\nstep = 0.0005\nclip = 2.0\nclip_gradient = 1.0\nleapfrog = 2\n";
+    // A ratio of 8 either way.
+    let (batch, full) = ("batch = 100\ntau_gradient = 0.8\n", "tau_gradient = 0.08\n");
+    let [amplified, plain, tests] =
+        [batch, full, "tau_gradient = 10\n"].map(|gradients| steps(&format!("{keys}{gradients}")));
+    assert!(plain < 3 && 4 * plain < amplified && amplified <= tests, "{plain}, {amplified}, {tests}");
+}
+
 #[test]
 fn a_bit_costs_less_than_the_noise_behind_it() {
     // At release level the budget buys 33, whatever the clip.
@@ -76,6 +100,12 @@ fn faults_are_refused_with_the_reason() {
     assert!(with("mass = [[1, 2], [2, 1]]").contains("`sampler.mass`"));
     assert!(with("leapfrog = 0").contains("`sampler.leapfrog`"));
     assert!(with("rule = 'metropolis'").contains("`sampler.rule`: must be one of"));
+    assert!(with("batch = 100001").contains("`sampler.batch`"));
+    assert!(with("friction = true\nbatch = 1000").contains("which records a batch held"));
+    assert!(
+        with("friction = true\nreuse_gradient = true").contains("`sampler.friction`: needs a fresh gradient")
+    );
+    assert!(with("friction = true\nmass = [[2, 1], [1, 2]]").contains("not a full matrix"));
     let without =
         |old: &str, new: &str| plan(100_000, 1.0, &RELEASE.replace(old, new)).err().unwrap().to_string();
     assert!(without("tau = 0.1\n", "").contains("`sampler.tau`: is required"));

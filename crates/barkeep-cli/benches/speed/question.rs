@@ -61,6 +61,7 @@ impl Asker {
             batch,
             rule,
             level: Level::Decision,
+            along: None,
         };
         black_box(self.gate.decide(black_box(&question)).unwrap());
     }

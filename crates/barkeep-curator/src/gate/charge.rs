@@ -25,6 +25,16 @@ impl Curator {
         if !asked.offset.is_finite() {
             return Err(question("offset", "a finite number"));
         }
+        if let Some(along) = asked.along {
+            self.check_path(along)?;
+            if asked.batch != Sampling::Full {
+                // A batch's members would have to be those of the path's gradients.
+                return Err(question(
+                    "batch",
+                    "all records where a path takes something off their log-ratios",
+                ));
+            }
+        }
         let priced = asked.price(self.privacy_model())?;
         self.check_batch(asked.batch)?;
         self.budget().charge(chain, priced)

@@ -7,9 +7,10 @@ use crate::sums::lattice::Moments;
 use crate::sums::own_terms::check_own_terms;
 use crate::sums::passes::{Worker, clear_sums, total_moments, total_sums};
 use crate::sums::sweep::{Summed, Sweep};
-use crate::sums::terms::Terms;
+use crate::sums::terms::{Terms, check_path};
 use crate::{
-    Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Table, Term,
+    Along, Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Table,
+    Term,
 };
 use barkeep_accounting::Neighbours;
 use barkeep_data::{Records, Schema, Unit};
@@ -111,6 +112,14 @@ impl Curator {
         self.table.sweep()
     }
 
+    /// Checks a path against the model and the unit.
+    ///
+    /// # Errors
+    /// As [`check_path`].
+    pub(crate) fn check_path(&self, along: Along<'_>) -> Result<(), Refused> {
+        check_path(along, &*self.likelihood, self.unit())
+    }
+
     /// What a sum adds up, checked.
     ///
     /// # Errors
@@ -129,8 +138,8 @@ impl Curator {
         positions: Option<&[u32]>,
         workers: &mut [Worker],
     ) -> Result<Secret<Moments>, Refused> {
-        let Decide { from, to, clip, .. } = *charged.question();
-        self.add(Summed::LogRatios { from, to, clip }, 0, positions, workers)?;
+        let Decide { from, to, along, clip, .. } = *charged.question();
+        self.add(Summed::LogRatios { from, to, along, clip }, 0, positions, workers)?;
         Ok(Secret::seal(total_moments(workers)))
     }
 

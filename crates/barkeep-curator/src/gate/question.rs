@@ -37,7 +37,7 @@ pub struct PrivacyModel {
 }
 
 /// "May I move from here to there?" The answer is one bit, drawn from the rule's coin at
-/// λ = T·Σᵢ clip_B(ln p(xᵢ|to) − ln p(xᵢ|from)) + offset.
+/// λ = T·Σᵢ clip_B(ln p(xᵢ|to) − ln p(xᵢ|from)) + offset; [`Along`] may take something off a record's log-ratio first.
 ///
 /// Everything in it is public. With a batch of b out of n records the sum is scaled by n/b, and the batch's
 /// variance σ_b² = (nT)²/b·Var_B enters as the rule wants it: [`Rule::Penalty`] decides on λ − ½σ_b²,
@@ -61,6 +61,22 @@ pub struct Decide<'a> {
     pub rule: &'a Rule,
     /// At which level the answer is accounted for.
     pub level: Level,
+    /// What is taken off each record's log-ratio before it is clipped, where a proposal came along a path with friction.
+    pub along: Option<Along<'a>>,
+}
+
+/// A path that led to a proposal: Σⱼ wⱼ·clip_b(∇ ln p(xᵢ|θⱼ)) is taken off record i's log-ratio, and the difference is clipped.
+///
+/// Everything in it is public, so that a record's term is a function of the record and public numbers, as without it. The
+/// sensitivity is that of the clip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Along<'a> {
+    /// The states θⱼ, one after the other.
+    pub points: &'a [f64],
+    /// The vectors wⱼ, one after the other.
+    pub weights: &'a [f64],
+    /// b, the bound on the norm of a record's gradient.
+    pub clip: Clip,
 }
 
 /// What is added up over records.

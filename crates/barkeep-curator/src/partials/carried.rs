@@ -3,7 +3,7 @@
 use super::wire::{Reader, length};
 use crate::sums::coordinates::{Coordinate, Curve};
 use crate::sums::sweep::Summed;
-use crate::{Centre, Clip, Precondition, Term};
+use crate::{Along, Centre, Clip, Precondition, Term};
 use barkeep_model::{CentredScore, ScoreBlock};
 
 /// What is asked of a shard, with numbers of its own.
@@ -26,6 +26,7 @@ pub(super) enum Asked<'a> {
     LogRatios {
         from: &'a [f64],
         to: &'a [f64],
+        along: Option<Along<'a>>,
         clip: Clip,
     },
     Term {
@@ -62,7 +63,7 @@ bytes! {
     /// What is asked, by the byte that stands for it.
     Kind {
         Count = 0, LogRatios = 1, Candidates = 2, Gradient = 3, Score = 4, Statistics = 5, Columns = 6, Gram = 7,
-        Centred = 8, Tail = 9, Shifted = 10, Faults = 11, Expected = 12,
+        Centred = 8, Tail = 9, Shifted = 10, Faults = 11, Expected = 12, Path = 13,
     }
 }
 
@@ -85,8 +86,13 @@ impl Carried {
     /// What is to be summed.
     pub(super) fn of(summed: Summed<'_>) -> Self {
         match summed {
-            Summed::LogRatios { from, to, clip } => {
+            Summed::LogRatios { from, to, along: None, clip } => {
                 Self::new(Kind::LogRatios, Form::None, &[clip.get()], &[from, to])
+            }
+            Summed::LogRatios { from, to, along: Some(along), clip } => {
+                let Along { points, weights, clip: own } = along;
+                let numbers = [clip.get(), own.get()];
+                Self::new(Kind::Path, Form::None, &numbers, &[from, to, points, weights])
             }
             Summed::Candidates { reference, candidates, centre, clip } => {
                 let numbers = [clip.get(), centre];
@@ -148,7 +154,14 @@ impl Carried {
         let coordinates = &self.coordinates[..];
         let term = match self.kind {
             Kind::Count => return Some(Asked::Count),
-            Kind::LogRatios => return Some(Asked::LogRatios { from: list(0)?, to: list(1)?, clip }),
+            Kind::LogRatios => {
+                return Some(Asked::LogRatios { from: list(0)?, to: list(1)?, along: None, clip });
+            }
+            Kind::Path => {
+                let own = Clip::new(number(1)?).ok()?;
+                let along = Some(Along { points: list(2)?, weights: list(3)?, clip: own });
+                return Some(Asked::LogRatios { from: list(0)?, to: list(1)?, along, clip });
+            }
             Kind::Candidates => {
                 let (reference, candidates, centre) = (list(0)?, list(1)?, number(1)?);
                 return Some(Asked::Candidates { reference, candidates, centre, clip });

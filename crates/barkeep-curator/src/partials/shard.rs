@@ -6,7 +6,7 @@ use crate::error::{question, unasked};
 use crate::gate::curator::terms;
 use crate::sums::passes::{clear_sums, total_moments, total_sums, workers};
 use crate::sums::sweep::Summed;
-use crate::sums::terms::check_state;
+use crate::sums::terms::{check_path, check_state};
 use crate::{MOST_CANDIDATES, Refused, Table};
 use barkeep_model::Likelihood;
 use std::sync::Arc;
@@ -53,11 +53,14 @@ impl Shard {
         let checked;
         let (summed, width) = match asked {
             Asked::Count => return Ok(Vec::new()),
-            Asked::LogRatios { from, to, clip } => {
+            Asked::LogRatios { from, to, along, clip } => {
                 check_state("from", from, dimension)?;
                 check_state("to", to, dimension)?;
+                if let Some(along) = along {
+                    check_path(along, likelihood, sweep.unit())?;
+                }
                 clear_sums(workers, 0);
-                sweep.add(Summed::LogRatios { from, to, clip }, likelihood, None, workers)?;
+                sweep.add(Summed::LogRatios { from, to, along, clip }, likelihood, None, workers)?;
                 return Ok(vec![total_moments(workers).sum()]);
             }
             Asked::Candidates { reference, candidates, centre, clip } => {

@@ -6,8 +6,8 @@ use crate::sums::own_terms::made_up_theta;
 use crate::sums::sweep::Summed;
 use crate::test_support::questions::answers;
 use crate::{
-    Ask, Budget, Clip, Curator, Gate, NoiseRng, PersonsBuilder, PrivacyModel, Refused, Spent, Sum, Table,
-    TableBuilder, Temper, Term, sum_cost,
+    Along, Ask, Budget, Clip, Curator, Gate, NoiseRng, PersonsBuilder, PrivacyModel, Refused, Spent, Sum,
+    Table, TableBuilder, Temper, Term, sum_cost,
 };
 use barkeep_accounting::{Contract, Neighbours, Sampling, Steps};
 use barkeep_data::{Column, Count, Schema, Unit, View};
@@ -262,6 +262,24 @@ fn a_secret_number_of_records_is_not_compared() {
     }
 }
 
+/// What a path takes off travels with the question.
+#[test]
+fn a_path_is_carried() {
+    let (theta, weights) = (made_up_theta(4, 0.5), made_up_theta(8, 0.1));
+    let points = [theta.clone(), theta.clone()].concat();
+    let clip = Clip::new(1.0).unwrap();
+    let along = Along { points: &points, weights: &weights, clip: Clip::new(2.0).unwrap() };
+    let shard = Shard::new(table(&rows(20), Unit::Record, Count::Exactly(20)), likelihood(), PLAN, 0);
+    let sums = |along: Option<Along<'_>>| {
+        let mut question = wire::question_head(&PLAN, &[1; 24]);
+        Carried::of(Summed::LogRatios { from: &theta, to: &theta, along, clip }).write(&mut question);
+        shard.partial(&question).map(Partial::into_bytes)
+    };
+    assert_ne!(sums(None).unwrap(), sums(Some(along)).unwrap());
+    let short = Along { weights: &weights[1..], ..along };
+    assert!(sums(Some(short)).is_err());
+}
+
 proptest! {
     /// Whatever comes in place of a question is refused or answered; nothing panics.
     #[test]
@@ -271,7 +289,7 @@ proptest! {
         let (theta, ticket) = (made_up_theta(4, 0.5), [1; 24]);
         let mut question = wire::question_head(&PLAN, &ticket);
         let clip = Clip::new(1.0).unwrap();
-        Carried::of(Summed::LogRatios { from: &theta, to: &theta, clip }).write(&mut question);
+        Carried::of(Summed::LogRatios { from: &theta, to: &theta, along: None, clip }).write(&mut question);
         prop_assert!(shard.partial(&question).is_ok());
         let at = place.index(question.len());
         question[at] = byte;

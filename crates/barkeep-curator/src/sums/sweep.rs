@@ -3,17 +3,17 @@
 use crate::records::faults::FaultSums;
 use crate::records::stored::Stored;
 use crate::sums::lattice::{Columns, Moments, ROOM, Written, add_clipped};
-use crate::sums::passes::{Asked, GRAIN, Worker, sweep};
+use crate::sums::passes::{Asked, Buffer, GRAIN, Worker, sweep};
 use crate::sums::terms::{COUNT, Terms, tile};
-use crate::{Clip, Refused, Term};
-use barkeep_data::Unit;
-use barkeep_model::Likelihood;
+use crate::{Along, Clip, Refused, Term};
+use barkeep_data::{Block, Unit};
+use barkeep_model::{Likelihood, Scratch};
 
 /// What is added up over the records; all of it public.
 #[derive(Clone, Copy)]
 pub(crate) enum Summed<'a> {
-    /// Clipped log-ratios, into the workers' moments.
-    LogRatios { from: &'a [f64], to: &'a [f64], clip: Clip },
+    /// Clipped log-ratios, less what a path takes off, into the workers' moments.
+    LogRatios { from: &'a [f64], to: &'a [f64], along: Option<Along<'a>>, clip: Clip },
     /// Clipped terms, coordinate by coordinate, into the workers' sums. `terms` is `term`, checked.
     Terms { term: Term<'a>, terms: &'a Terms<'a>, clip: Clip },
     /// Clipped log-ratios less `centre`, candidate by candidate, into the workers' sums.
@@ -97,8 +97,8 @@ impl Sweep for Stored {
             };
         let asked = Asked { blocks, persons, positions, columns, by_index };
         match summed {
-            Summed::LogRatios { from, to, clip } => {
-                add_log_ratios(asked, likelihood, (from, to), clip, workers);
+            Summed::LogRatios { from, to, along, clip } => {
+                add_log_ratios(asked, likelihood, (from, to), along, clip, workers);
             }
             Summed::Terms { terms, clip, .. } => match (terms.is_counted(), self.faults()) {
                 (true, Some(counted)) => counted.add_to(workers),
@@ -116,6 +116,7 @@ fn add_log_ratios(
     asked: Asked<'_>,
     likelihood: &dyn Likelihood,
     (from, to): (&[f64], &[f64]),
+    along: Option<Along<'_>>,
     clip: Clip,
     workers: &mut [Worker],
 ) {
@@ -123,6 +124,9 @@ fn add_log_ratios(
     sweep(asked, workers, GRAIN, |worker, block, ends| {
         let terms = worker.terms.sized(block.len());
         likelihood.log_ratio(block, from, to, terms, &mut worker.scratch);
+        if let Some(along) = along {
+            take_off(along, likelihood, block, terms, &mut worker.mixed, &mut worker.scratch);
+        }
         let terms = match ends {
             None => terms,
             Some(ends) => {
@@ -136,6 +140,37 @@ fn add_log_ratios(
             Some(_) => worker.moments.add_with_squares(terms, clip),
         }
     });
+}
+
+/// Takes Σⱼ wⱼ·clip_b(∇ ln p(xᵢ|θⱼ)) off each record's term. A gradient without a finite norm counts as 0, as in a sum.
+fn take_off(
+    along: Along<'_>,
+    likelihood: &dyn Likelihood,
+    block: Block<'_>,
+    terms: &mut [f64],
+    room: &mut Buffer<f64>,
+    scratch: &mut Scratch,
+) {
+    let (dimension, bound) = (likelihood.dimension().max(1), along.clip.get());
+    let size = tile(dimension);
+    for (tile, terms) in block.tiles(size).zip(terms.chunks_mut(size)) {
+        let records = terms.len();
+        for (theta, weights) in
+            along.points.chunks_exact(dimension).zip(along.weights.chunks_exact(dimension))
+        {
+            let gradients = room.sized(records * dimension);
+            likelihood.gradient(tile, theta, gradients, scratch);
+            for (record, term) in terms.iter_mut().enumerate() {
+                let entries = gradients.iter().skip(record).step_by(records);
+                let (square, product) = entries
+                    .zip(weights)
+                    .fold((0.0, 0.0), |(square, product), (g, w)| (g * g + square, g * w + product));
+                let norm = f64::sqrt(square);
+                let factor = if norm > bound { bound / norm } else { 1.0 };
+                *term -= if norm.is_finite() { factor * product } else { 0.0 };
+            }
+        }
+    }
 }
 
 fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, workers: &mut [Worker]) {

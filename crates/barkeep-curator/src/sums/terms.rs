@@ -8,8 +8,8 @@ use crate::sums::lattice::{ROOM, Slopes, add_clipped};
 use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
 use crate::sums::scores::{score_width, write_score};
-use crate::{Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Term};
-use barkeep_data::{BLOCK, Block, Schema};
+use crate::{Along, Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Term};
+use barkeep_data::{BLOCK, Block, Schema, Unit};
 use barkeep_model::{Affine, CentredScore, Centring, Given, Likelihood, RecordStatistics, Scorer, Sloped};
 
 /// What a sum adds up over records, checked against the model and the schema, both public.
@@ -412,6 +412,22 @@ pub(crate) fn check_state(name: &'static str, state: &[f64], dimension: usize) -
     } else {
         Err(question(name, "finite, with one entry per parameter of the model"))
     }
+}
+
+/// A path has finite states and weights, of the same number, for a model with gradients; over records, whose gradients are clipped one by
+/// one as the path's own were.
+pub(crate) fn check_path(along: Along<'_>, likelihood: &dyn Likelihood, unit: Unit) -> Result<(), Refused> {
+    let Along { points, weights, .. } = along;
+    let count = points.len() / likelihood.dimension().max(1);
+    check_state("along", points, count * likelihood.dimension())?;
+    check_state("along", weights, points.len())?;
+    if !likelihood.has_gradient() {
+        return Err(question("along", "nothing where the model has no gradients"));
+    }
+    if unit != Unit::Record {
+        return Err(question("along", "nothing where rows belong to persons"));
+    }
+    Ok(())
 }
 
 /// A gradient is asked for where the model has one, and mapped by a matrix of its size.

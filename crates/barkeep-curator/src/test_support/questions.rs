@@ -24,6 +24,7 @@ pub(crate) fn answers(gate: &mut Gate, likelihood: &dyn Likelihood, schema: &Sch
             batch: Sampling::Full,
             rule: &rule,
             level: Level::Decision,
+            along: None,
         };
         answers.push(u64::from(gate.decide(&question).unwrap()));
     }

@@ -8,13 +8,13 @@ use crate::insecure::SharedTable;
 use crate::sums::lattice::{Moments, reach};
 use crate::test_support::echo::{EXTREMES, Echo, table};
 use crate::{
-    Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, TableBuilder, Temper, Term,
-    decide_cost, sum_cost,
+    Along, Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, TableBuilder, Temper,
+    Term, decide_cost, sum_cost,
 };
 use barkeep_accounting::mechanisms::{Gaussian, NoisyDecision};
 use barkeep_accounting::{Component, Contract, Correction, Cost, Neighbours, Rate, Rule, Steps};
 use barkeep_data::{Count, Schema, View};
-use barkeep_model::Likelihood;
+use barkeep_model::{GaussianMean, Likelihood};
 use proptest::prelude::*;
 
 /// A run on records with the given terms.
@@ -40,6 +40,7 @@ fn decide<'a>(dimension: usize, batch: Sampling, rule: &'a Rule) -> Decide<'a> {
         batch,
         rule,
         level: Level::Decision,
+        along: None,
     }
 }
 
@@ -534,4 +535,34 @@ fn what_a_journal_answers_is_charged_and_moves_no_randomness() {
     assert_eq!(continued.charge(&AnyQuestion::Decide(asked)), Err(Refused::Exhausted));
     continued.charge(&AnyQuestion::Sum(summed)).unwrap();
     assert_eq!(continued.sum(&summed, &mut out), Err(Refused::Exhausted));
+}
+
+/// What a path takes off stands against sums in f64: the probability of a yes is that of λ computed by hand.
+#[test]
+fn a_path_takes_clipped_gradients_off_log_ratios() {
+    let rows: Vec<Vec<f64>> = (0..60).map(|i| vec![0.1 * f64::from(i) - 2.0]).collect();
+    let (rule, clip, bound) = (Rule::Metropolis, Clip::new(0.8).unwrap(), Clip::new(1.5).unwrap());
+    let (points, weights) = ([0.0, 0.2, 0.5], [0.3, -0.4, 0.5]);
+    // Records of N(θ, 1): log-ratios from 0 to ½ are x/2 − 1/8, gradients x − θ.
+    let term = |x: f64| {
+        let off = points.iter().zip(weights).map(|(theta, w)| w * (x - theta).clamp(-1.5, 1.5)).sum::<f64>();
+        (0.5 * x - 0.125 - off).clamp(-0.8, 0.8)
+    };
+    let sum: f64 = rows.iter().map(|row| term(row[0])).sum();
+    let model = Arc::new(GaussianMean::independent(&[1.0], 10.0).unwrap());
+    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
+    let curator = Curator::new(table(&rows), model, privacy_model, Budget::not_private()).unwrap();
+    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(5)).unwrap();
+    let along = Some(Along { points: &points, weights: &weights, clip: bound });
+    let asked = Decide { to: &[0.5], offset: -sum - 0.7, clip, along, ..decide(1, Sampling::Full, &rule) };
+    let yes = (0..4000).filter(|_| gate.decide(&asked).unwrap()).count() as f64 / 4000.0;
+    // Level 6e-7: five standard errors.
+    assert!((yes - (-0.7_f64).exp()).abs() < 0.04, "{yes}");
+    let short = Some(Along { points: &points, weights: &weights[..2], clip: bound });
+    assert!(gate.decide(&Decide { along: short, ..asked }).is_err());
+    let penalty = Rule::Penalty { sigma: 1.0 };
+    let batch = Sampling::WithoutReplacement { batch: 10, records: 60 };
+    let on_a_batch = Decide { batch, rule: &penalty, ..asked };
+    assert!(matches!(gate.decide(&on_a_batch), Err(Refused::Question { .. })));
+    assert!(gate.decide(&Decide { along: None, ..on_a_batch }).is_ok());
 }

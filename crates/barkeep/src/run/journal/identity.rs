@@ -1,6 +1,8 @@
 //! Names a question by a hash, so that a kept answer is given to the question it answers and to no other.
 
-use barkeep_curator::{AnyQuestion, Centre, Choose, Coordinate, Curve, Decide, Precondition, Sum, Term};
+use barkeep_curator::{
+    Along, AnyQuestion, Centre, Choose, Coordinate, Curve, Decide, Precondition, Sum, Term,
+};
 use barkeep_model::{CentredScore, ScoreBlock};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -15,7 +17,7 @@ pub(super) type Identity = [u8; 16];
 pub(super) fn identity(question: &AnyQuestion<'_>) -> Identity {
     let mut writer = Writer(Sha256::new());
     match *question {
-        AnyQuestion::Decide(Decide { from, to, offset, temper, clip, batch, rule, level }) => {
+        AnyQuestion::Decide(Decide { from, to, offset, temper, clip, batch, rule, level, along }) => {
             writer.word("decide");
             writer.numbers(from);
             writer.numbers(to);
@@ -23,6 +25,12 @@ pub(super) fn identity(question: &AnyQuestion<'_>) -> Identity {
             writer.value(&batch);
             writer.value(rule);
             writer.word(level.name());
+            if let Some(Along { points, weights, clip }) = along {
+                writer.word("along");
+                writer.numbers(points);
+                writer.numbers(weights);
+                writer.numbers(&[clip.get()]);
+            }
         }
         AnyQuestion::Sum(Sum { term, temper, clip, batch, sigma }) => {
             writer.word("sum");

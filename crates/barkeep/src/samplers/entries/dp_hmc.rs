@@ -2,28 +2,37 @@
 //!
 //! A proposal asks L + 1 gradients, each a Gaussian mechanism of ratio τ_g√n, and one decision. With the penalty rule its
 //! noise is τ_l√n times the sensitivity, and at release level a proposal costs ρ = 1/(2τ_l²n) + (L+1)/(2τ_g²n) (Theorem 4.3).
+//!
+//! With `batch = b` a gradient asks b records drawn without replacement, has noise of ratio τ_g√b, and is amplified by the sampling; the
+//! test asks all records, and the accountant composes both. With `friction = true` the momentum loses what the noise brings, and the
+//! test is corrected for it. Both leave the posterior in place; the proofs stand with the kernel.
 
 use crate::Error;
 use crate::plan::facts::{Fact, Facts};
 use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{BANANA, Example};
-use crate::samplers::kernels::leapfrog::Path;
+use crate::samplers::kernels::leapfrog::{Mass, Path};
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
 use crate::samplers::prepare::correction_keys::{CORRECTION_KEYS, corrected};
-use crate::samplers::prepare::judged::{needs_budget, price, uses_records};
+use crate::samplers::prepare::judged::{batch, needs_budget, price, uses_records};
 use crate::samplers::prepare::path_keys::{PATH_KEYS, clip, kernels, path, path_facts};
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::theorems::thesis::VarianceSensitivity;
 use barkeep_accounting::{Ratio, Rule, Sampling, Steps};
 use barkeep_curator::{Level, PrivacyModel, sigma_for, sum_cost, sum_sensitivity};
+use barkeep_data::Unit;
 
-const KEYS: [Key; 10] = [
+const KEYS: [Key; 12] = [
     key(
         "tau",
         "",
         "τ_l, for rule = \"penalty\": noise of the test over its sensitivity, divided by √records",
     ),
-    key("tau_gradient", "", "τ_g: noise of a gradient over its sensitivity, divided by √records"),
+    key(
+        "tau_gradient",
+        "",
+        "τ_g: noise of a gradient over its sensitivity, divided by the root of the number of records it asks",
+    ),
     key(
         "clip",
         "",
@@ -52,6 +61,12 @@ const KEYS: [Key; 10] = [
         "false",
         "true: a path starts with the gradient the last one ended with, so a proposal asks L instead of L + 1",
     ),
+    key("batch", "all records", "records a gradient asks, drawn without replacement; the test asks all"),
+    key(
+        "friction",
+        "false",
+        "true: friction takes up what the gradients' noise brings, and the test is corrected; not with batch, reuse_gradient or a full mass",
+    ),
 ];
 
 /// The sampler.
@@ -67,10 +82,25 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             100,
             "tau = 1\ntau_gradient = 1\nclip = 1\nclip_gradient = 1\nleapfrog = 2\nstep = 0.05",
         ),
+        Example::small(
+            100,
+            "tau = 1\ntau_gradient = 2\nclip = 1\nclip_gradient = 1\nleapfrog = 2\nstep = 0.05\nbatch = 10",
+        )
+        .named("batches"),
+        Example::small(
+            100,
+            "tau = 1\ntau_gradient = 1\nclip = 1\nclip_gradient = 1\nleapfrog = 2\nstep = 0.05\nfriction = true",
+        )
+        .named("friction"),
         Example::large(
             BANANA,
             "leapfrog = 3\nstep = 0.001\ntau = 0.3\nclip = 3\ntau_gradient = 0.5\nclip_gradient = 1",
         ),
+        Example::large(
+            BANANA,
+            "leapfrog = 3\nstep = 0.002\ntau = 0.3\nclip = 3\ntau_gradient = 0.5\nclip_gradient = 1\nfriction = true",
+        )
+        .named("banana, friction"),
     ],
     prepare,
 };
@@ -96,16 +126,30 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     };
 
     let tau = section.require("tau_gradient", section.positive("tau_gradient")?)?;
-    let ratio = Ratio::new(tau * setting.records.sqrt())?;
+    let batch = if section.has("batch") { batch(section, setting)? } else { Sampling::Full };
+    #[expect(clippy::cast_precision_loss, reason = "at most 2^32 records")]
+    let asked = match batch {
+        Sampling::WithoutReplacement { batch, .. } => batch as f64,
+        Sampling::Full | Sampling::Poisson { .. } => setting.records,
+    };
+    let ratio = Ratio::new(tau * asked.sqrt())?;
     let bound = section.require("clip_gradient", section.positive("clip_gradient")?)?;
     let bound = clip(section, "clip_gradient", bound)?;
     let sigma = sigma_for(ratio, sum_sensitivity(setting.temper, bound, neighbours)?);
-    let gradient = sum_cost(setting.temper, bound, Sampling::Full, sigma, PrivacyModel { neighbours })?;
+    let gradient = sum_cost(setting.temper, bound, batch, sigma, PrivacyModel { neighbours })?;
     let reuse = section.flag("reuse_gradient")?.unwrap_or(false);
-    let path = Path { mass, step, leapfrog, temper: setting.temper, clip: bound, sigma, reuse };
+    let friction = friction(section, setting, &mass, batch, reuse)?;
+    let path =
+        Path { mass, step, leapfrog, temper: setting.temper, clip: bound, sigma, reuse, batch, friction };
 
     let mut facts = path_facts(&path);
-    facts.push(Fact::decimal("gradient_noise_sd", "noise sd of a gradient", sigma));
+    facts.push(Fact::decimal("gradient_noise_sd", "noise sd of a gradient", path.scale() * sigma));
+    if let Sampling::WithoutReplacement { batch, .. } = batch {
+        facts.push(Fact::count("gradient_batch", "records a gradient asks", batch));
+    }
+    if let Some(most) = path.friction(path.step).and_then(|all| all.into_iter().reduce(f64::max)) {
+        facts.push(Fact::decimal("friction", "friction of a kick", most));
+    }
     facts.push(Fact::decimal(
         "gradient_noise_over_sensitivity",
         "noise sd over sensitivity of a gradient",
@@ -122,6 +166,31 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     };
     let kernel = kernels(setting, path, judgement);
     Ok(Prepared { kernel, price, alternative, facts, burn_in: None, forecast: None, view: None })
+}
+
+/// Whether friction is asked for, where it has a proof.
+fn friction(
+    section: &Section<'_>,
+    setting: &Setting<'_>,
+    mass: &Mass,
+    batch: Sampling,
+    reuse: bool,
+) -> Result<bool, Error> {
+    if !section.flag("friction")?.unwrap_or(false) {
+        return Ok(false);
+    }
+    let reason = if batch != Sampling::Full {
+        "needs gradients of all records: the test would have to know which records a batch held"
+    } else if reuse {
+        "needs a fresh gradient at the start of every path: leave reuse_gradient out"
+    } else if matches!(mass, Mass::Dense { .. }) {
+        "needs a mass for each parameter, not a full matrix"
+    } else if setting.unit != Unit::Record {
+        "needs neighbours that differ in a record, not in a person"
+    } else {
+        return Ok(true);
+    };
+    Err(section.error("friction", reason).into())
 }
 
 /// The rule of a test as the spec names it.

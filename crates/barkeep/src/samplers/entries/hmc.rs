@@ -42,6 +42,8 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             sigma: 0.0,
             // Exact gradients are worth keeping: the same sum would be asked for again.
             reuse: true,
+            batch: Sampling::Full,
+            friction: false,
         };
         let judgement = Judgement {
             clip: baseline_clip(section)?,

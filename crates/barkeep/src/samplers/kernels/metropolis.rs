@@ -8,7 +8,7 @@ use crate::samplers::parts::proposal::{Walk, distance};
 use crate::samplers::{Kernel, State};
 use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
 use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
-use barkeep_curator::{Ask, Clip, Decide, Level, Refused, Temper, decide_sensitivity, sigma_for};
+use barkeep_curator::{Along, Ask, Clip, Decide, Level, Refused, Temper, decide_sensitivity, sigma_for};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -78,7 +78,8 @@ impl Judgement {
         Ok((clip, rule))
     }
 
-    /// Asks whether a chain may move; `offset` sums the terms that need no records: prior, proposal, kinetic energy.
+    /// Asks whether a chain may move; `offset` sums the terms that need no records: prior, proposal, kinetic energy. `along` is what a
+    /// path takes off log-ratios.
     ///
     /// **Privacy.** The cases without a question are decided by public numbers alone, so they cost nothing.
     ///
@@ -90,6 +91,7 @@ impl Judgement {
         from: &[f64],
         to: &[f64],
         offset: f64,
+        along: Option<Along<'_>>,
     ) -> Result<bool, Refused> {
         let distance = distance(from, to);
         if distance == 0.0 {
@@ -111,6 +113,7 @@ impl Judgement {
                 batch: self.batch,
                 rule: &rule,
                 level: self.level,
+                along,
             }),
         }
     }
@@ -157,7 +160,7 @@ impl Kernel for Metropolis {
             Some(ratio) => offset + ratio,
             None => offset,
         };
-        let accepted = self.judgement.accepts(ask, &state.theta, &self.proposed, offset)?;
+        let accepted = self.judgement.accepts(ask, &state.theta, &self.proposed, offset, None)?;
         self.walk.observe(accepted);
         if accepted {
             state.theta.copy_from_slice(&self.proposed);

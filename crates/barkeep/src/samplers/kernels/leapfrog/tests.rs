@@ -21,6 +21,8 @@ fn path(mass: &[f64], step: f64, leapfrog: u64, sigma: f64, reuse: bool) -> Path
         clip: Clip::new(50.0).unwrap(),
         sigma,
         reuse,
+        batch: Sampling::Full,
+        friction: false,
     }
 }
 
@@ -95,4 +97,70 @@ fn clipped_and_noisy_gradients_leave_a_tempered_banana_in_place() {
         });
         assert_moments(&format!("clip {clip}, noise {sigma}, reuse {reuse}"), &series, &mean, &covariance);
     }
+}
+
+/// On a batch a gradient is off by far more than a posterior standard deviation; with friction noise is met that accepts nothing otherwise.
+#[test]
+fn batches_and_friction_leave_a_gaussian_posterior_in_place() {
+    let model = || GaussianMean::new(&[1.0, 0.6, 0.6, 2.0], &[0.5, 0.0], &[4.0, 0.0, 0.0, 4.0]).unwrap();
+    let (identity, light) = ([1.0, 0.0, 0.0, 1.0], [30.0, 0.0, 0.0, 20.0]);
+    let batch = |batch: u64| Sampling::WithoutReplacement { batch, records: RECORDS as u64 };
+    let cases = [
+        ("batches", Path { batch: batch(10), ..path(&identity, 0.06, 3, 1.0, false) }),
+        ("batches, kept", Path { batch: batch(10), ..path(&identity, 0.06, 3, 1.0, true) }),
+        ("friction", Path { friction: true, ..path(&identity, 0.12, 4, 12.0, false) }),
+        ("friction, one leap", Path { friction: true, ..path(&light, 0.8, 1, 12.0, false) }),
+    ];
+    for (seed, (name, path)) in cases.into_iter().enumerate() {
+        let (table, data_mean) = records(&model(), &[1.0, -1.0]);
+        let (mean, covariance) = model().posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
+        let model = Arc::new(model());
+        let judgement = judgement(Acceptance::Fixed(Rule::Barker), Temper::NONE);
+        let series = follow(Arc::clone(&model), table, &mean, STEPS / 2, 90 + seed as u64, |_| {
+            Box::new(Hamiltonian::new(model, path, judgement))
+        });
+        assert_moments(name, &series, &mean, &covariance);
+    }
+}
+
+/// The same of a bent, tempered posterior, with gradients clipped or not: what is taken off in the test is what the path was made of.
+#[test]
+fn friction_leaves_a_tempered_banana_in_place() {
+    let temper = Temper::new(0.5).unwrap();
+    for (seed, (clip, step)) in [(50.0, 0.3), (0.4, 0.3)].into_iter().enumerate() {
+        let model = Banana::new(Bend { a: 0.7, b: 0.1, m: 0.2 }, &[2.0, 1.0], 25.0).unwrap();
+        let (table, data_mean) = records(&model, &[0.4, 1.0]);
+        let (mean, covariance) = model.posterior(RECORDS as f64, 0.5, &data_mean).moments();
+        let path = Path {
+            temper,
+            clip: Clip::new(clip).unwrap(),
+            friction: true,
+            ..path(&[1.0, 0.0, 0.0, 1.0], step, 3, 4.0, false)
+        };
+        let model = Arc::new(model);
+        let judgement = judgement(Acceptance::Fixed(Rule::Barker), temper);
+        let series = follow(Arc::clone(&model), table, &mean, STEPS / 2, 80 + seed as u64, |_| {
+            Box::new(Hamiltonian::new(model, path, judgement))
+        });
+        assert_moments(&format!("friction, clip {clip}"), &series, &mean, &covariance);
+    }
+}
+
+/// Friction meets the noise it is made for: with gradients this noisy few proposals pass without it.
+#[test]
+fn friction_lets_proposals_pass() {
+    let accepted = |friction: bool| {
+        let model = GaussianMean::new(&[1.0, 0.6, 0.6, 2.0], &[0.5, 0.0], &[4.0, 0.0, 0.0, 4.0]).unwrap();
+        let (table, data_mean) = records(&model, &[1.0, -1.0]);
+        let (mean, _) = model.posterior(RECORDS as f64, 1.0, &data_mean).unwrap();
+        let model = Arc::new(model);
+        let path = Path { friction, ..path(&[1.0, 0.0, 0.0, 1.0], 0.1, 4, 8.0, false) };
+        let judgement = judgement(Acceptance::Fixed(Rule::Metropolis), Temper::NONE);
+        let series = follow(Arc::clone(&model), table, &mean, 8000, 7, |_| {
+            Box::new(Hamiltonian::new(model, path, judgement))
+        });
+        series[0].windows(2).filter(|pair| pair[0] != pair[1]).count()
+    };
+    let (with, without) = (accepted(true), accepted(false));
+    assert!(with > 6000 && with > 2 * without, "{with} with friction, {without} without");
 }
