@@ -132,10 +132,7 @@ impl Admission {
         let (length, records) = (self.stride(), self.staged_records);
         let columns = self.staged.chunks_exact_mut(length).zip(self.view.source().columns());
         for (index, (slots, column)) in columns.enumerate() {
-            let slots = &mut slots[..records];
-            self.faults.clear();
-            self.faults.extend(slots.iter().map(|value| column.fault(*value)));
-            slots.iter_mut().for_each(|value| *value = column.admit(*value));
+            column.admit_all(&mut slots[..records], &mut self.faults);
             sink.note(index, &self.faults);
         }
         let staged = Block::over(&self.staged, self.stride(), self.staged_records);

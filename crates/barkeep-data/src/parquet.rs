@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::mpsc::{self, Receiver, SyncSender};
 
 use ::parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -14,7 +15,7 @@ use ::parquet::schema::types::ColumnDescriptor;
 use crate::header::{locate, locate_person};
 use crate::read::{Naming, Reading};
 use crate::schema::Cells;
-use crate::{Error, Kind, Roster, View};
+use crate::{BLOCK, Error, Kind, Roster, View};
 
 /// Reads a Parquet file; see [`read`](crate::read).
 pub(crate) fn read_parquet(
@@ -50,32 +51,117 @@ pub(crate) fn read_parquet(
         if !(count.admits(held) || !last && count.left(held) > 0) {
             return Err(wrong());
         }
-        for group in 0..file.num_row_groups() {
-            let group = file.get_row_group(group).map_err(|_| unreadable(path))?;
-            for decoder in &mut decoders {
-                decoder.leaf.start(path, &*group)?;
-            }
-            if let Some(leaf) = &mut named {
-                leaf.start(path, &*group)?;
-            }
-            let mut left = usize::try_from(group.metadata().num_rows()).map_err(|_| unreadable(path))?;
-            while left > 0 {
-                let chunk = admission.room().min(left);
-                if chunk == 0 {
-                    return Err(wrong());
+        // Columns are decoded by other threads, a stretch ahead of the one that is admitted here.
+        let stretch = stretch(decoders.len());
+        let share = decoders.len().div_ceil(threads()).max(1);
+        std::thread::scope(|scope| {
+            let lanes = decoders.chunks_mut(share).map(|decoders| {
+                let (full, stretches) = mpsc::sync_channel(1);
+                let (back, empty) = mpsc::channel();
+                scope.spawn(move || Lane { path, decoders, stretch, full, empty }.decode());
+                (stretches, back)
+            });
+            let lanes: Vec<_> = lanes.collect();
+            for group in 0..file.num_row_groups() {
+                let group = file.get_row_group(group).map_err(|_| unreadable(path))?;
+                if let Some(leaf) = &mut named {
+                    leaf.start(path, &*group)?;
                 }
-                admission.push_columns(chunk, sink, |index, out| decoders[index].fill(path, out))?;
-                if let (Some(leaf), Some(naming)) = (&mut named, &mut naming)
-                    && !leaf.name_rows(path, chunk, &mut naming.roster)?
-                {
-                    return Err(naming.wrong_count(path));
+                for length in stretches(path, &*group, stretch)? {
+                    let received = lanes.iter().map(|(stretches, _)| stretches.recv());
+                    let received = received.map(|decoded| decoded.unwrap_or_else(|_| Err(unreadable(path))));
+                    let columns = received.collect::<Result<Vec<_>, _>>()?;
+                    let mut next = 0;
+                    while next < length {
+                        let chunk = admission.room().min(length - next);
+                        if chunk == 0 {
+                            return Err(wrong());
+                        }
+                        admission.push_columns(chunk, sink, |index, out| {
+                            let column = columns.get(index / share).and_then(|own| own.get(index % share));
+                            let values = column.and_then(|column| column.get(next..next + chunk));
+                            out.copy_from_slice(values.ok_or_else(|| unreadable(path))?);
+                            Ok(())
+                        })?;
+                        if let (Some(leaf), Some(naming)) = (&mut named, &mut naming)
+                            && !leaf.name_rows(path, chunk, &mut naming.roster)?
+                        {
+                            return Err(naming.wrong_count(path));
+                        }
+                        next += chunk;
+                        count.shown(admission.pushed()).into_iter().for_each(&mut *progress);
+                    }
+                    for ((_, back), columns) in lanes.iter().zip(columns) {
+                        // Who has decoded everything needs no memory.
+                        let _ = back.send(columns);
+                    }
                 }
-                left -= chunk;
-                count.shown(admission.pushed()).into_iter().for_each(&mut *progress);
             }
-        }
-        Ok(())
+            Ok(())
+        })
     })
+}
+
+/// Columns that one thread decodes, from a file it opens for itself: the place of the next byte belongs to an open file.
+struct Lane<'a, 'b> {
+    path: &'a Path,
+    decoders: &'a mut [Decoder<'b>],
+    stretch: usize,
+    full: SyncSender<Result<Vec<Vec<f64>>, Error>>,
+    /// Columns whose memory is free again.
+    empty: Receiver<Vec<Vec<f64>>>,
+}
+
+impl Lane<'_, '_> {
+    /// Decodes all stretches, or as many as are taken.
+    fn decode(self) {
+        let Self { path, decoders, stretch, full, empty } = self;
+        let decoded = contained(path, || {
+            let file = open(path)?;
+            for group in 0..file.num_row_groups() {
+                let group = file.get_row_group(group).map_err(|_| unreadable(path))?;
+                for decoder in &mut *decoders {
+                    decoder.leaf.start(path, &*group)?;
+                }
+                for length in stretches(path, &*group, stretch)? {
+                    let mut columns = empty.try_recv().unwrap_or_default();
+                    columns.resize_with(decoders.len(), Vec::new);
+                    for (decoder, column) in decoders.iter_mut().zip(&mut columns) {
+                        column.resize(length, 0.0);
+                        decoder.fill(path, column)?;
+                    }
+                    if full.send(Ok(columns)).is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = decoded {
+            // Where nobody listens, another error was found first.
+            let _ = full.send(Err(error));
+        }
+    }
+}
+
+/// How many threads decode columns.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Records that are decoded at a time: some eight megabytes of all columns at most, three times.
+fn stretch(columns: usize) -> usize {
+    ((1 << 20) / columns.max(1)).clamp(BLOCK, 8 * BLOCK)
+}
+
+/// The lengths of a row group's stretches.
+fn stretches(
+    path: &Path,
+    group: &dyn RowGroupReader,
+    stretch: usize,
+) -> Result<impl Iterator<Item = usize> + use<>, Error> {
+    let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| unreadable(path))?;
+    Ok((0..rows).step_by(stretch).map(move |start| stretch.min(rows - start)))
 }
 
 /// The column names of a Parquet file; see [`read_header`](crate::read_header).
@@ -174,7 +260,10 @@ impl<T: DataType> Pages<T> {
             return Err(unreadable(path));
         }
         let mut values = self.values.iter();
-        if present == 0 {
+        if self.values.len() == out.len() {
+            // None is missing.
+            out.iter_mut().zip(values).for_each(|(out, value)| *out = admit(Some(value)));
+        } else if present == 0 {
             out.iter_mut().for_each(|out| *out = admit(values.next()));
         } else {
             for (out, level) in out.iter_mut().zip(&self.levels) {

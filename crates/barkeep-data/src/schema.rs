@@ -302,11 +302,13 @@ impl Column {
     }
 
     /// `value` as the kind admits it, or else `invalid`, in the column's own unit. Never non-finite.
+    #[cfg(test)]
     pub(crate) fn admit(&self, value: f64) -> f64 {
         self.kept(value).unwrap_or(self.invalid)
     }
 
     /// What is wrong with a value.
+    #[cfg(test)]
     pub(crate) fn fault(&self, value: f64) -> Fault {
         match (self.kept(value), &self.kind) {
             (None, _) => Fault::Invalid,
@@ -316,6 +318,29 @@ impl Column {
             }
             (Some(_), Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool | Kind::Category { .. }) => {
                 Fault::Valid
+            }
+        }
+    }
+
+    /// Replaces each value by what the kind admits of it, or else by `invalid`, in the column's own unit: never non-finite. Writes what
+    /// is wrong with each to `faults`.
+    pub(crate) fn admit_all(&self, values: &mut [f64], faults: &mut Vec<Fault>) {
+        faults.clear();
+        faults.resize(values.len(), Fault::Valid);
+        match &self.kind {
+            Kind::Real { min, max } => {
+                admit_within(values, faults, (*min, *max), self.invalid, |value| value);
+            }
+            Kind::Integer { min, max } => {
+                admit_within(values, faults, (*min, *max), self.invalid, |value| round(value) + 0.0);
+            }
+            Kind::Bool | Kind::Category { .. } => {
+                for (value, fault) in values.iter_mut().zip(faults) {
+                    (*value, *fault) = match self.kept(*value) {
+                        Some(kept) => (kept, Fault::Valid),
+                        None => (self.invalid, Fault::Invalid),
+                    };
+                }
             }
         }
     }
@@ -332,6 +357,41 @@ impl Column {
             }
         }
     }
+}
+
+/// Clamps what `read` makes of values, in a loop without jumps.
+#[inline]
+fn admit_within(
+    values: &mut [f64],
+    faults: &mut [Fault],
+    (min, max): (f64, f64),
+    invalid: f64,
+    read: impl Fn(f64) -> f64,
+) {
+    for (value, fault) in values.iter_mut().zip(faults) {
+        let own = read(*value);
+        let is_inside = own >= min && own <= max;
+        *fault = match (own.is_nan(), is_inside) {
+            (true, _) => Fault::Invalid,
+            (false, true) => Fault::Valid,
+            (false, false) => Fault::Clamped,
+        };
+        let raised = if own < min { min } else { own };
+        let clamped = if raised > max { max } else { raised };
+        *value = if own.is_nan() { invalid } else { clamped };
+    }
+}
+
+/// The nearest whole number, halves away from zero: [`f64::round`], which is a call on machines of the oldest kind.
+#[inline]
+fn round(value: f64) -> f64 {
+    /// Above this every f64 is whole.
+    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    let size = value.abs();
+    // Ties to even, exactly; then the ties that went down go up.
+    let even = (size + WHOLE) - WHOLE;
+    let away = if size - even == 0.5 { even + 1.0 } else { even };
+    (if size < WHOLE { away } else { size }).copysign(value)
 }
 
 /// Levels that a message names at most.
@@ -376,6 +436,24 @@ impl<'a> Cells<'a> {
 
     /// What the cell says in the column's own unit, not admitted yet; not-a-number where it is missing, unreadable or undeclared.
     pub(crate) fn parse(&self, cell: &[u8]) -> f64 {
+        let plain = match self.column.kind {
+            Kind::Real { .. } | Kind::Integer { .. } => plain_decimal(cell),
+            Kind::Bool => None,
+            Kind::Category { .. } => self.plain_level(cell),
+        };
+        plain.unwrap_or_else(|| self.parse_any(cell))
+    }
+
+    /// The level that is written as the cell is, to the byte.
+    fn plain_level(&self, cell: &[u8]) -> Option<f64> {
+        let place = self.levels.binary_search_by_key(&cell, |(level, _)| level.as_bytes()).ok()?;
+        // Space around a cell is ignored: a level with space around it is written by no cell.
+        let (level, index) = self.levels.get(place)?;
+        (level.trim().len() == level.len()).then_some(*index)
+    }
+
+    /// What [`parse`](Self::parse) says, of any cell.
+    fn parse_any(&self, cell: &[u8]) -> f64 {
         let value = std::str::from_utf8(cell).ok().map(str::trim).and_then(|cell| match self.column.kind {
             Kind::Real { .. } | Kind::Integer { .. } => cell.parse::<f64>().ok(),
             Kind::Bool => parse_bool(cell),
@@ -386,6 +464,36 @@ impl<'a> Cells<'a> {
         });
         value.unwrap_or(f64::NAN)
     }
+}
+
+/// Powers of ten that are f64 exactly.
+const TENS: [f64; 16] =
+    [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// A number of at most fifteen digits, with or without a sign and a point.
+///
+/// Its digits and the power of ten below them are f64 exactly, so that one division rounds to the nearest f64: the bits of Rust's own
+/// parser.
+fn plain_decimal(cell: &[u8]) -> Option<f64> {
+    let (sign, digits) = match cell {
+        [b'-', rest @ ..] => (-1.0, rest),
+        _ => (1.0, cell),
+    };
+    if digits.len() > TENS.len() {
+        return None;
+    }
+    let (mut number, mut point) = (0_u64, None);
+    for (place, byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => number = number * 10 + u64::from(byte - b'0'),
+            b'.' if point.is_none() => point = Some(place),
+            _ => return None,
+        }
+    }
+    let count = digits.len() - usize::from(point.is_some());
+    let below = point.map_or(0, |place| digits.len() - place - 1);
+    #[expect(clippy::cast_precision_loss, reason = "below 10^15")]
+    (1..TENS.len()).contains(&count).then(|| sign * (number as f64 / TENS[below]))
 }
 
 fn parse_bool(cell: &str) -> Option<f64> {

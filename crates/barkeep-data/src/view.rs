@@ -94,19 +94,16 @@ impl Factor {
 
     /// Writes the results for a column of admitted values. Every result lies in [`range`](Self::range).
     fn fill(&self, column: &Column, values: &[f64], out: &mut [f64]) {
-        let each = |out: &mut [f64], function: &dyn Fn(f64) -> f64| {
-            out.iter_mut().zip(values).for_each(|(out, value)| *out = function(*value));
-        };
         match self.shape {
             Shape::Value => out.copy_from_slice(values),
-            Shape::Log => each(out, &libm::log),
-            Shape::Sqrt => each(out, &f64::sqrt),
-            Shape::Square => each(out, &|value| value * value),
+            Shape::Log => each(values, out, libm::log),
+            Shape::Sqrt => each(values, out, f64::sqrt),
+            Shape::Square => each(values, out, |value| value * value),
             Shape::Legendre(degree) => {
                 let (min, max) = column.bounds().unwrap_or((-1.0, 1.0));
-                each(out, &|value| legendre(degree, unit(value, min, max)));
+                each(values, out, |value| legendre(degree, unit(value, min, max)));
             }
-            Shape::Level(level) => each(out, &|value| f64::from(u8::from(value == level as f64))),
+            Shape::Level(level) => each(values, out, |value| f64::from(u8::from(value == level as f64))),
         }
         let (low, high) = self.plain_range(column);
         if self.is_scaled(column) {
@@ -116,6 +113,12 @@ impl Factor {
             out.iter_mut().for_each(|out| *out = out.clamp(low, high));
         }
     }
+}
+
+/// Writes a function of each value.
+#[inline]
+fn each(values: &[f64], out: &mut [f64], function: impl Fn(f64) -> f64) {
+    out.iter_mut().zip(values).for_each(|(out, value)| *out = function(*value));
 }
 
 /// [low, high] to [−1, 1].

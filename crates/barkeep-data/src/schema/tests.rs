@@ -200,3 +200,62 @@ fn public_values_are_read_back_and_others_named() {
         }
     }
 }
+
+/// Values of every kind, many of them ties.
+fn any_values() -> Vec<f64> {
+    let edges = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, f64::MAX, f64::MIN_POSITIVE, 5e-324];
+    let near =
+        [0.499_999_999_999_999_94, 0.5, 1.5, 2.5, 4_503_599_627_370_495.5, 9_007_199_254_740_993.0, 1e300];
+    let many = (0..4000).map(|k| f64::from(k - 2000) * 0.125);
+    edges.into_iter().chain(near).chain(near.map(|x| -x)).chain(many).collect()
+}
+
+#[test]
+fn a_stretch_is_admitted_as_its_values_are_one_by_one() {
+    for column in [
+        Column::real("x", -2.0, 3.5, 0.25).unwrap(),
+        Column::real("x", -1e300, 1e300, 0.25).unwrap(),
+        Column::integer("x", -4.0, 30.0, 2.0).unwrap(),
+        Column::integer("x", -1e17, 1e17, 2.0).unwrap(),
+        Column::boolean("x", true).unwrap(),
+        Column::category("x", levels(&["a", "b", "c"]), "b").unwrap(),
+    ] {
+        let (mut values, mut faults) = (any_values(), Vec::new());
+        column.admit_all(&mut values, &mut faults);
+        assert_eq!(faults.len(), values.len());
+        for ((value, kept), fault) in any_values().into_iter().zip(values).zip(faults) {
+            assert_eq!(kept.to_bits(), column.admit(value).to_bits(), "{value}");
+            assert!(fault == column.fault(value), "{value}");
+        }
+    }
+}
+
+#[test]
+fn whole_numbers_are_rounded_as_the_standard_library_does() {
+    for value in any_values() {
+        assert_eq!(round(value).to_bits(), value.round().to_bits(), "{value}");
+    }
+}
+
+#[test]
+fn plain_numbers_have_the_bits_of_the_general_parser() {
+    let column = Column::real("x", -1e300, 1e300, 0.0).unwrap();
+    let cells = Cells::new(&column);
+    let shapes =
+        ["", "-", ".", "-.", "1.", ".5", "-.5", "-0", "+1", "1.2.3", "1e3", " 7", "0x1", "12a", "--1"];
+    let numbers = (0..3000_u64).map(|k| {
+        let digits = (k.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (k % 60)).to_string();
+        let place = (k % 19) as usize;
+        match digits.split_at_checked(place) {
+            Some((whole, rest)) if k % 3 > 0 => {
+                format!("{}{whole}.{rest}", if k % 2 == 0 { "-" } else { "" })
+            }
+            _ => digits,
+        }
+    });
+    for text in shapes.into_iter().map(str::to_owned).chain(numbers) {
+        let expected = text.trim().parse::<f64>().unwrap_or(f64::NAN);
+        let found = cells.parse(text.as_bytes());
+        assert!(found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(), "{text:?}");
+    }
+}
