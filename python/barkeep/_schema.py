@@ -77,11 +77,29 @@ class Integer(_Bounded):
 class Real(_Bounded):
     """A column of numbers from ``min`` to ``max``; others are clamped.
 
+    ``precision="f32"`` rounds values to some seven digits as they are read and keeps them in 4 bytes in place of 8.
+
     >>> Real(0, 250, invalid=70, scale="bounds", typical=(50, 90))
     Real(min=0, max=250, invalid=70, scale='bounds', typical=[50, 90])
+    >>> Real(0, 250, invalid=70, precision="f32")
+    Real(min=0, max=250, invalid=70, precision='f32')
     """
 
     _kind = "real"
+
+    def __init__(
+        self,
+        min: float,
+        max: float,
+        *,
+        invalid: float,
+        scale: Scale | None = None,
+        typical: tuple[float, float] | None = None,
+        precision: Literal["f64", "f32"] | None = None,
+    ) -> None:
+        super().__init__(min, max, invalid=invalid, scale=scale, typical=typical)
+        if precision is not None:
+            self._entry["precision"] = precision
 
 
 class Category(Column):

@@ -32,5 +32,5 @@ pub use frame::{Cell, Frame, Unavailable, read_frame, read_frame_persons};
 pub use read::{read, read_files, read_files_persons, read_header, read_persons};
 pub use records::{Count, Records};
 pub use roster::{Roster, Unit};
-pub use schema::{Column, Fault, Kind, Scale, Schema};
+pub use schema::{Column, Fault, Kind, Precision, Scale, Schema};
 pub use view::{Factor, Feature, Shape, View};

@@ -47,6 +47,40 @@ pub enum Scale {
     Bounds,
 }
 
+/// How precisely a real column's values are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Precision {
+    /// In 64 bits, as they are read.
+    #[default]
+    #[serde(rename = "f64")]
+    Double,
+    /// In 32 bits: rounded to the nearest such number within the bounds as they are read, some seven digits.
+    #[serde(rename = "f32")]
+    Single,
+}
+
+impl Precision {
+    fn is_double(&self) -> bool {
+        *self == Self::Double
+    }
+}
+
+/// The number of 32 bits nearest to a value.
+#[expect(clippy::cast_possible_truncation, reason = "rounds")]
+#[inline]
+pub(crate) fn single(value: f64) -> f64 {
+    f64::from(value as f32)
+}
+
+/// The least and the largest number of 32 bits within bounds.
+fn singles_within((min, max): (f64, f64)) -> (f64, f64) {
+    #[expect(clippy::cast_possible_truncation, reason = "rounds, and is mended by the next number")]
+    let (low, high) = (min as f32, max as f32);
+    let low = if f64::from(low) < min { low.next_up() } else { low };
+    let high = if f64::from(high) > max { high.next_down() } else { high };
+    (f64::from(low), f64::from(high))
+}
+
 /// One column: its name, kind, and the value that stands for a missing, unparsable or undeclared cell.
 ///
 /// **Privacy.** Everything here is public and comes from a person, never from the records.
@@ -58,6 +92,7 @@ pub struct Column {
     invalid: f64,
     scale: Scale,
     typical: Option<(f64, f64)>,
+    precision: Precision,
 }
 
 /// The serialised form of a [`Column`]; reading it back validates it.
@@ -71,13 +106,17 @@ struct Described {
     scale: Scale,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     typical: Option<(f64, f64)>,
+    #[serde(default, skip_serializing_if = "Precision::is_double")]
+    precision: Precision,
 }
 
 impl TryFrom<Described> for Column {
     type Error = Error;
 
     fn try_from(column: Described) -> Result<Self, Error> {
-        let plain = Self::new(column.name, column.kind, column.invalid)?.scaled(column.scale)?;
+        let plain = Self::new(column.name, column.kind, column.invalid)?
+            .scaled(column.scale)?
+            .kept_in(column.precision)?;
         match column.typical {
             Some((low, high)) => plain.typically(low, high),
             None => Ok(plain),
@@ -86,8 +125,8 @@ impl TryFrom<Described> for Column {
 }
 
 impl From<Column> for Described {
-    fn from(Column { name, kind, invalid, scale, typical }: Column) -> Self {
-        Self { name, kind, invalid, scale, typical }
+    fn from(Column { name, kind, invalid, scale, typical, precision }: Column) -> Self {
+        Self { name, kind, invalid, scale, typical, precision }
     }
 }
 
@@ -100,7 +139,8 @@ impl Column {
     pub fn new(name: impl Into<String>, kind: Kind, invalid: f64) -> Result<Self, Error> {
         let name = name.into().trim().to_owned();
         let invalid = if matches!(kind, Kind::Real { .. }) { invalid } else { invalid + 0.0 };
-        let column = Self { name, kind, invalid, scale: Scale::None, typical: None };
+        let (scale, precision) = (Scale::None, Precision::Double);
+        let column = Self { name, kind, invalid, scale, typical: None, precision };
         let refuse = |key, requirement| Err(Error::Column { column: column.name.clone(), key, requirement });
         if column.name.is_empty() {
             return Err(Error::Data { key: "columns", requirement: "must name every column" });
@@ -197,6 +237,32 @@ impl Column {
             return Err(Error::Column { column: self.name, key: "scale", requirement });
         }
         Ok(Self { scale, ..self })
+    }
+
+    /// The same column, its values rounded as they are read.
+    ///
+    /// # Errors
+    /// For fewer bits than 64 if it is not real, or fewer than two such numbers lie within its bounds.
+    pub fn kept_in(self, precision: Precision) -> Result<Self, Error> {
+        let requirement = match (precision, &self.kind) {
+            (Precision::Double, _) => return Ok(Self { precision, ..self }),
+            (Precision::Single, Kind::Real { min, max }) => {
+                let (low, high) = singles_within((*min, *max));
+                if low < high && low.is_finite() && high.is_finite() {
+                    return Ok(Self { precision, ..self });
+                }
+                "needs wider bounds, or \"f64\": no two numbers of 32 bits lie within them"
+            }
+            (Precision::Single, Kind::Integer { .. } | Kind::Bool | Kind::Category { .. }) => {
+                "needs a real column: whole numbers are kept as narrow as they are"
+            }
+        };
+        Err(Error::Column { column: self.name, key: "precision", requirement })
+    }
+
+    /// How precisely values are kept.
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// The same column, nine of ten values of which lie from `low` to `high`, as far as anybody knows without the records.
@@ -304,7 +370,18 @@ impl Column {
     /// `value` as the kind admits it, or else `invalid`, in the column's own unit. Never non-finite.
     #[cfg(test)]
     pub(crate) fn admit(&self, value: f64) -> f64 {
-        self.kept(value).unwrap_or(self.invalid)
+        let value = self.kept(value).unwrap_or(self.invalid);
+        match (self.precision, self.bounds()) {
+            (Precision::Single, Some((min, max))) => {
+                // The nearest of all numbers of 32 bits within the bounds.
+                let near = value as f32;
+                let within = [near, near.next_up(), near.next_down()].map(f64::from);
+                let within = within.into_iter().filter(|near| (min..=max).contains(near));
+                let distance = |near: &f64| (near - value).abs();
+                within.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap()
+            }
+            (Precision::Single | Precision::Double, _) => value,
+        }
     }
 
     /// What is wrong with a value.
@@ -330,6 +407,10 @@ impl Column {
         match &self.kind {
             Kind::Real { min, max } => {
                 admit_within(values, faults, (*min, *max), self.invalid, |value| value);
+                if self.precision == Precision::Single {
+                    let (low, high) = singles_within((*min, *max));
+                    values.iter_mut().for_each(|value| *value = single(*value).clamp(low, high));
+                }
             }
             Kind::Integer { min, max } => {
                 admit_within(values, faults, (*min, *max), self.invalid, |value| round(value) + 0.0);

@@ -1,6 +1,7 @@
 //! Says what a model sees of a record: products of public functions of single columns, each with a public range.
 
-use crate::{Block, Column, Error, Kind, Scale, Schema};
+use crate::schema::single;
+use crate::{Block, Column, Error, Kind, Precision, Scale, Schema};
 
 /// A function of one column, of its value in the column's own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +75,11 @@ impl Factor {
         self.scaled && has_unit && column.scale() == Scale::Bounds
     }
 
+    /// Whether every result is a number of 32 bits: the value itself, scaled or not, of a column that is kept so.
+    pub fn is_single(&self, column: &Column) -> bool {
+        self.shape == Shape::Value && column.precision() == Precision::Single
+    }
+
     /// Centre c and half width h of the map from a function's value f to the result (f − c)/h; (0, 1) where the result is
     /// the function's value.
     pub fn scaling(&self, column: &Column) -> (f64, f64) {
@@ -108,6 +114,10 @@ impl Factor {
         let (low, high) = self.plain_range(column);
         if self.is_scaled(column) {
             out.iter_mut().for_each(|out| *out = unit(*out, low, high));
+            if self.is_single(column) {
+                // Neither end of [−1, 1] is passed by rounding.
+                out.iter_mut().for_each(|out| *out = single(*out));
+            }
         } else {
             // The range bounds a gradient's length, so that not even a rounding may leave it.
             out.iter_mut().for_each(|out| *out = out.clamp(low, high));
@@ -259,7 +269,8 @@ impl Feature {
             && let Some(column) = source.columns().get(column)
         {
             let scale = if scaled { column.scale() } else { Scale::None };
-            return Column::new(self.name.clone(), column.kind().clone(), column.invalid())?.scaled(scale);
+            let seen = Column::new(self.name.clone(), column.kind().clone(), column.invalid())?;
+            return seen.scaled(scale)?.kept_in(column.precision());
         }
         let empty = Error::Data { key: "columns", requirement: "must make every feature vary" };
         let (low, high) = self.range(source).ok_or(empty)?;

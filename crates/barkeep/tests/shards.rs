@@ -126,7 +126,7 @@ fn bits(run: &Run) -> Vec<u64> {
 
 /// A regression that noise-aware scores serve.
 const REGRESSION: &str = "[data]\npath = 'nowhere.csv'\nRECORDS\n[data.columns]\n\
-                          y = { min = -4, max = 4, invalid = 0 }\na = { min = -1, max = 1, invalid = 0 }\n\
+                          y = { min = -4, max = 4, invalid = 0 }\na = { min = -1, max = 1, invalid = 0, precision = 'f32' }\n\
                           [model]\nformula = 'y ~ a'\nfamily = 'gaussian'\n[privacy]\nepsilon = 2\ndelta = 1e-5\n\
                           [sampler]\nname = 'noise-aware'\nsteps = 50\nseed = 5\n";
 

@@ -78,7 +78,7 @@ fn run(plan: &Plan, table: Table) -> Result<Run, Error> {
 }
 
 const SPEC: &str = "[data]\npath = 'PATH'\nrecords = 5000\nMEMORYreport = { share = 0.02 }\n[data.columns]\n\
-                    y = { min = -4, max = 4, invalid = 0 }\na = { min = -1, max = 1, invalid = 0 }\n\
+                    y = { min = -4, max = 4, invalid = 0 }\na = { min = -1, max = 1, invalid = 0, precision = 'f32' }\n\
                     [model]\nformula = 'y ~ a'\nfamily = 'gaussian'\n[privacy]\nepsilon = 2\ndelta = 1e-5\n\
                     [sampler]\nname = 'noise-aware'\nsteps = 50\nseed = 5\n";
 

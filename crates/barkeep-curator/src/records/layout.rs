@@ -1,11 +1,12 @@
 //! Chooses how wide each column is in memory, from the public view and the declared number of records alone.
 //!
 //! A value is kept as f64 unless it is known in advance to be a whole number: a bool and products of bools and levels in a byte,
-//! an integer in as many bytes as its bounds need, and all levels of a category together as one index. Models see f64 all the same:
+//! an integer in as many bytes as its bounds need, and all levels of a category together as one index. Columns that were rounded to
+//! numbers of 32 bits as they were read take four bytes. Models see f64 all the same:
 //! a block is widened as it is asked, in working memory that stays in the second cache. A regression reads an index as it is, a table of
 //! coefficients at hand.
 //!
-//! **Precision.** Whole numbers below 2^31 are f64 exactly, and whole columns admit no negative zero. So a model sees the same
+//! **Precision.** Whole numbers below 2^31 and numbers of 32 bits are f64 exactly, and whole columns admit no negative zero. So a model sees the same
 //! bits whichever layout was chosen, and so does every sum.
 //!
 //! **Privacy.** Nothing here depends on a record.
@@ -46,6 +47,8 @@ enum Slot {
     Wide(usize),
     /// A whole number in bytes from `at` on.
     Whole { at: usize, width: Width },
+    /// A number of 32 bits in bytes from `at` on.
+    Single { at: usize },
     /// 1 where the index in bytes from `at` on is `code`, else 0.
     Level { at: usize, width: Width, code: u16 },
 }
@@ -105,6 +108,9 @@ impl Layout {
                 }
                 None => match whole(feature, view.source()) {
                     Some(width) => Slot::Whole { at: layout.take(width), width },
+                    None if is_single(feature, view.source()) => {
+                        Slot::Single { at: layout.take(Width::Four) }
+                    }
                     None => layout.take_wide(),
                 },
             };
@@ -179,7 +185,10 @@ impl Layout {
     /// Writes values of column `index` of as many records into their bytes: those of a block, zero at first.
     pub(super) fn encode(&self, index: usize, values: &[f64], block: &mut [u8]) {
         let Some(slot) = self.slots.get(index) else { return };
-        #[expect(clippy::cast_possible_truncation, reason = "whole numbers within the width's range")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whole numbers within the width's range, or numbers of 32 bits"
+        )]
         match *slot {
             Slot::Wide(_) => {}
             Slot::Whole { at, width } => {
@@ -197,6 +206,10 @@ impl Layout {
                         words.iter_mut().zip(values).for_each(|(word, x)| *word = (*x as i32).to_le_bytes());
                     }
                 }
+            }
+            Slot::Single { at } => {
+                let (words, _) = part_mut(block, at, Width::Four, values.len()).as_chunks_mut();
+                words.iter_mut().zip(values).for_each(|(word, x)| *word = (*x as f32).to_le_bytes());
             }
             Slot::Level { at, width, code } => {
                 let bytes = part_mut(block, at, width, values.len());
@@ -221,6 +234,7 @@ impl Layout {
         let (at, width) = match *slot {
             Slot::Wide(number) => return numbers.get(number * stride + place).copied().unwrap_or(f64::NAN),
             Slot::Whole { at, width } | Slot::Level { at, width, .. } => (at, width),
+            Slot::Single { at } => (at, Width::Four),
         };
         // A block of one record, whose bytes of this column are these.
         let size = width.bytes();
@@ -228,6 +242,7 @@ impl Layout {
         let alone = match *slot {
             Slot::Wide(_) => *slot,
             Slot::Whole { width, .. } => Slot::Whole { at: 0, width },
+            Slot::Single { .. } => Slot::Single { at: 0 },
             Slot::Level { width, code, .. } => Slot::Level { at: 0, width, code },
         };
         let mut out = [f64::NAN];
@@ -260,6 +275,10 @@ impl Slot {
                         widen(bytes.as_chunks().0, out, |word| f64::from(i32::from_le_bytes(word)))
                     }
                 }
+            }
+            Self::Single { at } => {
+                let words = part(block, at, Width::Four, records).as_chunks().0;
+                widen(words, out, |word| f64::from(f32::from_le_bytes(word)));
             }
             Self::Level { at, width, code } => {
                 let bytes = part(block, at, width, records);
@@ -307,6 +326,12 @@ fn level(feature: &Feature, source: &Schema) -> Option<(usize, Width, u16)> {
     let width = if levels.len() < 256 { Width::One } else { Width::Two };
     let code = u16::try_from(level + 1).ok().filter(|_| levels.len() < 1 << 16)?;
     Some((column, width, code))
+}
+
+/// Whether every value of a feature is a number of 32 bits.
+fn is_single(feature: &Feature, source: &Schema) -> bool {
+    let [factor] = &feature.factors[..] else { return false };
+    source.columns().get(factor.column).is_some_and(|column| factor.is_single(column))
 }
 
 /// The bytes that hold every value of a feature, if all are whole numbers.

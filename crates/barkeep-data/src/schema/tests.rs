@@ -215,6 +215,8 @@ fn a_stretch_is_admitted_as_its_values_are_one_by_one() {
     for column in [
         Column::real("x", -2.0, 3.5, 0.25).unwrap(),
         Column::real("x", -1e300, 1e300, 0.25).unwrap(),
+        Column::real("x", -0.1, 100.1, 0.3).unwrap().kept_in(Precision::Single).unwrap(),
+        Column::real("x", -1e300, 1e30, 0.3).unwrap().kept_in(Precision::Single).unwrap(),
         Column::integer("x", -4.0, 30.0, 2.0).unwrap(),
         Column::integer("x", -1e17, 1e17, 2.0).unwrap(),
         Column::boolean("x", true).unwrap(),
@@ -258,4 +260,24 @@ fn plain_numbers_have_the_bits_of_the_general_parser() {
         let found = cells.parse(text.as_bytes());
         assert!(found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(), "{text:?}");
     }
+}
+
+#[test]
+fn numbers_of_32_bits_stay_within_bounds_that_are_none() {
+    let column = || Column::real("x", 0.1, 0.7, 0.3).unwrap();
+    let single = column().kept_in(Precision::Single).unwrap();
+    let mut values = [0.0, 0.1, 0.2, 0.7, 9.0, f64::NAN];
+    let mut faults = Vec::new();
+    single.admit_all(&mut values, &mut faults);
+    assert!(values.iter().all(|x| f64::from(*x as f32) == *x && (0.1..=0.7).contains(x)));
+    assert!(values[0] == values[1] && values[3] == values[4] && values[5] == f64::from(0.3_f32));
+    // A value on a bound is none that was clamped.
+    assert!(faults[1] == Fault::Valid && faults[3] == Fault::Valid && faults[4] == Fault::Clamped);
+    let read: Column = serde_json::from_str(&serde_json::to_string(&single).unwrap()).unwrap();
+    assert_eq!(read, single);
+    assert!(!serde_json::to_string(&column()).unwrap().contains("precision"));
+    let whole = Column::integer("x", 0.0, 3.0, 1.0).unwrap().kept_in(Precision::Single);
+    assert!(message(whole).contains("x: precision needs a real column"));
+    let tight = Column::real("x", 0.1, 0.1 + 1e-9, 0.1).unwrap().kept_in(Precision::Single);
+    assert!(message(tight).contains("no two numbers of 32 bits"));
 }

@@ -6,7 +6,7 @@ use crate::sums::passes::Buffer;
 use crate::test_support::questions::answers;
 use crate::{Budget, Curator, Gate, NoiseRng, PrivacyModel, Table};
 use barkeep_accounting::Neighbours;
-use barkeep_data::{Admission, Column, Scale};
+use barkeep_data::{Admission, Column, Precision, Scale};
 use barkeep_model::families::bernoulli::Logit;
 use barkeep_model::families::gaussian::Gaussian;
 use barkeep_model::{Design, Family, Likelihood, Nuisance, Prior, Regression};
@@ -33,10 +33,14 @@ fn view() -> View {
         Column::real("x", -1.0, 1.0, 0.0).unwrap(),
         Column::category("town", levels(5), "l1").unwrap(),
         Column::category("code", levels(700), "l3").unwrap(),
+        Column::real("short", -0.1, 0.9, 0.3).unwrap().kept_in(Precision::Single).unwrap(),
+        Column::real("unit", -3.0, 0.1, 0.0)
+            .and_then(|column| column.scaled(Scale::Bounds)?.kept_in(Precision::Single))
+            .unwrap(),
     ])
     .unwrap();
     let mut features: Vec<Feature> =
-        (0..9).map(|column| feature(&format!("v{column}"), &[(column, Shape::Value)])).collect();
+        (0..11).map(|column| feature(&format!("v{column}"), &[(column, Shape::Value)])).collect();
     for level in [1, 2, 4] {
         features.push(feature(&format!("town{level}"), &[(7, Shape::Level(level))]));
     }
@@ -69,8 +73,10 @@ fn table(layout: Layout, view: &View, records: usize, guess: usize) -> Stored {
             (x * 0.37).sin(),
             if i % 13 == 0 { f64::NAN } else { x % 5.0 },
             (x * 7.0) % 700.0,
+            (x * 0.11).sin(),
+            (x * 0.13).cos() * 4.0,
         ];
-        let names = ["sick", "age", "year", "wage", "far", "scaled", "x", "town", "code"];
+        let names = ["sick", "age", "year", "wage", "far", "scaled", "x", "town", "code", "short", "unit"];
         let value = |column: &Column| row[names.iter().position(|name| *name == column.name()).unwrap()];
         let row: Vec<f64> = view.source().columns().iter().map(value).collect();
         admission.push_row(&row, &mut filling).unwrap();
@@ -113,8 +119,8 @@ fn narrow_tables_show_the_bits_of_wide_ones() {
 fn widths_follow_from_the_schema() {
     let layout = Layout::narrow(&view());
     // far, scaled, x, town:x and age2 are f64. sick, age, town as a number: a byte; year and code: two; wage: four; an index of
-    // towns and one of codes; both.
-    assert_eq!((layout.numbers(), layout.bytes()), (5, 1 + 1 + 1 + 2 + 2 + 4 + 1 + 2 + 1));
+    // towns and one of codes; both; four bytes for each of two numbers of 32 bits.
+    assert_eq!((layout.numbers(), layout.bytes()), (5, 1 + 1 + 1 + 2 + 2 + 4 + 1 + 2 + 1 + 4 + 4));
     assert_eq!(Layout::wide(view().schema()).record(), 8 * view().schema().width());
 }
 
