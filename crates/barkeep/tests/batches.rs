@@ -7,7 +7,7 @@
 
 use barkeep::data::Records;
 use barkeep::insecure::Insecure;
-use barkeep::{Plan, Simulation, Spec};
+use barkeep::{Fact, Plan, Simulation, Spec};
 use std::path::Path;
 
 const RECORDS: u64 = 1600;
@@ -81,4 +81,23 @@ fn the_thermostat_samples_the_posterior() {
 fn a_flattened_posterior_is_noticed() {
     let (_, ratio) = against_exact("name = 'barker-minibatch'\nproposal_sd = 0.1\nclip = 0.05", 20_000);
     assert!(ratio > 1.1, "{ratio}");
+}
+
+/// What a small batch may do to a test, and which premise the price rests on, stands in the plan; a large batch warns of nothing.
+#[test]
+fn a_plan_states_the_error_of_a_batch_and_its_premise() {
+    let folder = tempfile::tempdir().unwrap();
+    let planned = |batch: u64| {
+        let text = "name = 'barker-minibatch'\nproposal_sd = 0.1\nsteps = 10";
+        let spec = spec(folder.path(), text)
+            .text()
+            .replace(&format!("batch = {BATCH}"), &format!("batch = {batch}"));
+        Plan::new(Spec::parse(&spec, folder.path()).unwrap()).unwrap()
+    };
+    let warned = |plan: &Plan| plan.warnings().iter().any(|warning| warning.contains("is not normal enough"));
+    let error = |plan: &Plan| plan.fact("batch_error").and_then(Fact::as_number).unwrap();
+    let (small, large) = (planned(20), planned(1200));
+    assert!(warned(&small) && error(&small) > 0.01, "{}", error(&small));
+    assert!(!warned(&large) && error(&large) < error(&small), "{}", error(&large));
+    assert!(small.fact("premise").unwrap().words.contains("condition (12)"));
 }

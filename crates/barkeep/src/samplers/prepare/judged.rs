@@ -149,6 +149,19 @@ pub(crate) fn clipping(never: bool, unit: Unit) -> Fact {
     Fact::word("clipping", "clipping", value, words)
 }
 
+/// By which of its two premises Theorem 1 of Heikkilä et al. (2019) bounds a log-ratio here.
+///
+/// (11), a bound on |ln p(x|θ') − ln p(x|θ)| for each record, holds by the clip, or already by the model where nothing is clipped. (12), one on
+/// |ln p(x|θ) − ln p(y|θ)| for two records and **all** θ, has no finite bound for a parameter without one: the difference of two
+/// records' densities grows as θ does. So a clip cannot be left out for its sake, and the plan says so.
+fn premise(never: bool) -> Fact {
+    let how = if never { "the model's own bound" } else { "the clip" };
+    let words = format!(
+        "condition (11) of Theorem 1, by {how}; condition (12) has no finite bound over all values of the parameters"
+    );
+    Fact::word("premise", "premise of the price", "condition-11", words)
+}
+
 /// Reads walk and clip, prices a step and makes the kernel.
 pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) -> Result<Prepared, Error> {
     let neighbours = needs_budget(section, setting)?;
@@ -200,6 +213,9 @@ pub(crate) fn prepare(section: &Section<'_>, setting: &Setting<'_>, test: Test) 
         (ClipBound::Constant(_), None) => false,
     });
     facts.push(clipping(never, setting.unit));
+    if matches!(judgement.acceptance, Acceptance::Fixed(Rule::Corrected { .. })) {
+        facts.push(premise(never));
+    }
     let forecast =
         warned(forecast(setting, &shape, &judgement), error_of_batch(&shape, &judgement, &mut facts)?);
     let model = Arc::clone(setting.model);
