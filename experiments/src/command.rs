@@ -31,6 +31,9 @@ pub(crate) struct Command {
     /// Computes cells again that are known from an earlier run.
     #[arg(long)]
     fresh: bool,
+    /// Computes only missing cells whose name contains this; may be given several times, and is then followed in that order.
+    #[arg(long, value_name = "TEXT", conflicts_with = "report")]
+    cells: Vec<String>,
     /// The folder for numbers and figures. What it holds already is not computed again.
     #[arg(long, default_value = "barkeep-out-experiments")]
     out: PathBuf,
@@ -104,7 +107,8 @@ impl Command {
     fn reproduce(&self, chosen: &[&'static dyn Experiment], watch: &dyn Watch) -> Result<(), Failure> {
         let date = today();
         let size = if self.quick { Size::Quick } else { Size::Full };
-        let setting = Setting { out: &self.out, size, fresh: self.fresh, date: &date, watch };
+        let setting =
+            Setting { out: &self.out, size, fresh: self.fresh, cells: &self.cells, date: &date, watch };
         for experiment in chosen {
             let comparison = reproduce(*experiment, &setting)?.ok_or(Failure::Interrupted)?;
             print(&format!("{}\n{}", experiment.name(), table(&comparison)))?;

@@ -7,6 +7,7 @@
 //! All records here are simulated with public seeds. Numbers that would be secret in a run over real records, such as the
 //! share of clipped ones, may therefore be shown; the program that opens private data contains none of this code.
 
+mod acceptance;
 mod accuracy;
 mod clip_counter;
 mod command;
@@ -23,6 +24,7 @@ mod runner;
 mod store;
 mod thesis;
 
+use acceptance::Acceptance;
 use accuracy::coverage::Coverage;
 use accuracy::promise::Promise;
 use accuracy::real_data::RealData;
@@ -64,6 +66,7 @@ const EXPERIMENTS: &[&dyn Experiment] = &[
     &Clipping::Gradients,
     &Illustration,
     &Gradients,
+    &Acceptance,
     &Distances::Frontier,
     &Aware,
     &Coverage,

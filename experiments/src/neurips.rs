@@ -4,4 +4,5 @@ pub(crate) mod aware;
 pub(crate) mod budget;
 pub(crate) mod exact;
 pub(crate) mod mixture;
+pub(crate) mod published_sgld;
 pub(crate) mod supplement;

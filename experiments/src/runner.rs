@@ -18,6 +18,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) size: Size,
     /// Whether cells that are known are computed again.
     pub(crate) fresh: bool,
+    /// Parts of the names of cells to compute, in this order; all cells where there are none.
+    pub(crate) cells: &'a [String],
     /// Today, as it is to be written.
     pub(crate) date: &'a str,
     /// Hears of what happens, and says when to stop.
@@ -44,8 +46,9 @@ pub(crate) fn reproduce(
         .into_iter()
         .filter(|task| setting.fresh || store.find(&task.key, &task.settings).is_none())
         .collect();
-    if missing.len() < count {
-        let known = count - missing.len();
+    let known = count - missing.len();
+    let missing = chosen(missing, setting.cells);
+    if known > 0 {
         setting.watch.say(&format!("{}: {known} of {count} cells are known", experiment.name()));
     }
     if setting.size == Size::Full && !missing.is_empty() {
@@ -56,6 +59,17 @@ pub(crate) fn reproduce(
     let spent: f64 = store.kept.iter().filter(|cell| keys.contains(&cell.key)).map(|cell| cell.seconds).sum();
     setting.watch.say(&format!("{}: {count} cells, {} on one thread", experiment.name(), duration(spent)));
     Ok(Some(comparison))
+}
+
+/// The tasks whose names contain one of these parts, in the parts' order; all where there are no parts.
+fn chosen(mut tasks: VecDeque<Task>, parts: &[String]) -> VecDeque<Task> {
+    if parts.is_empty() {
+        return tasks;
+    }
+    let place = |task: &Task| parts.iter().position(|part| task.key.contains(part)).unwrap_or(parts.len());
+    tasks.make_contiguous().sort_by_key(place);
+    tasks.retain(|task| place(task) < parts.len());
+    tasks
 }
 
 /// Writes figure and numbers of the cells that are known, and returns the comparison.

@@ -18,6 +18,7 @@ fn every_figure_of_the_papers_has_a_name() {
         all.chain([
             "privacy-for-free-2",
             "gradient-samplers",
+            "acceptance",
             "frontier",
             "coverage",
             "real-data",

@@ -1,6 +1,7 @@
 //! Figures 1c, 2 and 3: the tempered mixture, 10⁶ records counted as 100.
 
 use super::exact::{Posterior, Range, moments};
+use super::published_sgld::{self, Variant};
 use crate::clip_counter::{ClipCounter, Clips};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::{Published, mean_and_variance};
@@ -230,6 +231,18 @@ impl Experiment for Mixture {
                 }));
             }
         }
+        if matches!(self, Self::Errors) {
+            for variant in Variant::BOTH {
+                for run in 1..=size.pick(1, published_sgld::RUNS) {
+                    let (shared, checkpoints) = (Arc::clone(&shared), size.pick(1, 7));
+                    tasks.push(Task::new(their_key(variant, run), "", move || {
+                        let (_, column) = records(&shared)?;
+                        Ok(published_sgld::chain(column, COUNTED, variant, 122 + run, checkpoints))
+                    }));
+                }
+            }
+            tasks.push(Task::new(PRICES, SGLD.spec, sgld_prices));
+        }
         Ok(tasks)
     }
 
@@ -240,6 +253,31 @@ impl Experiment for Mixture {
             Self::Errors => show_errors(cells),
         }
     }
+}
+
+fn their_key(variant: Variant, run: u64) -> String {
+    format!("DP-SGLD {} run={run}", variant.name())
+}
+
+/// The cell of what shorter runs of our SGLD cost.
+const PRICES: &str = "SGLD prices";
+/// Steps after which it is judged, beside its last.
+const SGLD_CHECKPOINTS: [usize; 4] = [4000, 8000, 12_000, 20_000];
+
+/// ε of our SGLD stopped earlier, its noise being the same.
+fn sgld_prices() -> Result<Values, String> {
+    let mut found = values([("steps", Vec::new()), ("epsilon", Vec::new())]);
+    for steps in SGLD_CHECKPOINTS {
+        let mut spec: toml::Table = SGLD.spec.parse().map_err(|_| "a spec that is not TOML".to_owned())?;
+        if let Some(toml::Value::Table(sampler)) = spec.get_mut("sampler") {
+            sampler
+                .insert("steps".to_owned(), i64::try_from(steps).map_err(|error| error.to_string())?.into());
+        }
+        let epsilon = plan(&spec.to_string(), SGLD.epsilon)?.epsilon().ok_or("a plan without a price")?;
+        found.entry("steps".to_owned()).or_default().push(steps as f64);
+        found.entry("epsilon".to_owned()).or_default().push(epsilon.get());
+    }
+    Ok(found)
 }
 
 fn clip_key(variance: f64) -> String {
@@ -279,6 +317,15 @@ fn show_clipped(cells: &Cells) -> (Figure, Comparison) {
     comparison.notes.push(
         "Computed from simulated records, which are public. Over real records this share is secret; barkeep never publishes it.".to_owned(),
     );
+    let apart = published.rows().filter_map(|row| {
+        let found = cells.number(&clip_key(row.number("proposal_variance")), "clipped")?;
+        Some(100.0 * (found - row.number("clipped")).abs())
+    });
+    if let Some(most) = apart.reduce(f64::max) {
+        comparison.notes.push(format!(
+            "Ours and the rewrite's agree within {most:.2} percentage points, on other records and other random numbers; the paper shows a curve without numbers."
+        ));
+    }
     let title = "NeurIPS 2019, figure 1c: clipped log-likelihood ratios";
     (Figure { size: (520.0, 340.0), ..Figure::new(title, 1, vec![panel]) }, comparison)
 }
@@ -334,6 +381,20 @@ fn show_scatter(cells: &Cells) -> (Figure, Comparison) {
          the published start adds 0.2159."
             .to_owned(),
     );
+    let last = |sampler: &Sampler, what: &str| {
+        cells.numbers(&run_key(sampler, 1), what).and_then(|all| all.last().copied())
+    };
+    if let (Some(theirs), Some(ours), Some(exact)) =
+        (last(&PUBLISHED, "variance_2"), last(&BEST, "variance_2"), exact.get(3))
+    {
+        let short = |variance: f64| 100.0 * (1.0 - variance / exact);
+        comparison.notes.push(format!(
+            "What agrees with the published figure: private draws cover the ridge between both modes as those without privacy do. What does not agree with the \
+             exact posterior: the variance of θ₂ is {:.0} % smaller in the published sampler's run and {:.0} % in ours, which both clip.",
+            short(theirs),
+            short(ours)
+        ));
+    }
     let title = "NeurIPS 2019, figure 2: the tempered mixture posterior";
     (Figure { size: (360.0, 340.0), ..Figure::new(title, 3, panels) }, comparison)
 }
@@ -347,9 +408,19 @@ const QUANTITIES: [(&str, &str); 4] = [
 
 /// Mean absolute error and its standard error after each checkpoint, against these values.
 fn errors(cells: &Cells, sampler: &Sampler, what: &str, truth: f64) -> Vec<(f64, f64, f64)> {
+    let keys = (1..=sampler.runs as u64).map(|run| run_key(sampler, run));
+    errors_of(cells, keys, what, truth)
+}
+
+/// The same of any runs, by their keys.
+fn errors_of(
+    cells: &Cells,
+    keys: impl Iterator<Item = String>,
+    what: &str,
+    truth: f64,
+) -> Vec<(f64, f64, f64)> {
     let mut by_steps: Vec<(f64, Vec<f64>)> = Vec::new();
-    for run in 1..=sampler.runs as u64 {
-        let key = run_key(sampler, run);
+    for key in keys {
         let (Some(steps), Some(found)) = (cells.numbers(&key, "steps"), cells.numbers(&key, what)) else {
             continue;
         };
@@ -435,15 +506,22 @@ fn show_errors(cells: &Cells) -> Result<(Figure, Comparison), String> {
             points: theirs.clone(),
             style: Style::published("DP Barker, authors' code run again", 0),
         });
-        for (colour, variant, label) in [
-            (3, "as_coded", "DP-SGLD, rewritten as coded (squared posterior)"),
-            (4, "noise2", "DP-SGLD, rewritten, its noise fixed"),
-        ] {
-            let rows = sgld.rows().filter(|row| row.text("variant") == variant);
-            let points = rows.map(|row| (row.number("epsilon"), row.number(what))).collect();
-            panel.marks.push(Mark::Line { points, style: Style::published(label, colour) });
-        }
         let range = |x: f64, (_, error, half): (f64, f64, f64)| (x, error - half, error, error + half);
+        // Their ε are by their own accountant.
+        let mut again: Vec<Option<(f64, f64, f64, f64)>> = Vec::new();
+        for (colour, variant) in (3..).zip(Variant::BOTH) {
+            let keys = (1..=published_sgld::RUNS).map(|run| their_key(variant, run));
+            let ours = errors_of(cells, keys, what, exact[index]);
+            let rows = sgld.rows().filter(|row| row.text("variant") == variant.name());
+            let points: Vec<_> = rows
+                .filter_map(|row| {
+                    let found = ours.iter().find(|found| found.0 == row.number("steps"))?;
+                    Some(range(row.number("epsilon"), *found))
+                })
+                .collect();
+            again.push(points.last().copied());
+            panel.marks.push(Mark::Ranges { points, style: Style::published(variant.label(), colour) });
+        }
         let same = errors(cells, &PUBLISHED, what, exact[index]);
         let at_their_price =
             published.rows().filter(|row| row.text("against") == "exact").filter_map(|row| {
@@ -465,11 +543,17 @@ fn show_errors(cells: &Cells) -> Result<(Figure, Comparison), String> {
         let style = Style::points("DP Barker, barkeep's proposals, private fit as start", 6, Shape::Square);
         panel.marks.push(Mark::Ranges { points: point.into_iter().collect(), style });
         let from_fit = fitted.zip(paid);
-        let langevin = errors(cells, &SGLD, what, exact[index]).last().copied();
+        let all = errors(cells, &SGLD, what, exact[index]);
+        let langevin = all.last().copied();
         let paid = cells.number(&run_key(&SGLD, 1), "epsilon");
-        let point = langevin.zip(paid).map(|(found, epsilon)| range(epsilon, found));
+        let prices = ["steps", "epsilon"].map(|name| cells.numbers(PRICES, name).unwrap_or_default());
+        let earlier = prices[0].iter().zip(prices[1]).filter_map(|(steps, epsilon)| {
+            Some(range(*epsilon, *all.iter().find(|found| found.0 == *steps)?))
+        });
+        let last = langevin.zip(paid).map(|(found, epsilon)| range(epsilon, found));
+        let point: Vec<_> = earlier.chain(last).collect();
         let style = Style { radius: 5.0, ..Style::points("SGLD, barkeep", 1, Shape::Triangle) };
-        panel.marks.push(Mark::Ranges { points: point.into_iter().collect(), style });
+        panel.marks.push(Mark::Ranges { points: point.clone(), style });
         panels.push(panel);
 
         let shown = |(_, error, half): (f64, f64, f64)| format!("{error:.4} ± {half:.4}");
@@ -506,10 +590,23 @@ fn show_errors(cells: &Cells) -> Result<(Figure, Comparison), String> {
         });
         let ours =
             langevin.zip(paid).map(|(found, paid)| (found.1, format!("{} at ε = {paid:.3}", shown(found))));
-        add("DP-SGLD", "its code rewritten", their_sgld, None, ours);
+        let rerun = |(epsilon, low, error, _): (f64, f64, f64, f64)| {
+            format!("{error:.4} ± {:.4} at ε = {epsilon:.3}, rewritten, on these records", error - low)
+        };
+        let method = |place: usize| again.get(place).copied().flatten().map(rerun);
+        add("DP-SGLD", "its code rewritten", their_sgld, method(0), ours);
         let ours = from_fit
             .map(|(found, paid)| (found.1, format!("{} at ε = {paid:.3}, fit included", shown(found))));
         add("DP Barker from a private fit", "the authors' code run again", their_fit, None, ours);
+        let fixed = sgld.rows().filter(|row| row.text("variant") == Variant::Fixed.name()).last();
+        let fixed = fixed.map(|row| {
+            format!("{:.3} at ε = {:.3}, its code rewritten", row.number(what), row.number("epsilon"))
+        });
+        let shorter = point.iter().rev().nth(1).map(|(epsilon, low, error, _)| {
+            format!("{error:.4} ± {:.4} at ε = {epsilon:.3}, stopped earlier", error - low)
+        });
+        let title_of = format!("{title}, DP-SGLD with its noise fixed, against the exact posterior");
+        comparison.rows.push(Row::new(title_of, fixed, method(1), shorter));
         let baseline = cells.numbers(&run_key(&BASELINE, 1), what).and_then(|all| all.last().copied());
         let against =
             |sampler: &Sampler| errors(cells, sampler, what, baseline?).last().map(|found| shown(*found));

@@ -221,9 +221,36 @@ impl Experiment for ClipEffect {
         comparison.notes.push(
             "The thesis shows curves without numbers and finds no effect while less than a fifth of the log-ratios are clipped.".to_owned(),
         );
+        comparison.notes.extend(agreement(cells)?);
         top.append(&mut bottom);
         let title =
             "Thesis, figure 6.2: effect of clipping on the distance to the posterior (medians and quartiles)";
         Ok((Figure { size: (430.0, 300.0), ..Figure::new(title, 2, top) }, comparison))
     }
+}
+
+/// Whether little clipping has no effect here: the median MMD where less than a fifth is clipped, over that at the widest bound.
+fn agreement(cells: &Cells) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    for (model, sampler, _) in groups()? {
+        let median = |clip: f64, name: &str| {
+            let [_, median, _] = quartiles(cells.numbers(&key(model, &sampler, clip), name)?)?;
+            Some(median)
+        };
+        let clips = clips()?;
+        let Some(widest) = clips.last().and_then(|clip| median(*clip, "mmd")) else { continue };
+        let little = clips.iter().filter_map(|clip| {
+            let (share, mmd) = (median(*clip, "clipped")?, median(*clip, "mmd")?);
+            (share < 0.2).then_some(mmd / widest)
+        });
+        let ends: Vec<f64> = little.collect();
+        let end = |pick: fn(f64, f64) -> f64| ends.iter().copied().reduce(pick).unwrap_or(f64::NAN);
+        found.push(format!(
+            "{model}, {}: where less than a fifth is clipped the median MMD is {:.2} to {:.2} times that at the widest bound, {widest:.3}.",
+            sampler.to_uppercase(),
+            end(f64::min),
+            end(f64::max)
+        ));
+    }
+    Ok(found)
 }
