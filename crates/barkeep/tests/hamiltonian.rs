@@ -113,3 +113,31 @@ fn faults_are_refused_with_the_reason() {
     assert!(without("tau = 0.1\n", "rule = 'barker'\nlevel = 'release'\n").contains("nothing to release"));
     assert!(without("clip_gradient = 1.0", "clip_gradient = 1e30").contains("`sampler.clip_gradient`"));
 }
+
+/// Where the spec gives no step, it follows from the model's information and the gradients' noise: for one mean of n records of variance 1 the mass is
+/// n, a step is in posterior standard deviations, and noise of standard deviation σ brings a path a heat of ½(L − ½)η²σ²/n.
+#[test]
+fn a_step_that_is_not_given_follows_from_public_facts() {
+    let step = |tau: f64, tau_gradient: f64, friction: bool| {
+        let text = format!(
+            "[data]\npath = 'r.csv'\nrecords = 10000\n[data.columns]\nx = {{ min = -100, max = 100, invalid = 0 }}\n\
+             [model]\nname = 'gaussian'\nprior_variance = 1e6\n[privacy]\nepsilon = 8\ndelta = 1e-6\n\
+             [sampler]\nname = 'dp-hmc'\nstart = [0]\ntau = {tau}\ntau_gradient = {tau_gradient}\nclip = 3\nclip_gradient = 3\n\
+             leapfrog = 5\nfriction = {friction}\n",
+        );
+        let plan = Plan::new(Spec::parse(&text, std::path::Path::new(".")).unwrap()).unwrap();
+        plan.fact("step").and_then(Fact::as_number).unwrap()
+    };
+    // σ = 2·3·τ_g·√n.
+    let warm = |tau_gradient: f64| (2.0 / (4.5 * (6.0 * tau_gradient).powi(2))).sqrt();
+    let near =
+        |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-4, "{found}, {expected}");
+    near(step(0.05, 0.5, true), 0.4);
+    near(step(0.05, 0.5, false), warm(0.5));
+    near(step(0.05, 0.1, false), 0.4);
+    // The test's noise is 2·3·τ per posterior standard deviation, and a path is 5η long.
+    near(step(0.5, 0.5, true), 2.0 / (5.0 * 3.0));
+    // A model without information needs one.
+    let without = RELEASE.replace("step = 0.0005\n", "mass = [[2, 1], [1, 2]]\n");
+    assert!(plan(100_000, 1.0, &without).err().unwrap().to_string().contains("`sampler.step`: is required"));
+}

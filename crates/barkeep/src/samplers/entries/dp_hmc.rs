@@ -15,7 +15,9 @@ use crate::samplers::kernels::leapfrog::{Mass, Path};
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement};
 use crate::samplers::prepare::correction_keys::{CORRECTION_KEYS, corrected};
 use crate::samplers::prepare::judged::{batch, needs_budget, price, uses_records};
-use crate::samplers::prepare::path_keys::{PATH_KEYS, clip, kernels, path, path_facts};
+use crate::samplers::prepare::path_keys::{
+    Noises, PATH_KEYS, clip, kernels, path, path_facts, usual_mass, usual_step,
+};
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::theorems::thesis::VarianceSensitivity;
 use barkeep_accounting::{Ratio, Rule, Sampling, Steps};
@@ -109,6 +111,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let neighbours = needs_budget(section, setting)?;
     uses_records(section, setting, "scales its noise by the number of records")?;
     let (mass, step, leapfrog) = path(section, setting.model.dimension())?;
+    let mass = mass.unwrap_or_else(|| usual_mass(setting, step));
     let (acceptance, mut errors) = acceptance(section, setting)?;
     let level = level(section, &acceptance)?;
     let judgement = Judgement {
@@ -139,6 +142,24 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
     let gradient = sum_cost(setting.temper, bound, batch, sigma, PrivacyModel { neighbours })?;
     let reuse = section.flag("reuse_gradient")?.unwrap_or(false);
     let friction = friction(section, setting, &mass, batch, reuse)?;
+    let noises = Noises {
+        gradient: if friction { 0.0 } else { setting.records / asked * sigma },
+        // Noise that follows the move; one that does not depends on no step.
+        test: if let (ClipBound::PerDistance(_), (_, Rule::Penalty { sigma })) =
+            (judgement.clip, judgement.at(1.0)?)
+        {
+            sigma
+        } else {
+            0.0
+        },
+    };
+    let step = match step {
+        Some(step) => step,
+        None => usual_step(setting, &mass, leapfrog, &noises).ok_or_else(|| {
+            let reason = "is required: the model states no information that a step could be scaled by, or the mass is a full matrix";
+            section.error("step", reason)
+        })?,
+    };
     let path =
         Path { mass, step, leapfrog, temper: setting.temper, clip: bound, sigma, reuse, batch, friction };
 

@@ -5,7 +5,7 @@ use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::leapfrog::Path;
 use crate::samplers::kernels::metropolis::{Acceptance, Judgement};
 use crate::samplers::prepare::path_keys::{
-    BASELINE_CLIP_KEYS, PATH_KEYS, baseline_clip, clip, kernels, path, path_facts,
+    BASELINE_CLIP_KEYS, PATH_KEYS, baseline_clip, clip, kernels, path, path_facts, usual_mass,
 };
 use crate::spec::Privacy;
 use crate::spec::section::{Key, key};
@@ -32,6 +32,8 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             return Err(section.error("name", reason).into());
         }
         let (mass, step, leapfrog) = path(section, setting.model.dimension())?;
+        let step = section.require("step", step)?;
+        let mass = mass.unwrap_or_else(|| usual_mass(setting, Some(step)));
         let bound = section.positive("clip_gradient")?.unwrap_or(1000.0);
         let path = Path {
             mass,
