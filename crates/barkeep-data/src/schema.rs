@@ -497,6 +497,18 @@ pub(crate) struct Cells<'a> {
     column: &'a Column,
     /// The levels in alphabetic order, each with its index, so that many of them cost little.
     levels: Vec<(&'a str, f64)>,
+    /// The short levels as numbers, each with its index, where there are few.
+    short: Vec<(u128, f64)>,
+}
+
+/// Text of at most eight bytes as a number, another for each.
+#[inline]
+fn packed(text: &[u8]) -> Option<u128> {
+    let mut bytes = [0_u8; 16];
+    bytes[..8].get_mut(..text.len())?.copy_from_slice(text);
+    // The length tells texts that end in a zero byte from those without it.
+    bytes[15] = u8::try_from(text.len()).ok()?;
+    Some(u128::from_le_bytes(bytes))
 }
 
 impl<'a> Cells<'a> {
@@ -508,7 +520,10 @@ impl<'a> Cells<'a> {
             Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool => Vec::new(),
         };
         levels.sort_unstable_by_key(|(level, _)| *level);
-        Self { column, levels }
+        let few = if levels.len() <= 16 { &levels[..] } else { &[] };
+        let short = few.iter().filter_map(|(level, index)| Some((packed(level.as_bytes())?, *index)));
+        let short = short.collect();
+        Self { column, levels, short }
     }
 
     pub(crate) fn column(&self) -> &'a Column {
@@ -527,6 +542,11 @@ impl<'a> Cells<'a> {
 
     /// The level that is written as the cell is, to the byte.
     fn plain_level(&self, cell: &[u8]) -> Option<f64> {
+        if let Some(own) = packed(cell)
+            && let Some((_, index)) = self.short.iter().find(|(level, _)| *level == own)
+        {
+            return Some(*index);
+        }
         let place = self.levels.binary_search_by_key(&cell, |(level, _)| level.as_bytes()).ok()?;
         // Space around a cell is ignored: a level with space around it is written by no cell.
         let (level, index) = self.levels.get(place)?;

@@ -281,3 +281,21 @@ fn numbers_of_32_bits_stay_within_bounds_that_are_none() {
     let tight = Column::real("x", 0.1, 0.1 + 1e-9, 0.1).unwrap().kept_in(Precision::Single);
     assert!(message(tight).contains("no two numbers of 32 bits"));
 }
+
+#[test]
+fn levels_are_told_apart_by_every_byte() {
+    let names =
+        ["a", "b", "", "aaaaaaaa", "aaaaaaaaa", "aaaaaaab", "é", "a\u{0}", "long enough to be no number"];
+    let many: Vec<String> = (0..40).map(|level| format!("l{level}")).collect();
+    for declared in [levels(&names), many] {
+        let column = Column::category("x", declared.clone(), &declared[1]).unwrap();
+        let cells = Cells::new(&column);
+        for (index, level) in declared.iter().enumerate() {
+            assert_eq!(cells.parse(level.as_bytes()), index as f64, "{level:?}");
+            assert_eq!(cells.parse(format!(" {level} ").as_bytes()), index as f64, "{level:?}");
+        }
+        for other in ["A", "aa", "a\u{0}\u{0}", "aaaaaaaaaa", "l40", "l4\u{0}", "long enough"] {
+            assert!(cells.parse(other.as_bytes()).is_nan(), "{other:?}");
+        }
+    }
+}
