@@ -356,14 +356,16 @@ impl<'a> Scorer<'a> {
 
     /// Writes entry k of the term of record i to `out[k·len + i]`.
     pub fn write(&self, block: Block<'_>, out: &mut [f64], scratch: &mut Scratch, room: &mut NodeRoom) {
-        let records = block.len().max(1);
         let lengths = self.lengths(block, out);
+        let mut factors = vec![0.0; block.len()];
         self.records(block, &lengths, scratch, |i, slope, (predictor, trials), length| {
             let bound = self.bound(length);
             let centre = self.centre(predictor, trials, bound, room);
-            let factor = Self::factor(slope, bound, centre);
-            out.iter_mut().skip(i).step_by(records).for_each(|entry| *entry *= factor);
+            factors[i] = Self::factor(slope, bound, centre);
         });
+        for entries in out.chunks_exact_mut(block.len().max(1)) {
+            fold_column(&factors, entries, |entry, factor| entry * factor);
+        }
     }
 
     /// Writes, for each record, which of the bins between `edges` (the last one open) holds |r|·‖a‖/√width, less the
