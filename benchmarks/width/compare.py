@@ -1,9 +1,9 @@
 """Sets the time of a pass through the gate beside what others take for the same gradient of a logistic regression, in one run.
 
     pip install numpy                    # and, where wanted: jax, pymc and nutpie
-    python3 benchmarks/width/compare.py
+    python3 benchmarks/width/compare.py [PROGRAM]
 
-Runs `cargo bench -p barkeep-curator --bench width`, which prints bytes and times of tables of 8-byte columns and of columns at their own
+Runs `cargo bench -p barkeep-curator --bench width`, or the program of that bench where one is named, which prints bytes and times of tables of 8-byte columns and of columns at their own
 width, then computes the same gradient on tables of the same shape: numpy on a matrix of f64, numpy on indices of levels, JAX on the
 matrix (compiled, f64), and nutpie (PyMC, a short run divided by its gradients). The others clip nothing, round nothing and protect
 nobody. The shortest of some passes, in nanoseconds a record; a dash is a library that is not installed.
@@ -11,6 +11,7 @@ nobody. The shortest of some passes, in nanoseconds a record; a dash is a librar
 
 import re
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -113,7 +114,7 @@ def by_nutpie(response, design):
 
 
 def main():
-    bench = ["cargo", "bench", "--quiet", "-p", "barkeep-curator", "--bench", "width"]
+    bench = sys.argv[1:] or ["cargo", "bench", "--quiet", "-p", "barkeep-curator", "--bench", "width"]
     printed = subprocess.run(bench, check=True, capture_output=True, text=True).stdout
     print(printed, flush=True)
     print("gradient, ns a record: barkeep in f64, barkeep at its own width, numpy f64, numpy by index, JAX f64, nutpie")
