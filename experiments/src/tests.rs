@@ -67,3 +67,21 @@ fn only_a_papers_own_numbers_are_called_published() {
     }
     assert!(named >= 5);
 }
+
+/// Figure 3 of the NeurIPS paper has no numbers of its own: each that stands beside ours says whether code was run again or rewritten.
+#[test]
+fn figure_3_says_where_each_number_comes_from() {
+    let (_, comparison) = Mixture::Errors.show(&experiment::Cells::default()).unwrap();
+    assert_eq!(comparison.reference, "the paper's code");
+    let beside = comparison.rows.iter().filter(|row| row.published != experiment::NONE);
+    let kinds: Vec<bool> = beside
+        .map(|row| {
+            let (again, rewritten) =
+                (row.published.contains("run again"), row.published.contains("rewritten"));
+            assert!(again != rewritten, "{}: {}", row.what, row.published);
+            assert!(row.what.contains("SGLD") == rewritten, "{}", row.what);
+            rewritten
+        })
+        .collect();
+    assert!(kinds.iter().filter(|rewritten| **rewritten).count() == 8 && kinds.len() > 12);
+}

@@ -78,7 +78,8 @@ pub(crate) fn chain(
             let place = (rng.open_uniform() * n) as usize;
             let gradient = gradient(records[place.min(records.len() - 1)], theta);
             let [first, second] = gradient.map(|entry| temper * entry);
-            let factor = (CLIP / first.hypot(second)).min(1.0);
+            let square = first * first + second * second;
+            let factor = if square > CLIP * CLIP { CLIP / square.sqrt() } else { 1.0 };
             sum = [sum[0] + factor * first, sum[1] + factor * second];
         }
         // The priors' variances are 10 and 1.

@@ -1,7 +1,7 @@
 //! Figures 6.3 and 6.4 and the frontier: MMD to the exact posterior against ε, published chains repeated and ours added.
 
 use super::Setting;
-use super::chains::{OURS, PUBLISHED, STORE, bananas, budgets, harder, our_style, pooled, tasks};
+use super::chains::{CHAINS, OURS, PUBLISHED, STORE, bananas, budgets, harder, our_style, pooled, tasks};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task};
 use crate::published::{Published, quartiles};
 use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style, spoken};
@@ -176,6 +176,13 @@ struct Check {
     others: Vec<String>,
 }
 
+/// How far two medians of [`CHAINS`] chains are apart, in standard errors of their difference. That of a median is taken for 1.253/√n standard
+/// deviations, and those from quartiles 1.349 apart, as of a normal law.
+fn apart(theirs: [f64; 3], ours: [f64; 3]) -> f64 {
+    let error = |[low, _, high]: [f64; 3]| 1.253 * (high - low) / (1.349 * (CHAINS as f64).sqrt());
+    (ours[1] - theirs[1]).abs() / error(theirs).hypot(error(ours))
+}
+
 impl Check {
     /// Judges a cell by its chains.
     fn add(&mut self, what: &str, theirs: [f64; 3], chains: &[f64]) {
@@ -188,10 +195,15 @@ impl Check {
             self.within += 1;
             return;
         }
+        let apart = apart(theirs, found);
         let reason = if (found[0]..=found[2]).contains(&theirs[1]) {
-            "the published median lies within our quartiles: the spread of 20 chains"
+            "the published median lies within our quartiles: the spread of 20 chains".to_owned()
+        } else if apart < 3.0 {
+            format!(
+                "the medians are {apart:.1} standard errors of their difference apart: the spread of 20 chains"
+            )
         } else {
-            "neither median lies within the other's quartiles: not explained"
+            format!("the medians are {apart:.1} standard errors of their difference apart: not explained")
         };
         self.others.push(format!("{what}: {} against {}; {reason}", shown(found), shown(theirs)));
     }
