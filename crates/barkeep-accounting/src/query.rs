@@ -6,11 +6,11 @@ use barkeep_num::try_largest_guessed;
 
 use crate::decision::Memory;
 use crate::engines::chooser::Accountant;
-use crate::mechanisms::{BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace, Suits};
+use crate::mechanisms::{BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace};
 use crate::theorems::{gradients, thesis};
 use crate::{
-    BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, GaussianRun, Mechanism, Mu, Neighbours,
-    Probability, Ratio, Rule, Sampling, Sensitivity, Steps, Variance, decision,
+    BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, GaussianRun, Mechanism, Neighbours,
+    Probability, Ratio, Rule, Sampling, Sensitivity, Steps, Variance,
 };
 
 /// A step that will be repeated.
@@ -128,10 +128,7 @@ impl Query {
             Accountant::remembering(whole.parts(), &memory)?.epsilon_above(Steps(1), delta)
         };
         // Composing is expensive. The loss of a run, as that of Gaussian noise, grows about in proportion to its steps.
-        let loss = |epsilon: f64| {
-            Epsilon::new(epsilon)
-                .map_or(f64::INFINITY, |epsilon| GaussianRun::largest_within(epsilon, delta).rho().upper)
-        };
+        let loss = |epsilon: f64| gaussian_loss(epsilon, delta);
         let start = cost(0)?;
         if start > epsilon.get() {
             return Ok(None);
@@ -153,22 +150,31 @@ impl Query {
         Contract::new(first.iter().cloned().chain(self.per_step().iter().map(times)).collect())
     }
 
-    /// About the most steps within (ε, δ), for showing only: as many as if each were Gaussian noise of the same information.
+    /// About the most steps that stay within (ε, δ) after `first` was paid once, for showing only; none if `first` alone does
+    /// not, or where there is no telling.
     ///
-    /// That is the limit of many small steps: k decisions are then k·Δ²·sup a'²/(a(1−a))-private in the sense of μ². None where a part
-    /// has no such limit.
-    #[must_use]
-    pub fn roughly_largest_steps(&self, epsilon: Epsilon, delta: Delta) -> Option<Steps> {
-        let square = |cost: &Cost| match cost.suits() {
-            Suits::Decisions { rule, sensitivity } => decision::information(rule, sensitivity).ok(),
-            Suits::ClosedForm(ratio) => Some(1.0 / (ratio.get() * ratio.get())),
-            Suits::Free | Suits::Bits(_) | Suits::Losses | Suits::Divergences { .. } => None,
-        };
-        let parts = self.per_step().iter().map(|(cost, times)| Some(square(cost)? * times.0 as f64));
-        let sum: f64 = parts.sum::<Option<f64>>()?;
-        let allowed = Mu::largest_within(epsilon, delta).get();
+    /// Of many decisions, as many as if each were Gaussian noise of the same information. That is the limit of many small ones: k of
+    /// them are then k·Δ²·sup a'²/(a(1−a))-private in the sense of μ².
+    ///
+    /// # Errors
+    /// As [`Query::most_after`].
+    pub fn roughly_after(
+        &self,
+        first: &[(Cost, Steps)],
+        epsilon: Epsilon,
+        delta: Delta,
+    ) -> Result<Option<Steps>, Error> {
+        let alone = Accountant::new(self.per_step())?.roughly(epsilon, delta)?;
+        if first.is_empty() {
+            return Ok(alone);
+        }
+        let start = Accountant::new(first)?.epsilon_above(Steps(1), delta)?;
+        if start > epsilon.get() {
+            return Ok(None);
+        }
+        let left = 1.0 - gaussian_loss(start, delta) / gaussian_loss(epsilon.get(), delta);
         // A cast saturates.
-        (sum > 0.0).then_some(Steps((allowed * allowed / sum) as u64))
+        Ok(alone.map(|Steps(alone)| Steps((alone as f64 * left) as u64)))
     }
 
     fn single(
@@ -272,4 +278,10 @@ impl Query {
         let ratio = gradients::langevin_ratio(clip, time, temper)?;
         Self::gaussian(ratio, Sampling::Full, Neighbours::Substitute)
     }
+}
+
+/// ρ of the Gaussian noise that is (ε, δ)-private; infinite for an ε that is none.
+fn gaussian_loss(epsilon: f64, delta: Delta) -> f64 {
+    Epsilon::new(epsilon)
+        .map_or(f64::INFINITY, |epsilon| GaussianRun::largest_within(epsilon, delta).rho().upper)
 }

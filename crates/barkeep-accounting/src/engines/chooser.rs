@@ -21,8 +21,8 @@ use crate::price::Detail;
 use crate::query::Most;
 use crate::renyi::Composition;
 use crate::{
-    Answer, Bracket, CoinError, Cost, Delta, Epsilon, Error, GaussianRun, PrivacyCurve, Rule, Sensitivity,
-    Steps, decision,
+    Answer, Bracket, CoinError, Cost, Delta, Epsilon, Error, GaussianRun, Mu, PrivacyCurve, Rule,
+    Sensitivity, Steps, decision,
 };
 
 /// What one round of steps costs, ready to be asked about any number of rounds.
@@ -45,6 +45,11 @@ type Curve<'a> = dyn Fn(Epsilon) -> Result<f64, Error> + 'a;
 
 /// The δ that a curve is followed down to.
 const SMALLEST_OF_CURVE: f64 = 1e-12;
+
+/// The same where only the risk is asked for, and how much work of decisions it is worth: false-positive rates of a thousandth do not
+/// need more.
+const SMALLEST_OF_RISK: f64 = 1e-8;
+const PATIENCE_FOR_RISK: f64 = 0.1;
 
 struct Renyi {
     composition: Composition,
@@ -164,12 +169,15 @@ impl Accountant {
 
     /// The curve of what is composed once and then asked for any ε; None for other engines.
     fn composed_curve(&self, rounds: Steps, detail: Detail) -> Result<Option<PrivacyCurve>, Error> {
-        let smallest = Delta::trusted(SMALLEST_OF_CURVE);
+        let (smallest, patience) = match detail {
+            Detail::Whole => (SMALLEST_OF_CURVE, 1.0),
+            Detail::Risk => (SMALLEST_OF_RISK, PATIENCE_FOR_RISK),
+        };
+        let smallest = Delta::trusted(smallest);
         let composed: Box<Curve<'_>> = match &self.engine {
             Engine::Decision { rule, sensitivity, steps, .. } => {
                 let steps = steps.times(rounds)?;
-                let decisions = Decisions::new(rule, *sensitivity, steps, smallest, Attacks::Spared)?;
-                Box::new(move |epsilon| Ok(decisions.delta(epsilon)?.upper))
+                Box::new(decision::followed(rule, *sensitivity, steps, smallest, patience)?)
             }
             Engine::Mixture { mixture, .. } => {
                 let composed = mixture.composed(rounds, smallest)?.followed(Accuracy::CLOSE)?;
@@ -222,7 +230,7 @@ impl Accountant {
                     let epsilon = whole.then_some(spent);
                     return Ok(Most { steps: Steps(found.0 / steps.0), method, epsilon });
                 }
-                let mut found = self.coins_aside(epsilon, delta, |epsilon, delta| {
+                let mut found = self.coins_aside(epsilon, delta, None, |epsilon, delta| {
                     let most = decision::largest_known(&rule, sensitivity, epsilon, delta)?;
                     Ok(Steps(most.0 / steps.0))
                 })?;
@@ -248,8 +256,11 @@ impl Accountant {
                 found => Ok(most(Steps(found?.0 / steps.0), method)),
             },
             Engine::Mixture { mixture, .. } => {
+                // With about the right number of coins set aside one search is enough.
+                let rough =
+                    if self.coins == CoinError::NONE { None } else { mixture.roughly(epsilon, delta)? };
                 let found =
-                    self.coins_aside(epsilon, delta, |epsilon, delta| mixture.largest(epsilon, delta));
+                    self.coins_aside(epsilon, delta, rough, |epsilon, delta| mixture.largest(epsilon, delta));
                 let coins = self.coins;
                 let Engine::Mixture { bound: Some(renyi), mixture } = &mut self.engine else {
                     return Ok(most(found?, method));
@@ -290,6 +301,23 @@ impl Accountant {
         }
     }
 
+    /// About the most rounds within (ε, δ), for showing only: of many decisions as many as if each were Gaussian noise of the same
+    /// information, their limit; of mixed steps what their outline says. Elsewhere exact. None where there is no telling.
+    pub(crate) fn roughly(&mut self, epsilon: Epsilon, delta: Delta) -> Result<Option<Steps>, Error> {
+        match &self.engine {
+            Engine::Decision { rule, sensitivity, steps, .. } => {
+                let one = decision::information(rule, *sensitivity)? * steps.0 as f64;
+                let allowed = Mu::largest_within(epsilon, delta).get();
+                // A cast saturates.
+                Ok((one > 0.0).then_some(Steps((allowed * allowed / one) as u64)))
+            }
+            Engine::Mixture { mixture, .. } => mixture.roughly(epsilon, delta),
+            Engine::Gaussian(_) | Engine::Bits { .. } | Engine::Renyi(_) => {
+                Ok(Some(self.largest(epsilon, delta)?.steps))
+            }
+        }
+    }
+
     /// Asks for the most rounds with ideal coins, what the coins of as many rounds cost set aside before.
     ///
     /// If r rounds fit beside the coins of c, min(r, c) rounds fit with their own.
@@ -297,12 +325,15 @@ impl Accountant {
         &self,
         epsilon: Epsilon,
         delta: Delta,
+        rough: Option<Steps>,
         ideal: impl Fn(Epsilon, Delta) -> Result<Steps, Error>,
     ) -> Result<Steps, Error> {
         if self.coins == CoinError::NONE {
             return ideal(epsilon, delta);
         }
-        let (mut fitting, mut beyond, mut aside) = (0, u64::MAX, ASIDE);
+        let more = |steps: u64| steps.saturating_add(steps / 64).saturating_add(1);
+        let (mut fitting, mut beyond) = (0, u64::MAX);
+        let mut aside = rough.map_or(ASIDE, |Steps(rough)| more(rough));
         for _ in 0..SEARCHES {
             let (left, found) = loop {
                 match self.coins.times(Steps(aside)).reduced(epsilon, delta) {
@@ -313,7 +344,7 @@ impl Accountant {
             };
             fitting = fitting.max(found.min(aside));
             if found >= aside {
-                aside = found.saturating_add(found / 64).saturating_add(1);
+                aside = more(found);
             } else {
                 beyond = beyond.min(aside);
                 if epsilon.get() - left.get() < 1e-7 * epsilon.get() {

@@ -60,7 +60,7 @@ pub use acceptance::{Acceptance, Shape};
 pub use profile::Profile;
 pub use renyi::{Divergences, bounded_range, divergence, zcdp};
 
-use crate::pld::{Composition, Curve};
+use crate::pld::{Accuracy, Composition, Curve};
 use crate::{Bracket, Delta, Epsilon, Error, GaussianRun, Mu, Sensitivity, Steps};
 use attack::Attack;
 use blocks::Blocks;
@@ -75,6 +75,9 @@ const SENSITIVITIES: std::ops::RangeInclusive<f64> = 1e-9..=32.0;
 
 /// Below this δ no grid is made; the closed forms are as good as zero there.
 const SMALLEST_DELTA: f64 = 1e-110;
+
+/// The usual work of a dynamic program.
+const USUAL: f64 = 1.0;
 
 fn too_many_steps() -> Error {
     Error::Unresolved { what: "a composition of decisions", reason: "too many steps for this sensitivity" }
@@ -93,19 +96,19 @@ impl Composed {
         steps: Steps,
         smallest: f64,
         attacks: Attacks,
+        patience: f64,
     ) -> Result<Self, Error> {
         if !SENSITIVITIES.contains(&sensitivity) {
             return Err(too_many_steps());
         }
-        if let Some(mut program) =
-            Program::plan(rule, sensitivity, Stretch::of(steps.0), smallest, attacks, 1.0)?
-        {
+        let stretch = Stretch::of(steps.0);
+        if let Some(mut program) = Program::plan(rule, sensitivity, stretch, smallest, attacks, patience)? {
             while program.steps < steps.0 {
                 program.advance()?;
             }
             return Ok(Self::Whole(program.profile()));
         }
-        let blocks = Blocks::new(rule, sensitivity, Stretch::of(steps.0), smallest)?;
+        let blocks = Blocks::new(rule, sensitivity, stretch, smallest, patience)?;
         let attack = match attacks {
             Attacks::Run => Some(Attack::new(rule, sensitivity, steps.0 as f64)?),
             Attacks::Spared => None,
@@ -180,7 +183,7 @@ impl<'a> Decisions<'a> {
         rule.check()?;
         let composed = match steps.0 {
             0 => Err(too_many_steps()),
-            _ => Composed::new(rule, sensitivity.get(), steps, lowest(smallest), attacks),
+            _ => Composed::new(rule, sensitivity.get(), steps, lowest(smallest), attacks, USUAL),
         };
         Ok(Self { rule, sensitivity, steps, composed, attacks })
     }
@@ -209,19 +212,36 @@ impl<'a> Decisions<'a> {
     }
 }
 
-impl Decisions<'_> {
-    /// δ at ε, down to about the smallest they were composed for.
-    ///
-    /// # Errors
-    /// As [`epsilon`].
-    pub(crate) fn delta(&self, epsilon: Epsilon) -> Result<Bracket, Error> {
-        let known = Closed::new(self.rule, self.sensitivity).delta(self.steps, epsilon);
-        match self.composed.as_ref().map_err(Clone::clone).and_then(|composed| composed.delta(epsilon)) {
-            Ok(found) => Ok(Bracket { upper: found.upper.min(known), lower: None }),
-            Err(_) if known < 1.0 => Ok(Bracket::at_most(known)),
+/// δ of k decisions at any ε, from above: composed once by `patience` times the usual work, to be asked often. Less work makes coarser
+/// grids, and the bounds looser.
+///
+/// # Errors
+/// As [`epsilon`].
+pub(crate) fn followed<'a>(
+    rule: &'a dyn Acceptance,
+    sensitivity: Sensitivity,
+    steps: Steps,
+    smallest: Delta,
+    patience: f64,
+) -> Result<impl Fn(Epsilon) -> Result<f64, Error> + 'a, Error> {
+    rule.check()?;
+    let composed = Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared, patience);
+    let along: Result<Box<dyn Fn(Epsilon) -> Result<f64, Error>>, Error> = match composed {
+        Ok(Composed::Whole(profile)) => Ok(Box::new(move |epsilon| Ok(profile.delta(epsilon).upper))),
+        Ok(Composed::Blocks { blocks, steps, .. }) => {
+            let followed = blocks.compose(steps).followed(Accuracy::CLOSE)?;
+            Ok(Box::new(move |epsilon| followed.delta(epsilon)))
+        }
+        Err(error) => Err(error),
+    };
+    Ok(move |epsilon| {
+        let known = Closed::new(rule, sensitivity).delta(steps, epsilon);
+        match along.as_ref().map_err(Clone::clone).and_then(|along| along(epsilon)) {
+            Ok(found) => Ok(found.min(known)),
+            Err(_) if known < 1.0 => Ok(known),
             Err(error) => Err(error),
         }
-    }
+    })
 }
 
 /// The δ down to which a grid is made for this one.
@@ -252,7 +272,7 @@ pub fn delta(
         like.map_or(1e-10, |gaussian| gaussian.delta(epsilon).upper).clamp(SMALLEST_DELTA, 0.1);
     let mut found = Err(too_many_steps());
     for _ in 0..3 {
-        found = Composed::new(rule, sensitivity.get(), steps, smallest, Attacks::Run)
+        found = Composed::new(rule, sensitivity.get(), steps, smallest, Attacks::Run, USUAL)
             .and_then(|composed| composed.delta(epsilon));
         let Ok(Bracket { lower, upper }) = found else { break };
         if upper >= 0.1 * smallest || smallest <= SMALLEST_DELTA {
@@ -337,7 +357,7 @@ pub fn profile(
     smallest: Delta,
 ) -> Result<Profile, Error> {
     rule.check()?;
-    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Run)? {
+    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Run, USUAL)? {
         Composed::Whole(profile) => Ok(profile),
         Composed::Blocks { .. } => Err(too_many_steps()),
     }
@@ -365,7 +385,7 @@ pub fn composition(
     smallest: Delta,
 ) -> Result<Composition, Error> {
     rule.check()?;
-    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared)? {
+    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared, USUAL)? {
         Composed::Whole(profile) => Ok(Composition::new().and(&profile.curve()?, Steps(1))),
         Composed::Blocks { blocks, steps, .. } => Ok(blocks.compose(steps)),
     }

@@ -120,16 +120,24 @@ impl Mixture {
             let once = self.composed(Steps(1), delta)?;
             return once.largest_repetitions(epsilon, delta, Accuracy::default());
         }
+        let loss = |delta: f64| gaussian_loss(epsilon, delta);
         // Each evaluation is expensive. The loss grows about like that of as many Gaussian mechanisms: that is where to look next.
-        let loss = |delta: f64| {
-            Delta::new(delta).map_or(0.0, |delta| GaussianRun::largest_within(epsilon, delta).rho().upper)
-        };
         let aim = loss(delta.get());
         let found = try_largest_guessed(0, 1 << 40, aim / self.rho, |rounds| {
             let spent = self.spent(Steps(rounds), epsilon, delta)?.upper;
             Ok((spent <= delta.get(), rounds as f64 * aim / loss(spent)))
         })?;
         Ok(Steps(found))
+    }
+
+    /// About the most rounds within (ε, δ), for showing and to begin a search; none where there is no telling.
+    pub(crate) fn roughly(&self, epsilon: Epsilon, delta: Delta) -> Result<Option<Steps>, Error> {
+        if self.decision.is_none() {
+            return self.composed(Steps(1), delta)?.roughly_repeated(epsilon, delta);
+        }
+        let rounds = gaussian_loss(epsilon, delta.get()) / self.rho;
+        // A cast saturates.
+        Ok(rounds.is_finite().then_some(Steps(rounds as u64)))
     }
 
     /// `rounds` rounds, the decisions followed down to `floor`.
@@ -144,6 +152,11 @@ impl Mixture {
         let mut fixed = self.fixed.iter();
         fixed.try_fold(decisions, |sum, (curve, steps)| Ok(sum.and(curve, steps.times(rounds)?)))
     }
+}
+
+/// ρ of the Gaussian noise that is (ε, δ)-private.
+fn gaussian_loss(epsilon: Epsilon, delta: f64) -> f64 {
+    Delta::new(delta).map_or(0.0, |delta| GaussianRun::largest_within(epsilon, delta).rho().upper)
 }
 
 /// As narrow a bracket as can be had; where even the first lattice would be too long, from a coarser one.

@@ -21,14 +21,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CoinError, Delta, Epsilon, Error, Rho};
 
-/// Points of the first table: for a figure or a group, and where only the risk is asked for.
-const POINTS: [u32; 2] = [96, 16];
+/// Points of the first table, and the δ down to which it goes: for a figure or a group, and where only the risk is asked for.
+const WHOLE: (u32, f64) = (96, 1e-10);
+const RISK: (u32, f64) = (16, 1e-6);
 
 /// Points added around the best one for each false-positive rate.
 const REFINED: u32 = 10;
-
-/// The δ down to which a curve is followed.
-const FLOOR: f64 = 1e-10;
 
 /// How far above the chance of an infinite loss a curve is followed, relative.
 const LEAST_ABOVE: f64 = 1.001;
@@ -93,12 +91,12 @@ impl PrivacyCurve {
         mut epsilon: impl FnMut(Delta) -> Result<f64, Error>,
         mut delta: impl FnMut(Epsilon) -> Result<f64, Error>,
     ) -> Result<Self, Error> {
-        let points = match detail {
-            Detail::Whole => POINTS[0],
-            Detail::Risk => POINTS[1],
+        let (points, floor) = match detail {
+            Detail::Whole => WHOLE,
+            Detail::Risk => RISK,
         };
         // Down to the smallest δ of interest, or to the chance of an infinite loss, below which nothing lies.
-        let least = (LEAST_ABOVE * delta(Epsilon::trusted(LARGEST))?).clamp(FLOOR, 0.5);
+        let least = (LEAST_ABOVE * delta(Epsilon::trusted(LARGEST))?).clamp(floor, 0.5);
         let end = epsilon(Delta::trusted(least))?.clamp(1e-300, LARGEST);
         let mut curve = Self { points: Vec::new() };
         for step in 0..=points {

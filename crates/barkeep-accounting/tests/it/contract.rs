@@ -249,3 +249,31 @@ fn bits_that_hardly_differ_keep_a_tiny_delta() {
         assert!(half.lower.unwrap() > 0.0, "{p} {q}: {half:?}");
     }
 }
+
+#[test]
+fn a_rough_number_of_steps_is_near_the_largest() {
+    let delta = Delta::new(1e-6).unwrap();
+    let first = [(substitute(gaussian(3.0)), Steps(2))];
+    let penalty = Rule::Penalty { sigma: 1.0 };
+    for (query, budget) in [
+        (Query::decision(Rule::Barker, Sensitivity::new(0.02).unwrap()).unwrap(), 1.0),
+        (Query::decision(penalty, Sensitivity::new(0.1).unwrap()).unwrap(), 4.0),
+        (Query::penalty(0.1, 100_000).unwrap(), 2.0),
+        (Query::gaussian(Ratio::new(2.0).unwrap(), BATCH, Neighbours::Substitute).unwrap(), 1.0),
+        (Query::penalty_minibatch(0.7, 1000, 100_000).unwrap(), 6.0),
+        (Query::barker_minibatch(1300, 100_000, BarkerBound::Pld).unwrap(), 1.0),
+    ] {
+        let epsilon = Epsilon::new(budget).unwrap();
+        for first in [&first[..0], &first[..]] {
+            let most = query.most_after(first, epsilon, delta).unwrap();
+            match (query.roughly_after(first, epsilon, delta).unwrap(), most) {
+                (None, None) => {}
+                (Some(rough), Some((most, _))) => {
+                    let ratio = rough.0 as f64 / most.0 as f64;
+                    assert!((0.85..1.15).contains(&ratio), "{query:?}: {rough:?} for {most:?}");
+                }
+                other => panic!("{query:?}: {other:?}"),
+            }
+        }
+    }
+}

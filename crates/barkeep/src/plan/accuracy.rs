@@ -1,7 +1,9 @@
 //! Turns accuracy into budgets: what other budgets and more records would give, and which ε an accuracy takes.
 //!
-//! Everything is found by planning again: the numbers are the plan's own forecast, whatever the sampler.
+//! Everything is found by planning again: the numbers are the plan's own forecast, whatever the sampler. Where only the forecast is
+//! wanted, the steps that a budget buys are estimated.
 
+use super::price::Count;
 use super::{AUTO, Plan};
 use crate::Error;
 use crate::samplers::entry::Expected;
@@ -65,7 +67,7 @@ impl Plan {
         [(0.5 * epsilon.get(), records), (2.0 * epsilon.get(), records), (epsilon.get(), more)]
             .into_iter()
             .map(|(epsilon, records)| {
-                let expected = expected(&self.spec, epsilon, records);
+                let expected = expected(&self.spec, epsilon, records, Count::Rough);
                 let is_worse = expected.is_some_and(|expected| expected.error > own.error);
                 Alternative {
                     reason: (is_worse && records == more).then(|| self.why_worse(more)),
@@ -107,8 +109,9 @@ impl Plan {
             return Err(SpecError::new("error", "must be above 0, in posterior standard deviations").into());
         }
         let records = spec.data().records();
-        let reached =
-            |epsilon: f64| expected(&spec, epsilon, records).is_some_and(|found| found.error <= error);
+        let reached = |epsilon: f64| {
+            expected(&spec, epsilon, records, Count::Certified).is_some_and(|found| found.error <= error)
+        };
         match least(epsilon.get(), (1e-3, LARGEST_EPSILON), reached) {
             Some(epsilon) => Self::new(spec.with_epsilon(Epsilon::new(epsilon)?)),
             None => Err(Error::Budget(format!(
@@ -130,7 +133,7 @@ pub(super) fn what_would_do(spec: &Spec) -> String {
     let buys = |epsilon: f64, records: Records| {
         let varied =
             Epsilon::new(epsilon).ok().and_then(|epsilon| spec.with_epsilon(epsilon).with_records(records));
-        varied.is_some_and(|spec| Plan::attempt(spec).is_ok())
+        varied.is_some_and(|spec| Plan::attempt(spec, Count::Certified).is_ok())
     };
     let larger = least(epsilon, (epsilon, LARGEST_EPSILON), |epsilon| buys(epsilon, records));
     #[expect(clippy::cast_precision_loss, reason = "at most 2^32")]
@@ -151,8 +154,9 @@ pub(super) fn what_would_do(spec: &Spec) -> String {
 fn enough_records(spec: &Spec, epsilon: f64, error: f64) -> Option<Records> {
     #[expect(clippy::cast_precision_loss, reason = "at most 2^32")]
     let (few, most) = (spec.data().records().0 as f64, MOST_RECORDS as f64);
-    let reached =
-        |records: f64| expected(spec, epsilon, rounded(records)).is_some_and(|found| found.error <= error);
+    let reached = |records: f64| {
+        expected(spec, epsilon, rounded(records), Count::Rough).is_some_and(|found| found.error <= error)
+    };
     least(few, (few, most), reached).map(rounded)
 }
 
@@ -164,9 +168,9 @@ fn rounded(records: f64) -> Records {
 }
 
 /// The forecast of a spec under another ε and with another number of records, where there is one.
-fn expected(spec: &Spec, epsilon: f64, records: Records) -> Option<Expected> {
+fn expected(spec: &Spec, epsilon: f64, records: Records, count: Count) -> Option<Expected> {
     let spec = spec.with_epsilon(Epsilon::new(epsilon).ok()?).with_records(records)?;
-    Plan::attempt(spec).ok()?.expected
+    Plan::attempt(spec, count).ok()?.expected
 }
 
 /// The least number within bounds for which `holds`, to [`PRECISION`], searched from `from` by doubling and then by halves of

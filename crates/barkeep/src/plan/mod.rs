@@ -20,7 +20,7 @@ pub use words::PriorRow;
 
 use self::bill::PricedBill;
 use self::facts::Fact;
-use self::price::{Order, Purchase};
+use self::price::{Count, Order, Purchase};
 use self::report::FaultReport;
 use self::start::PlannedStart;
 use crate::Error;
@@ -81,14 +81,14 @@ impl Plan {
     /// [`Error::Spec`] at the first faulty key, [`Error::Budget`] if the budget does not buy one step per chain.
     pub fn new(spec: Spec) -> Result<Self, Error> {
         // Only a search for what would do goes further than a single attempt.
-        Self::attempt(spec.clone()).map_err(|error| match error {
+        Self::attempt(spec.clone(), Count::Certified).map_err(|error| match error {
             Error::Budget(reason) => Error::Budget(reason + &accuracy::what_would_do(&spec)),
             other => other,
         })
     }
 
     /// Plans a run, and says no more than that where the budget buys nothing.
-    fn attempt(spec: Spec) -> Result<Self, Error> {
+    fn attempt(spec: Spec, count: Count) -> Result<Self, Error> {
         spec.check()?;
         let mut keys = spec.sampler_keys();
         let mut why_langevin = None;
@@ -146,7 +146,7 @@ impl Plan {
         }
 
         let level = price.level().filter(|_| spec.privacy() != Privacy::NotPrivate);
-        let order = Order { chains, cap, start: first };
+        let order = Order { chains, cap, start: first, count };
         let Purchase { privacy_model, paid, steps, first, affordable } = order.buy(price, spec.privacy())?;
         let mut warnings = warnings(&spec, paid.is_some(), steps);
         if let Some(asked) = cap.filter(|asked| *asked > steps) {
@@ -369,7 +369,7 @@ impl Plan {
         };
         let paid = self.affordable.first().map_or(0, |paid| paid.steps.0);
         if level == Level::Decision && paid > MOST_COMPARED {
-            let rough = Query::new(step)?.roughly_largest_steps(epsilon, delta);
+            let rough = Query::new(step)?.roughly_after(&self.first, epsilon, delta)?;
             self.affordable.extend(rough.map(|steps| Affordable { level, steps, estimated: true }));
             return Ok(self);
         }

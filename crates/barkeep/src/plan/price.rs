@@ -17,6 +17,18 @@ const DEFAULT_VARYING_STEPS: u64 = 100_000;
 /// Steps of a baseline when the spec does not say.
 const DEFAULT_BASELINE_STEPS: u64 = 10_000;
 
+/// How the number of steps is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Count {
+    /// To the last one, with the bill that shows it.
+    Certified,
+    /// About, and unpaid: a forecast of a run that is not planned.
+    Rough,
+}
+
+/// Fewer steps than these are counted, not estimated.
+const FEW: u64 = 64;
+
 /// What is to be bought.
 pub(super) struct Order {
     /// Chains, which share the budget equally.
@@ -25,13 +37,15 @@ pub(super) struct Order {
     pub(super) cap: Option<u64>,
     /// What the start asks before any chain's first step.
     pub(super) start: Questions,
+    /// How the steps are counted.
+    pub(super) count: Count,
 }
 
 /// What was bought.
 pub(super) struct Purchase {
     /// What every question is accounted under.
     pub(super) privacy_model: PrivacyModel,
-    /// The bill; absent for a baseline.
+    /// The bill; absent for a baseline and for a rough count.
     pub(super) paid: Option<PricedBill>,
     /// Steps of each chain.
     pub(super) steps: u64,
@@ -75,6 +89,14 @@ impl Order {
         let chains = self.chains;
         let first: Questions = self.start.into_iter().chain(each_chain(own, chains)).collect();
         let query = Query::new(step.clone())?;
+        if self.count == Count::Rough
+            && let Some(about) = query.roughly_after(&first, epsilon, delta)?.filter(|about| about.0 >= FEW)
+        {
+            let each = about.0 / chains;
+            let steps = self.cap.map_or(each, |cap| cap.min(each));
+            let privacy_model = PrivacyModel { neighbours };
+            return Ok(Purchase { privacy_model, paid: None, steps, first, affordable: None });
+        }
         let Some((affordable, composed)) = query.most_after(&first, epsilon, delta)? else {
             return Err(Error::Budget(format!(
                 "what is asked before the first step costs more than the budget (epsilon {}, delta {:e})",

@@ -36,16 +36,17 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Curves for a stretch of steps, with an eye on δ ≥ `smallest`.
+    /// Curves for a stretch of steps, with an eye on δ ≥ `smallest`, by `patience` times the usual work.
     pub(super) fn new(
         rule: &dyn Acceptance,
         sensitivity: f64,
         stretch: Stretch,
         smallest: f64,
+        patience: f64,
     ) -> Result<Self, Error> {
         let steps = stretch.last as f64;
-        let (patience, accuracy) =
-            if steps <= TAKEN { (PATIENCE, ACCURACY[0]) } else { (HURRY, ACCURACY[1]) };
+        let (longer, accuracy) = if steps <= TAKEN { (PATIENCE, ACCURACY[0]) } else { (HURRY, ACCURACY[1]) };
+        let patience = patience * longer;
         let accuracy = Accuracy::new(accuracy)?;
         let mut failure = Error::Unresolved { what: "a composition of decisions", reason: "too many steps" };
         for size in SIZES {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::blocks::Blocks;
 use super::program::{Attacks, Program, Stretch};
-use super::{SENSITIVITIES, lowest, too_many_steps};
+use super::{SENSITIVITIES, USUAL, lowest, too_many_steps};
 use crate::pld::Composition;
 use crate::{Delta, Error, Rule, Sensitivity, Steps};
 
@@ -76,12 +76,12 @@ impl Grid {
         if !SENSITIVITIES.contains(&sensitivity) {
             return Err(too_many_steps());
         }
-        Ok(match Program::plan(rule, sensitivity, stretch, smallest, Attacks::Spared, 1.0)? {
+        Ok(match Program::plan(rule, sensitivity, stretch, smallest, Attacks::Spared, USUAL)? {
             Some(program) => {
                 let program = Box::new(program);
                 Self::Program { fresh: program.clone(), latest: program }
             }
-            None => Self::Blocks(Blocks::new(rule, sensitivity, stretch, smallest)?),
+            None => Self::Blocks(Blocks::new(rule, sensitivity, stretch, smallest, USUAL)?),
         })
     }
 

@@ -8,7 +8,7 @@ use super::acceptance::Acceptance;
 use super::blocks::Blocks;
 use super::closed::Closed;
 use super::program::{Attacks, Program, Stretch, information};
-use super::{SENSITIVITIES, lowest, too_many_steps};
+use super::{SENSITIVITIES, USUAL, lowest, too_many_steps};
 use crate::{Delta, Epsilon, Error, GaussianRun, Sensitivity, Steps};
 use barkeep_num::try_largest_guessed;
 use std::cell::Cell;
@@ -61,9 +61,9 @@ pub(crate) fn longest(
     let mut stretch = Stretch::of(guess as u64);
     let (mut below, mut falling) = (None, false);
     let (steps, ideal) = loop {
-        let last = match Program::plan(rule, step, stretch, smallest, Attacks::Spared, 1.0)? {
+        let last = match Program::plan(rule, step, stretch, smallest, Attacks::Spared, USUAL)? {
             Some(program) => search.walk(program, stretch)?,
-            None => search.look(&Blocks::new(rule, step, stretch, smallest)?, stretch, guess)?,
+            None => search.look(&Blocks::new(rule, step, stretch, smallest, USUAL)?, stretch, guess)?,
         };
         let Steps(found) = last.0;
         if found == stretch.last && found < Stretch::LAST && !falling {

@@ -182,6 +182,21 @@ impl Composition {
         fewest.map(Steps).ok_or(Error::Unbounded("nothing is asked: it can be repeated without end"))
     }
 
+    /// About how often all of this can be repeated within (ε, δ), from its outline alone; none where there is no telling.
+    ///
+    /// For showing, and to begin a search: nothing is certified by it.
+    pub(crate) fn roughly_repeated(&self, epsilon: Epsilon, delta: Delta) -> Result<Option<Steps>, Error> {
+        let log_delta = libm::log(delta.get());
+        let work = Work::new();
+        let mut fewest = f64::INFINITY;
+        for direction in self.directions()? {
+            let query = Query::new(&direction, log_delta, &work)?;
+            fewest = fewest.min(query.into_model().repetitions(epsilon.get(), log_delta));
+        }
+        // A cast saturates.
+        Ok(fewest.is_finite().then_some(Steps(fewest as u64)))
+    }
+
     /// The worst over all directions.
     fn worst(&self, target: Target, accuracy: Accuracy) -> Result<Bracket, Error> {
         let mut directions = self.directions()?;
