@@ -29,7 +29,7 @@
 //! The proof uses of ε_j only that its law does not depend on θ. So it holds with ξ_j = (S_j, ε_j) in the place of ε_j, S_j a batch drawn
 //! uniformly without replacement and afresh for each gradient, and G(θ_j) = (n/b)·g_(S_j)(θ_j) + ε_j: given ξ_j that is a fixed function of
 //! the position, and T meets the same batches backwards. Batches of gradients cost acceptances, not correctness, whatever
-//! their size. The test asks all records. (The thesis leaves this open: section 6.1 of its discussion, chapter 7.)
+//! their size. The test asks all records. (The thesis leaves this open in its chapter 7.)
 //!
 //! # Friction
 //! Noise of standard deviation σ on every gradient heats the momentum: a path ends with more kinetic energy than it began with, and few
