@@ -27,7 +27,7 @@ const MANY: f64 = 1e5;
 /// Columns as they might be, and made-up records for each.
 const OTHERS: (usize, usize) = (24, 256);
 /// The round before which the tail is asked for.
-const TAIL_ROUND: usize = 3;
+pub(super) const TAIL_ROUND: usize = 3;
 
 /// A regression, its raw columns and the price of every question.
 pub(crate) struct Setup {

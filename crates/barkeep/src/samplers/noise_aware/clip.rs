@@ -3,7 +3,7 @@
 use super::expectation::{Round, Set};
 use super::tail::Bias;
 use barkeep_model::{NodeRoom, Regression, ScoreBlock, Scorer};
-use barkeep_num::linear::{Spectrum, product, transpose};
+use barkeep_num::linear::{Spectrum, dot, product, transpose};
 
 /// Clips that are tried, per root of a block's size.
 pub(super) const GRID: [f64; 19] =
@@ -31,9 +31,9 @@ pub(super) fn choose(
     noise: Noise,
     bias: &Bias,
 ) -> Option<f64> {
-    let costs: Vec<(f64, f64)> = variances(regression, round, block, set, top, noise)
-        .into_iter()
-        .map(|(narrow, variance)| (narrow, variance + bias.at(narrow).powi(2)))
+    let costs: Vec<(f64, f64)> = left(regression, round, block, (set, RECORDS), top, noise)
+        .iter()
+        .map(|left| (left.narrow, left.mean() + bias.at(left.narrow).powi(2)))
         .filter(|(_, cost)| cost.is_finite())
         .collect();
     let least = costs.iter().map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
@@ -46,29 +46,68 @@ pub(super) fn limit(least: f64, bias: &Bias) -> f64 {
     (bias.slack() * least).min(1.0 + 2.0 * (least - 1.0) + 0.02).max(least)
 }
 
-/// Clips that are tried, and the mean variance each leaves, in units of the posterior's without privacy.
-pub(super) fn variances(
+/// What a clip leaves of a block of parameters, in units of the posterior's variance without privacy, if all the share were one answer.
+pub(super) struct Left {
+    /// The clip, per root of the block's size.
+    pub(super) narrow: f64,
+    /// A⁻¹CA⁻ᵀ in whitened coordinates, row by row: what the clip makes of sampling.
+    sampling: Vec<f64>,
+    /// A⁻¹A⁻ᵀ times the noise: what that adds.
+    noise: Vec<f64>,
+    /// Directions that a made-up record informs about, as a projection.
+    informed: Vec<f64>,
+}
+
+impl Left {
+    /// The mean variance over informed directions.
+    pub(super) fn mean(&self) -> f64 {
+        (trace(&self.sampling) + trace(&self.noise)) / trace(&self.informed)
+    }
+
+    /// The mean over the parameters themselves, whitened by W, of what sampling and of what noise leaves. A direction that no
+    /// made-up record informs about is the prior's, with and without privacy.
+    pub(super) fn through(&self, whitening: &[f64]) -> (f64, f64) {
+        let d = (whitening.len() as f64).sqrt() as usize;
+        let (mut sampling, mut noise) = (0.0, 0.0);
+        for j in 0..d {
+            let own: Vec<f64> = (0..d).map(|k| whitening[k * d + j]).collect();
+            let all = dot(&own, &own).max(1e-300) * d as f64;
+            let seen = |matrix: &[f64]| -> f64 {
+                matrix.chunks_exact(d).zip(&own).map(|(row, x)| x * dot(row, &own)).sum::<f64>() / all
+            };
+            sampling += seen(&self.sampling) + 1.0 / d as f64 - seen(&self.informed);
+            noise += seen(&self.noise);
+        }
+        (sampling, noise)
+    }
+}
+
+fn trace(matrix: &[f64]) -> f64 {
+    let size = (matrix.len() as f64).sqrt() as usize;
+    matrix.iter().step_by(size + 1).sum()
+}
+
+/// Clips that are tried, and what each leaves, by the first records of a set.
+pub(super) fn left(
     regression: &Regression,
     round: &Round,
     block: ScoreBlock,
-    set: &Set,
+    set: (&Set, usize),
     top: f64,
     noise: Noise,
-) -> Vec<(f64, f64)> {
-    let of = |narrow: &f64| Some((*narrow, variance(regression, round, block, *narrow, set, top, noise)?));
-    GRID.iter().filter_map(of).collect()
+) -> Vec<Left> {
+    GRID.iter().filter_map(|narrow| left_by(regression, round, block, *narrow, set, top, noise)).collect()
 }
 
-/// The mean variance of a block's parameters in units of the posterior's without privacy, if all the share were one answer.
-fn variance(
+fn left_by(
     regression: &Regression,
     round: &Round,
     block: ScoreBlock,
     narrow: f64,
-    set: &Set,
+    (set, count): (&Set, usize),
     top: f64,
     noise: Noise,
-) -> Option<f64> {
+) -> Option<Left> {
     let round = Round { narrowness: (narrow, narrow), ..round.clone() };
     let (asked, size) = match block {
         ScoreBlock::Coefficients => (round.coefficients(), set.d),
@@ -76,7 +115,7 @@ fn variance(
     };
     let scorer = regression.scorer(asked, top)?;
     let rule = regression.nodes(&round.theta, top)?;
-    let count = RECORDS.min(set.len());
+    let count = count.min(set.len());
     let (mut slope, mut spread, mut mean) = (vec![0.0; size * size], vec![0.0; size * size], vec![0.0; size]);
     let (mut room, mut nodes, mut whitened) =
         (NodeRoom::default(), NodeRoom::default(), vec![round.stretch; size]);
@@ -112,7 +151,6 @@ fn variance(
         for k in 0..size {
             spread[j * size + k] -= mean[j] * mean[k];
         }
-        spread[j * size + j] += added;
     }
     // The slope's matrix is symmetric and about the identity. A direction that no made-up record informs about, such as a level
     // that none of them has, is the prior's whatever the clip: it is left out.
@@ -120,11 +158,11 @@ fn variance(
     let least = 1e-9 * spectrum.range().1;
     let informed = |value: f64| value > least && value > 0.0;
     let inverse = spectrum.map(|value| if informed(value) { 1.0 / value } else { 0.0 });
-    let directions = spectrum.map(|value| f64::from(u8::from(informed(value))));
-    let sandwich = product(&product(&inverse, &spread, size), &transpose(&inverse, size), size);
-    let sum = |matrix: &[f64]| matrix.iter().step_by(size + 1).sum::<f64>();
-    let count = sum(&directions);
-    (count > 0.5).then(|| sum(&sandwich) / count)
+    let informed = spectrum.map(|value| f64::from(u8::from(informed(value))));
+    let transposed = transpose(&inverse, size);
+    let sampling = product(&product(&inverse, &spread, size), &transposed, size);
+    let noise = product(&inverse, &transposed, size).iter().map(|entry| added * entry).collect();
+    (trace(&informed) > 0.5).then_some(Left { narrow, sampling, noise, informed })
 }
 
 #[cfg(test)]

@@ -12,6 +12,9 @@ const CORRELATION: f64 = 0.35;
 /// The smallest eigenvalue of a correlation matrix.
 const FLOOR: f64 = 0.05;
 
+/// No level is believed to be rarer.
+const RAREST: f64 = 0.002;
+
 /// What is believed of the columns: a mean, a spread and correlations.
 #[derive(Debug, Clone)]
 pub(super) struct Belief {
@@ -112,6 +115,27 @@ impl Belief {
         belief
     }
 
+    /// The same with uneven levels, as [`shares`] has them; they are taken to be declared from the commonest to the rarest.
+    pub(super) fn uneven(mut self, raws: &[Raw]) -> Self {
+        for (j, raw) in raws.iter().enumerate() {
+            let (level, levels) = match raw.kind {
+                RawKind::Level(level) => {
+                    (level, 1 + raws.iter().filter(|it| it.source == raw.source).count())
+                }
+                RawKind::Bool => (1, 2),
+                RawKind::Number { .. } | RawKind::Trials => continue,
+            };
+            self.means[j] = 2.0 * shares(levels)[level] - 1.0;
+        }
+        self
+    }
+
+    /// The least share of a level or of a true-or-false value; 1 without any.
+    pub(super) fn rarest(&self, raws: &[Raw]) -> f64 {
+        let binary = raws.iter().zip(&self.means).filter(|(raw, _)| raw.is_binary());
+        binary.map(|(_, mean)| share(*mean).min(share(-mean))).fold(1.0, f64::min)
+    }
+
     /// Makes records up: one row of raw coordinates for each row of standard normals, which has p entries and one for each
     /// category with several coded levels.
     fn raw(&self, raws: &[Raw], normals: &[f64], factor: Option<&Cholesky>, out: &mut [f64]) {
@@ -180,9 +204,29 @@ fn groups(raws: &[Raw]) -> usize {
         .count()
 }
 
+/// Shares of L levels that nobody knows, the commonest first.
+///
+/// Take all shares that add up to 1 to be as likely. Then the j-th commonest level has (1/j + … + 1/L)/L of the records on average. But
+/// the error of a level's coefficient is about 1/√p standard deviations, and a mean square error needs the mean of 1/p,
+/// which is (L − 1)(ln(1/p₀) − 1 − … − 1/(L − 2)) for shares above p₀. So the rarest level is as rare as gives all levels this
+/// mean of 1/p together.
+fn shares(levels: usize) -> Vec<f64> {
+    let count = levels as f64;
+    let sum = |from: usize, to: usize| (from..=to).map(|i| 1.0 / i as f64).sum::<f64>();
+    let mut shares: Vec<f64> = (1..=levels).map(|j| sum(j, levels) / count).collect();
+    let mean = (count - 1.0) * (-libm::log(RAREST) - sum(1, levels.saturating_sub(2)));
+    if let Some((last, others)) = shares.split_last_mut() {
+        let left = count * mean - others.iter().map(|share| 1.0 / share).sum::<f64>();
+        *last = (1.0 / left.max(1.0 / *last)).max(RAREST);
+        let rest = (1.0 - *last) / others.iter().sum::<f64>();
+        others.iter_mut().for_each(|share| *share *= rest);
+    }
+    shares
+}
+
 /// The share of a coordinate at 1, its mean in [−1, 1] given.
 fn share(mean: f64) -> f64 {
-    (0.5 * (1.0 + mean)).clamp(0.002, 0.998)
+    (0.5 * (1.0 + mean)).clamp(RAREST, 1.0 - RAREST)
 }
 
 /// √(p(1−p))/φ(Φ⁻¹(p)): what the correlation of a cut normal is multiplied by to be the normal's; 1 for a number.

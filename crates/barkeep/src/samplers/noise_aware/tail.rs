@@ -33,6 +33,11 @@ fn typical(records: f64) -> f64 {
     TYPICAL * (records / MANY).sqrt().min(1.0)
 }
 
+/// How far records are believed to stray, as a root mean square multiple of what is typical.
+pub(super) fn believed_straying() -> f64 {
+    SCALES.iter().map(|(scale, share)| share * scale * scale).sum::<f64>().sqrt()
+}
+
 impl Bias {
     /// None.
     pub(super) fn none() -> Self {
@@ -46,7 +51,7 @@ impl Bias {
 
     /// Before anything was asked.
     pub(super) fn expected(part: Part, records: f64) -> Self {
-        let square: f64 = SCALES.iter().map(|(scale, share)| share * scale * scale).sum();
+        let square = believed_straying().powi(2);
         let beyond = |j: usize| typical(records) / (EDGES[j] * EDGES[j]);
         Self::of(std::array::from_fn(|j| square * beyond(j).powi(2)), part, records)
     }
@@ -74,6 +79,17 @@ impl Bias {
         let total: f64 = weights.iter().sum();
         let square = |j: usize| found.iter().zip(&weights).map(|((_, s), w)| w / total * s[j]).sum::<f64>();
         Self::of(std::array::from_fn(square), part, records)
+    }
+
+    /// Of records that stray by this multiple of what is typical, however few they are.
+    pub(super) fn of_straying(scale: f64, part: Part, records: f64) -> Self {
+        Self::of(EDGES.map(|edge| (scale * TYPICAL / (edge * edge)).powi(2)), part, records)
+    }
+
+    /// The excess of the bins of such records, per record.
+    pub(super) fn straying(scale: f64) -> [f64; 10] {
+        let beyond = |j: usize| EDGES.get(j).map_or(0.0, |edge| scale * TYPICAL / (edge * edge));
+        std::array::from_fn(|j| beyond(j) - beyond(j + 1))
     }
 
     /// From the second moments of the excess beyond each edge.

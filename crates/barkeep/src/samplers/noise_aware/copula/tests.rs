@@ -72,3 +72,22 @@ fn made_up_records_look_like_what_is_believed() {
     let correlation = cross / (0.3 * (0.3 * 0.7_f64).sqrt());
     assert!((correlation - 0.4).abs() < 0.05, "{correlation}");
 }
+
+/// The mean of 1/p over the simplex above the floor, by midpoints of p's Beta(1, L − 1) density.
+#[test]
+fn unknown_shares_have_the_mean_of_their_inverse() {
+    for levels in [2, 3, 4, 8] {
+        let shares = shares(levels);
+        assert!(
+            (shares.iter().sum::<f64>() - 1.0).abs() < 1e-12 && shares.is_sorted_by(|a, b| a > b),
+            "{shares:?}"
+        );
+        let (count, points) = (levels as f64, 200_000);
+        let step = (1.0 - RAREST) / f64::from(points);
+        let place = |i: i32| RAREST + step * (f64::from(i) + 0.5);
+        let mean: f64 =
+            (0..points).map(|i| step * (count - 1.0) * (1.0 - place(i)).powf(count - 2.0) / place(i)).sum();
+        let own = shares.iter().map(|share| 1.0 / share).sum::<f64>() / count;
+        assert!((own / mean - 1.0).abs() < 0.05, "{levels}: {own} {mean}");
+    }
+}
