@@ -83,10 +83,12 @@ impl Experiment for Promise {
                 .to_owned(),
             format!(
                 "The promise is within a factor of 2 in {honest} of {} designs: in {} of the {} that had not been measured when the \
-                 forecast was written, and in the rest of those that had been and were looked at.",
+                 forecast was written, in {} of the {} that had been and were looked at.",
                 points.len(),
                 fresh.0,
-                fresh.1
+                fresh.1,
+                honest - fresh.0,
+                points.len() - fresh.1
             ),
             every.verdicts(),
         ]);
