@@ -212,6 +212,9 @@ impl<'a> Decisions<'a> {
     }
 }
 
+/// δ at ε, from above.
+type Along = Box<dyn Fn(Epsilon) -> Result<f64, Error>>;
+
 /// δ of k decisions at any ε, from above: composed once by `patience` times the usual work, to be asked often. Less work makes coarser
 /// grids, and the bounds looser.
 ///
@@ -226,7 +229,7 @@ pub(crate) fn followed<'a>(
 ) -> Result<impl Fn(Epsilon) -> Result<f64, Error> + 'a, Error> {
     rule.check()?;
     let composed = Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared, patience);
-    let along: Result<Box<dyn Fn(Epsilon) -> Result<f64, Error>>, Error> = match composed {
+    let along: Result<Along, Error> = match composed {
         Ok(Composed::Whole(profile)) => Ok(Box::new(move |epsilon| Ok(profile.delta(epsilon).upper))),
         Ok(Composed::Blocks { blocks, steps, .. }) => {
             let followed = blocks.compose(steps).followed(Accuracy::CLOSE)?;
