@@ -198,7 +198,8 @@ impl Clipping {
         let below = known - above.len();
         Some(match self {
             Self::Bananas => format!(
-                "The thesis reports less than 10 % for almost all runs, DP Barker's aside, and up to nearly 20 % on the tempered banana of two dimensions. Here                  the median is below 10 % in {below} of {known} cells without DP Barker; the others: {list}."
+                "The thesis reports less than 10 % for almost all runs, DP Barker's aside, and up to nearly 20 % on the tempered banana of two dimensions. Here the \
+                 median is below 10 % in {below} of {known} cells without DP Barker; the others: {list}."
             ),
             Self::Harder => format!(
                 "The thesis reports less than 10 % for almost all runs, some on the narrow banana aside, at ε = 1 above all. Here the median is below 10 % in \
