@@ -7,6 +7,7 @@ mod decision;
 mod fuzz;
 mod gaussian;
 mod mechanisms;
+mod noise_on_a_lattice;
 mod properties;
 mod reference;
 mod theorems;
