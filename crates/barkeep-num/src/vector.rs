@@ -4,7 +4,7 @@
 //! element — no fused multiply-add, no reassociation — so results agree bit for bit across machines, slice lengths
 //! and positions, and with the functions of [`scalar`]. NaN is always the canonical one.
 
-use fearless_simd::Level;
+use fearless_simd::{Level, Simd};
 
 mod coefficients;
 pub mod scalar;
@@ -44,9 +44,20 @@ pub fn log_sigmoid(values: &mut [f64]) {
 /// The body must be `#[inline(always)]`, and so must what it calls: only what is inlined is compiled anew for each
 /// instruction set. The result does not depend on the instruction set, since Rust never fuses or reorders
 /// floating-point operations by itself.
+///
+/// Every version adds to the program. Machines without AVX2 get what the compiler makes for all of their kind: SSE4.2 gains little
+/// over that.
 #[inline(always)]
 pub fn dispatch<Output>(body: impl FnOnce() -> Output) -> Output {
-    fearless_simd::dispatch!(Level::new(), _instructions => body())
+    match Level::new() {
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon(neon) => neon.vectorize(body),
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        Level::Avx2(avx2) => avx2.vectorize(body),
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        Level::Avx512(avx512) => avx512.vectorize(body),
+        _ => body(),
+    }
 }
 
 fn each(values: &mut [f64], function: impl Fn(f64) -> f64) {
