@@ -399,12 +399,9 @@ fn a_decision_is_charged_the_closed_form_of_its_rule() {
 
 #[test]
 fn a_curve_made_in_a_hurry_is_an_upper_bound_and_close() {
-    for (rule, sensitivity, steps) in [
-        (Rule::Barker, 0.04, 139),
-        (Rule::Penalty { sigma: 2.0 }, 0.1, 400),
-        (Rule::Barker, 0.01, 40_000),
-        (Rule::Lazy { keep: 0.3, rule: Box::new(Rule::Barker) }, 0.02, 9000),
-    ] {
+    for (rule, sensitivity, steps) in
+        [(Rule::Barker, 0.04, 139), (Rule::Penalty { sigma: 2.0 }, 0.1, 400), (Rule::Barker, 0.01, 40_000)]
+    {
         let (sensitivity, steps) = (Sensitivity::new(sensitivity).unwrap(), Steps(steps));
         let hurried = followed(&rule, sensitivity, steps, Delta::new(1e-8).unwrap(), 0.1).unwrap();
         for at in [0.0, 0.3, 1.0, 2.0] {

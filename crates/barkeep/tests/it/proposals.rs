@@ -1,7 +1,5 @@
 //! Proposals given in code: asymmetric ones over a discrete parameter reach the exact posterior, and cost what their length costs.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 use barkeep::curator::{Table, TableBuilder};
 use barkeep::data::{Block, Column, Records, Schema};
 use barkeep::insecure::Insecure;

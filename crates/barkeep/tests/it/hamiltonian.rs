@@ -1,7 +1,5 @@
 //! Holds the plans of `dp-hmc` to the thesis' iterations, and its refusals to their reasons.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 use barkeep::accounting::Steps;
 use barkeep::curator::Level;
 use barkeep::{Fact, Plan, Spec};

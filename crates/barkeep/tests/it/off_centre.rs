@@ -1,8 +1,6 @@
 //! Runs diffusions on columns that fill a corner of their bounds, where a whitening that guesses is too soft: steps of the default
 //! rule arrive, steps of 1 swing about the posterior, and the verdict tells them apart.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 use barkeep::data::Records;
 use barkeep::diagnostics::Grade;
 use barkeep::insecure::Insecure;

@@ -3,8 +3,6 @@
 //! Levels: seeds are fixed. A mean may be off by a fifth of a posterior standard deviation and a standard deviation by a tenth of itself; with more
 //! than a thousand effective draws both are beyond four standard errors, and a forgotten factor of two in a temperature is 41 %.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 use barkeep::data::Records;
 use barkeep::insecure::Insecure;
 use barkeep::{Fact, Plan, Simulation, Spec};

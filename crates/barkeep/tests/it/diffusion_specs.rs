@@ -1,7 +1,5 @@
 //! Plans diffusions from specs: what the rules choose, what is warned of, what is refused, and that the bill adds up.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set itself up has failed")]
-
 use barkeep::accounting::mechanisms::Gaussian;
 use barkeep::accounting::{Cost, Mechanism, Neighbours, Sampling, Steps};
 use barkeep::curator::{

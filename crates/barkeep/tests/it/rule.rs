@@ -1,7 +1,5 @@
 //! Lets answers choose between scores and dynamics: which branch runs, what it costs, and who is served by Langevin instead.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set itself up has failed")]
-
 use barkeep::accounting::{Delta, Epsilon, Mu, Neighbours};
 use barkeep::curator::{
     Ask, Choose, Decide, Refused, Sum, TableBuilder, Temper, Term, gram_sensitivity, sum_sensitivity,

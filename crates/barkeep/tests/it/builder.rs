@@ -1,7 +1,5 @@
 //! Builds specs in code: the same plans and draws as from text, and own models with all that comes with a plan.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 use barkeep::accounting::Neighbours;
 use barkeep::curator::{Table, TableBuilder, Temper};
 use barkeep::data::{Block, Column, Records, Scale, Schema};
