@@ -45,7 +45,7 @@
 //! λ = ln π(θ_L)/π(θ_0) − Σ_j w_j·g(θ_j), w_j = (t_j/2)·M⁻¹(p_j + p_j'),
 //! and moving with probability a(λ) satisfies detailed balance for paths, hence, with a fresh momentum each time, for θ: the posterior
 //! is stationary. The thesis (section 4.3) gives friction up because the test would no longer be right; this is the right test. λ is the
-//! error of the trapezoidal rule for ∫∇ln π along the path, so nearly all proposals pass, however large the noise is.
+//! error of the trapezoidal rule for ∫∇ln π along the path, so noise lowers acceptance only by how far it takes the path.
 //! (Zhang, Cooper and De Sa 2020 correct stochastic gradients so; there the noise is added, here privacy brings it.)
 //!
 //! g in λ is the sum without noise, which nobody may see. But λ is a sum over records too, of ln p(xᵢ|θ_L) − ln p(xᵢ|θ_0) −
