@@ -19,9 +19,42 @@ pub struct Block<'a> {
     values: &'a [f64],
     stride: usize,
     length: usize,
-    /// Columns that are kept as an index; of all records from `start` on.
-    levels: &'a [Levels<'a>],
+    /// Where columns are; empty where all are in `values`, in order.
+    places: &'a [Place],
+    beside: Beside<'a>,
+    /// The records before the first in what is beside.
     start: usize,
+}
+
+/// Where a column is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// This one of the columns as they lie in a table.
+    Lying(usize),
+    /// This one of the columns beside them.
+    Widened(usize),
+    /// 1 where the index of this place is `code`, else 0. With it begin `count` columns of consecutive codes of the same index.
+    Level {
+        /// Which index.
+        index: usize,
+        /// What it is where the column is 1.
+        code: u8,
+        /// The number of columns.
+        count: usize,
+    },
+}
+
+/// What is kept of some records beside their columns of f64: columns at the same distance, and indices, each of `records` bytes.
+///
+/// **Privacy.** Holds record values: no `Debug`, `Serialize` or `PartialEq`.
+#[derive(Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Columns, as far apart as the others.
+    pub widened: &'a [f64],
+    /// Indices.
+    pub indices: &'a [u8],
+    /// The number of bytes of each index.
+    pub records: usize,
 }
 
 /// Neighbouring columns that say by 0 and 1 which level a category is at, kept as one index: at most one of them is 1.
@@ -29,10 +62,10 @@ pub struct Block<'a> {
 /// **Privacy.** Holds record values: no `Debug`, `Serialize` or `PartialEq`.
 #[derive(Clone, Copy)]
 pub struct Levels<'a> {
-    /// The first of the columns.
-    pub first: usize,
-    /// What the index is where each of the columns is 1.
-    pub codes: &'a [u8],
+    /// What the index is where the first of the columns is 1; of the next it is one more.
+    pub code: u8,
+    /// The number of columns.
+    pub count: usize,
     /// The index of each record.
     pub index: &'a [u8],
 }
@@ -42,34 +75,23 @@ impl<'a> Block<'a> {
     ///
     /// For batches gathered by the curator and for tests; `length` is cut to `stride`.
     pub fn over(values: &'a [f64], stride: usize, length: usize) -> Self {
-        Self { values, stride, length: length.min(stride), levels: &[], start: 0 }
+        let beside = Beside::default();
+        Self { values, stride, length: length.min(stride), places: &[], beside, start: 0 }
     }
 
-    /// The same records, of which these columns are given by an index alone, for models that
-    /// [read it](Block::levels_from): [`Block::column`] is empty there.
+    /// The same records, whose columns are where these places say. Levels are for models that
+    /// [read an index](Block::levels_from): [`Block::column`] is empty there.
     #[must_use]
-    pub fn with_levels(self, levels: &'a [Levels<'a>]) -> Self {
-        Self { levels, ..self }
+    pub fn placed(self, places: &'a [Place], beside: Beside<'a>) -> Self {
+        Self { places, beside, ..self }
     }
 
     /// The columns from `column` on that are kept as one index, and its values.
-    pub fn levels_from(self, column: usize) -> Option<(&'a [u8], &'a [u8])> {
-        let levels = self.levels.iter().find(|levels| levels.first == column)?;
-        Some((levels.codes, self.own(levels.index)))
-    }
-
-    /// What the index is where `column` is 1, and its values, if the column is kept so.
-    pub fn level(self, column: usize) -> Option<(u8, &'a [u8])> {
-        let of = |levels: &Levels<'a>| {
-            let code = levels.codes.get(column.checked_sub(levels.first)?)?;
-            Some((*code, self.own(levels.index)))
-        };
-        self.levels.iter().find_map(of)
-    }
-
-    /// The entries of its own records.
-    fn own(self, index: &'a [u8]) -> &'a [u8] {
-        index.get(self.start..).and_then(|rest| rest.get(..self.length)).unwrap_or(&[])
+    pub fn levels_from(self, column: usize) -> Option<Levels<'a>> {
+        let Place::Level { index, code, count } = *self.places.get(column)? else { return None };
+        let start = index * self.beside.records + self.start;
+        let index = self.beside.indices.get(start..).and_then(|rest| rest.get(..self.length));
+        Some(Levels { code, count: count.min(self.places.len() - column), index: index.unwrap_or(&[]) })
     }
 
     /// The number of records.
@@ -80,6 +102,9 @@ impl<'a> Block<'a> {
 
     /// The number of columns.
     pub fn width(self) -> usize {
+        if !self.places.is_empty() {
+            return self.places.len();
+        }
         // The first records of the first column may be cut off.
         if self.stride == 0 { 0 } else { self.values.len().div_ceil(self.stride) }
     }
@@ -96,8 +121,8 @@ impl<'a> Block<'a> {
             values: self.values.get(start..).unwrap_or(&[]),
             stride: self.stride,
             length: length.min(self.length - start),
-            levels: self.levels,
             start: self.start + start,
+            ..self
         }
     }
 
@@ -106,11 +131,15 @@ impl<'a> Block<'a> {
     /// 64-byte aligned if the block comes from the curator's table.
     #[inline]
     pub fn column(self, index: usize) -> &'a [f64] {
-        if !self.levels.is_empty() && self.level(index).is_some() {
-            return &[];
-        }
-        let start = index.saturating_mul(self.stride);
-        self.values.get(start..).and_then(|rest| rest.get(..self.length)).unwrap_or(&[])
+        let (values, start) = match self.places.get(index) {
+            None if self.places.is_empty() => (self.values, index.saturating_mul(self.stride)),
+            Some(Place::Lying(place)) => (self.values, place.saturating_mul(self.stride)),
+            Some(Place::Widened(place)) => {
+                (self.beside.widened, place.saturating_mul(self.stride).saturating_add(self.start))
+            }
+            None | Some(Place::Level { .. }) => return &[],
+        };
+        values.get(start..).and_then(|rest| rest.get(..self.length)).unwrap_or(&[])
     }
 }
 

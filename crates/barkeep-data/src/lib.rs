@@ -25,7 +25,7 @@ mod schema;
 mod view;
 
 pub use admission::{Admission, Sink};
-pub use block::{BLOCK, Block, Levels};
+pub use block::{BLOCK, Beside, Block, Levels, Place};
 pub use csv::CsvOptions;
 pub use error::Error;
 pub use frame::{Cell, Frame, Unavailable, read_frame, read_frame_persons};

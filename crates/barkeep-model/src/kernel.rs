@@ -4,7 +4,7 @@
 //! inlined is compiled for them. Slices are arguments of an inlined function inside the dispatched closure: for captured
 //! slices the compiler must assume that they overlap.
 
-use barkeep_data::Block;
+use barkeep_data::{Block, Levels};
 use barkeep_num::vector::dispatch;
 
 /// The number of columns that one pass over the records adds up: large enough to save most memory traffic of the sums,
@@ -75,12 +75,10 @@ pub(crate) fn sum_columns<const N: usize>(
         }
         first = None;
         match levels {
-            Some((codes, index)) => {
-                for (n, out) in outs.iter_mut().enumerate() {
-                    let weights = (next..).map(|j| weights(j).0[n]);
-                    add_levels(codes, index, weights, out, |sum, weight| add_term(sum, weight, 1.0));
-                }
-                next += codes.len();
+            Some(levels) => {
+                let outs = outs.each_mut().map(|out| &mut **out);
+                add_levels(levels, |k| weights(next + k).0, outs, |sum, weight| add_term(sum, weight, 1.0));
+                next += levels.count;
             }
             None if count < FUSED => return,
             None => {}
@@ -88,27 +86,67 @@ pub(crate) fn sum_columns<const N: usize>(
     }
 }
 
-/// Replaces out_i by add(out_i, w) with w the weight of the column that is 1 in record i, by its index, or 0 if none is.
+/// Levels that are compared with one after the other, rather than looked up.
+const COMPARED: usize = 8;
+/// Records that are compared at a time: what is found of them stays in registers.
+const LANES: usize = 32;
+
+/// Replaces out_n[i] by add(out_n[i], w) with w the n-th weight of the column that is 1 in record i, by its index, or 0 if none is.
 #[inline(always)]
-pub(crate) fn add_levels(
-    codes: &[u8],
-    index: &[u8],
-    weights: impl Iterator<Item = f64>,
-    out: &mut [f64],
+pub(crate) fn add_levels<const N: usize>(
+    levels: Levels<'_>,
+    weights: impl Fn(usize) -> [f64; N],
+    outs: [&mut [f64]; N],
     add: impl Fn(f64, f64) -> f64 + Copy,
 ) {
-    #[inline(always)]
-    fn run(table: &[f64; 256], index: &[u8], out: &mut [f64], add: impl Fn(f64, f64) -> f64) {
-        for (out, code) in out.iter_mut().zip(index) {
-            *out = add(*out, table[usize::from(*code)]);
+    let Levels { code, count, index } = levels;
+    let mut tables = [[0.0; 256]; N];
+    for (k, own) in (code..=u8::MAX).take(count).enumerate() {
+        for (table, weight) in tables.iter_mut().zip(weights(k)) {
+            table[usize::from(own)] = weight;
         }
     }
-    let mut table = [0.0; 256];
-    codes.iter().zip(weights).for_each(|(code, weight)| table[usize::from(*code)] = weight);
     dispatch(
         #[inline(always)]
-        || run(&table, index, out, add),
+        || look_up(&tables, (code, count), index, outs, add),
     );
+}
+
+#[inline(always)]
+fn look_up<const N: usize>(
+    tables: &[[f64; 256]; N],
+    (code, count): (u8, usize),
+    index: &[u8],
+    outs: [&mut [f64]; N],
+    add: impl Fn(f64, f64) -> f64,
+) {
+    let length = outs.iter().fold(index.len(), |length, out| length.min(out.len()));
+    let compared = if count <= COMPARED { length - length % LANES } else { 0 };
+    let (chunks, index) = index[..length].split_at(compared);
+    let mut outs = outs.map(|out| &mut out[..length]);
+    for (place, chunk) in chunks.as_chunks::<LANES>().0.iter().enumerate() {
+        let mut found = [[0.0; LANES]; N];
+        for own in (code..=u8::MAX).take(count) {
+            for (found, table) in found.iter_mut().zip(tables) {
+                let weight = table[usize::from(own)];
+                for i in 0..LANES {
+                    found[i] = if chunk[i] == own { weight } else { found[i] };
+                }
+            }
+        }
+        for (out, found) in outs.iter_mut().zip(&found) {
+            let Some(out) = out[place * LANES..].first_chunk_mut::<LANES>() else { return };
+            for i in 0..LANES {
+                out[i] = add(out[i], found[i]);
+            }
+        }
+    }
+    let mut outs = outs.map(|out| &mut out[compared..]);
+    for (i, own) in index.iter().enumerate() {
+        for (out, table) in outs.iter_mut().zip(tables) {
+            out[i] = add(out[i], table[usize::from(*own)]);
+        }
+    }
 }
 
 /// Adds one group of columns to the sums, which begin at `first` if this is the first group.

@@ -3,15 +3,16 @@
 //! A value is kept as f64 unless it is known in advance to be a whole number: a bool and products of bools and levels in a byte,
 //! an integer in as many bytes as its bounds need, and all levels of a category together as one index. Columns that were rounded to
 //! numbers of 32 bits as they were read take four bytes. Models see f64 all the same:
-//! a block is widened as it is asked, in working memory that stays in the second cache. A regression reads an index as it is, a table of
-//! coefficients at hand.
+//! narrow columns of a block are widened as it is asked, in working memory that stays in a near cache; those of f64 are read where they
+//! are. A regression reads an index as it is, a table of coefficients at hand.
 //!
 //! **Precision.** Whole numbers below 2^31 and numbers of 32 bits are f64 exactly, and whole columns admit no negative zero. So a model sees the same
 //! bits whichever layout was chosen, and so does every sum.
 //!
 //! **Privacy.** Nothing here depends on a record.
 
-use barkeep_data::{Count, Factor, Feature, Kind, Levels, Schema, Shape, View};
+use crate::sums::passes::Buffer;
+use barkeep_data::{Beside, Block, Count, Factor, Feature, Kind, Place, Schema, Shape, View};
 use barkeep_num::vector::dispatch;
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 const LARGE: u128 = 64 << 20;
 /// The same for tables with levels that are read by their index: those of a core's own cache.
 const LARGE_BY_INDEX: u128 = 2 << 20;
-/// How much smaller a narrow table must be than that of f64: wide columns are copied where others are widened.
+/// How much smaller a narrow table must be than that of f64: for less it is not worth widening columns at every pass.
 const SMALLER: usize = 2;
 
 /// Where the values of each column are, in a record of f64 and in one of bytes.
@@ -29,15 +30,12 @@ pub(crate) struct Layout {
     wide: usize,
     /// The number of bytes beside them.
     bytes: usize,
-    /// Neighbouring columns that are levels of one category, with an index of one byte.
-    runs: Vec<Run>,
-}
-
-/// Neighbouring columns that are levels of one category.
-struct Run {
-    first: usize,
-    at: usize,
-    codes: Vec<u8>,
+    /// The number of columns that are widened for those who read no index.
+    widened: usize,
+    /// Where a block's columns are for them.
+    places: Vec<Place>,
+    /// The same where neighbouring columns that are levels of one category are read by their index.
+    by_index: Vec<Place>,
 }
 
 /// Where the values of one column are.
@@ -49,7 +47,7 @@ enum Slot {
     Whole { at: usize, width: Width },
     /// A number of 32 bits in bytes from `at` on.
     Single { at: usize },
-    /// 1 where the index in bytes from `at` on is `code`, else 0.
+    /// 1 where the index in bytes from `at` on is `code`, else 0. No level's code is 0.
     Level { at: usize, width: Width, code: u16 },
 }
 
@@ -82,67 +80,86 @@ impl Width {
 impl Layout {
     /// Every column as f64.
     pub(crate) fn wide(schema: &Schema) -> Self {
-        let wide = schema.width();
-        Self { slots: (0..wide).map(Slot::Wide).collect(), wide, bytes: 0, runs: Vec::new() }
+        Self::new((0..schema.width()).map(Slot::Wide).collect(), schema.width(), 0)
     }
 
     /// The layout of as many records of a view as are declared.
     pub(crate) fn of(view: &View, count: Count) -> Self {
         let wide = Self::wide(view.schema());
         let narrow = Self::narrow(view);
-        let large = if narrow.runs.is_empty() { LARGE } else { LARGE_BY_INDEX };
+        let large = if narrow.has_indices() { LARGE_BY_INDEX } else { LARGE };
         let is_large = wide.record() as u128 * count.declared() as u128 >= large;
         if is_large && narrow.record() * SMALLER <= wide.record() { narrow } else { wide }
     }
 
     /// Every column at its own width.
     pub(crate) fn narrow(view: &View) -> Self {
-        let mut layout = Self { slots: Vec::new(), wide: 0, bytes: 0, runs: Vec::new() };
-        // Where the index of a category is.
-        let mut indices: BTreeMap<usize, usize> = BTreeMap::new();
+        let (mut slots, mut wide, mut bytes) = (Vec::new(), 0, 0);
+        let mut take = |width: Width| {
+            bytes += width.bytes();
+            bytes - width.bytes()
+        };
+        // Where the index of a category is, and which of its levels have which codes: from 1 on in the order of the columns.
+        let mut indices: BTreeMap<usize, (usize, Vec<usize>)> = BTreeMap::new();
         for feature in view.features() {
             let slot = match level(feature, view.source()) {
-                Some((column, width, code)) => {
-                    let at = *indices.entry(column).or_insert_with(|| layout.take(width));
-                    Slot::Level { at, width, code }
+                Some((column, width, level)) => {
+                    let (at, levels) = indices.entry(column).or_insert_with(|| (take(width), Vec::new()));
+                    let known = levels.iter().position(|known| *known == level).unwrap_or(levels.len());
+                    if known == levels.len() {
+                        levels.push(level);
+                    }
+                    Slot::Level { at: *at, width, code: known as u16 + 1 }
                 }
                 None => match whole(feature, view.source()) {
-                    Some(width) => Slot::Whole { at: layout.take(width), width },
-                    None if is_single(feature, view.source()) => {
-                        Slot::Single { at: layout.take(Width::Four) }
+                    Some(width) => Slot::Whole { at: take(width), width },
+                    None if is_single(feature, view.source()) => Slot::Single { at: take(Width::Four) },
+                    None => {
+                        wide += 1;
+                        Slot::Wide(wide - 1)
                     }
-                    None => layout.take_wide(),
                 },
             };
-            layout.slots.push(slot);
+            slots.push(slot);
         }
-        for (column, slot) in layout.slots.iter().enumerate() {
-            let Slot::Level { at, width: Width::One, code } = *slot else { continue };
-            let code = code.to_le_bytes()[0];
-            match layout.runs.last_mut() {
-                Some(run)
-                    if run.at == at
-                        && run.first + run.codes.len() == column
-                        && !run.codes.contains(&code) =>
-                {
-                    run.codes.push(code);
-                }
-                _ => layout.runs.push(Run { first: column, at, codes: vec![code] }),
+        Self::new(slots, wide, bytes)
+    }
+
+    fn new(slots: Vec<Slot>, wide: usize, bytes: usize) -> Self {
+        let mut widened = 0;
+        let mut place = |slot: &Slot| match slot {
+            Slot::Wide(place) => Place::Lying(*place),
+            Slot::Whole { .. } | Slot::Single { .. } | Slot::Level { .. } => {
+                widened += 1;
+                Place::Widened(widened - 1)
             }
+        };
+        let places: Vec<Place> = slots.iter().map(&mut place).collect();
+        let mut by_index = places.clone();
+        // From the last to the first: each knows how many follow it.
+        let mut next: Option<(usize, u8, usize)> = None;
+        for (slot, place) in slots.iter().zip(&mut by_index).rev() {
+            next = match *slot {
+                Slot::Level { at, width: Width::One, code } => {
+                    let code = code.to_le_bytes()[0];
+                    let count = match next {
+                        Some((same, after, count)) if same == at && code.checked_add(1) == Some(after) => {
+                            count + 1
+                        }
+                        Some(_) | None => 1,
+                    };
+                    *place = Place::Level { index: at, code, count };
+                    Some((at, code, count))
+                }
+                Slot::Level { .. } | Slot::Wide(_) | Slot::Whole { .. } | Slot::Single { .. } => None,
+            };
         }
-        layout.runs.retain(|run| run.codes.len() > 1);
-        layout
+        Self { slots, wide, bytes, widened, places, by_index }
     }
 
-    fn take(&mut self, width: Width) -> usize {
-        let at = self.bytes;
-        self.bytes += width.bytes();
-        at
-    }
-
-    fn take_wide(&mut self) -> Slot {
-        self.wide += 1;
-        Slot::Wide(self.wide - 1)
+    /// Whether levels of a category are read by their index.
+    fn has_indices(&self) -> bool {
+        self.by_index.iter().any(|place| matches!(place, Place::Level { .. }))
     }
 
     /// Whether every column is an f64.
@@ -163,15 +180,6 @@ impl Layout {
     /// Bytes of a record in all.
     pub(crate) fn record(&self) -> usize {
         self.wide * size_of::<f64>() + self.bytes
-    }
-
-    /// The levels among the first `reads` columns of a block of as many records, whose bytes these are.
-    pub(super) fn levels<'a>(&'a self, block: &'a [u8], records: usize, reads: usize) -> Vec<Levels<'a>> {
-        let levels = |run: &'a Run| {
-            let codes = &run.codes[..run.codes.len().min(reads.saturating_sub(run.first))];
-            Levels { first: run.first, codes, index: part(block, run.at, Width::One, records) }
-        };
-        self.runs.iter().map(levels).filter(|levels| !levels.codes.is_empty()).collect()
     }
 
     /// The f64 that column `index` is kept in, if it is kept so.
@@ -246,26 +254,40 @@ impl Layout {
             Slot::Level { width, code, .. } => Slot::Level { at: 0, width, code },
         };
         let mut out = [f64::NAN];
-        alone.decode(&[], 0, bytes.unwrap_or(&[]), &mut out);
+        alone.decode(bytes.unwrap_or(&[]), &mut out);
         out[0]
     }
 
-    /// Writes the values of column `index` of the records of a block, whose f64 and bytes these are.
-    pub(super) fn decode(&self, index: usize, numbers: &[f64], stride: usize, block: &[u8], out: &mut [f64]) {
-        if let Some(slot) = self.slots.get(index) {
-            slot.decode(numbers, stride, block, out);
+    /// The first `reads` columns of the records of a block, whose f64 and bytes these are; levels as they are if `by_index`. Columns that
+    /// are neither f64 nor indices are widened in `room`.
+    pub(super) fn block<'b>(
+        &'b self,
+        numbers: &'b [f64],
+        bytes: &'b [u8],
+        (stride, records): (usize, usize),
+        (reads, by_index): (usize, bool),
+        room: &'b mut Buffer<f64>,
+    ) -> Block<'b> {
+        let places = if by_index { &self.by_index } else { &self.places };
+        let places = &places[..reads.min(places.len())];
+        let widened = room.sized(stride * self.widened);
+        for (slot, place) in self.slots.iter().zip(places) {
+            if let Place::Widened(place) = place
+                && let Some(out) = widened.get_mut(place * stride..).and_then(|rest| rest.get_mut(..records))
+            {
+                slot.decode(bytes, out);
+            }
         }
+        Block::over(numbers, stride, records).placed(places, Beside { widened, indices: bytes, records })
     }
 }
 
 impl Slot {
-    fn decode(self, numbers: &[f64], stride: usize, block: &[u8], out: &mut [f64]) {
+    /// Writes the values of a narrow column of the records of a block, whose bytes these are.
+    fn decode(self, block: &[u8], out: &mut [f64]) {
         let records = out.len();
         match self {
-            Self::Wide(place) => {
-                let values = numbers.get(place * stride..).and_then(|rest| rest.get(..records));
-                out.iter_mut().zip(values.unwrap_or(&[])).for_each(|(out, value)| *out = *value);
-            }
+            Self::Wide(_) => {}
             Self::Whole { at, width } => {
                 let bytes = part(block, at, width, records);
                 match width {
@@ -319,13 +341,12 @@ fn part_mut(block: &mut [u8], at: usize, width: Width, records: usize) -> &mut [
     block.get_mut(at * records..).and_then(|rest| rest.get_mut(..width.bytes() * records)).unwrap_or_default()
 }
 
-/// The category that a feature is a level of, the bytes of its index, and the level's code: 0 is that of no feature.
-fn level(feature: &Feature, source: &Schema) -> Option<(usize, Width, u16)> {
+/// The category that a feature is a level of, the bytes of its index, and the level.
+fn level(feature: &Feature, source: &Schema) -> Option<(usize, Width, usize)> {
     let [Factor { column, shape: Shape::Level(level), .. }] = feature.factors[..] else { return None };
     let Kind::Category { levels } = source.columns().get(column)?.kind() else { return None };
     let width = if levels.len() < 256 { Width::One } else { Width::Two };
-    let code = u16::try_from(level + 1).ok().filter(|_| levels.len() < 1 << 16)?;
-    Some((column, width, code))
+    (levels.len() < 1 << 16).then_some((column, width, level))
 }
 
 /// Whether every value of a feature is a number of 32 bits.

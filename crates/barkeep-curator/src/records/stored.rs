@@ -127,8 +127,15 @@ impl<'a> Blocks<'a> {
 
     /// Block `index`; record i of the table is record i mod [`BLOCK`] of block i / [`BLOCK`].
     ///
-    /// Past the end it is an empty block. Of a narrow table the first `reads` columns are there, widened in `room`.
-    pub(crate) fn get<'b>(self, index: usize, reads: usize, room: &'b mut Buffer<f64>) -> Block<'b>
+    /// Past the end it is an empty block. Of a narrow table the first `reads` columns are there, widened in `room` unless they are f64
+    /// or, if `by_index`, levels of a category.
+    pub(crate) fn get<'b>(
+        self,
+        index: usize,
+        reads: usize,
+        by_index: bool,
+        room: &'b mut Buffer<f64>,
+    ) -> Block<'b>
     where
         'a: 'b,
     {
@@ -136,38 +143,7 @@ impl<'a> Blocks<'a> {
             return block;
         }
         let (values, bytes, stride, length) = self.parts(index);
-        let reads = reads.min(self.width);
-        let widened = room.sized(stride * reads);
-        for (column, out) in widened.chunks_exact_mut(stride.max(1)).enumerate() {
-            self.layout.decode(column, values, stride, bytes, &mut out[..length]);
-        }
-        Block::over(widened, stride, length)
-    }
-
-    /// Shows block `index` as [`Blocks::get`] does, levels of categories by their index.
-    pub(crate) fn show(
-        self,
-        index: usize,
-        reads: usize,
-        room: &mut Buffer<f64>,
-        look: impl FnOnce(Block<'_>),
-    ) {
-        if let Some(block) = self.wide(index) {
-            return look(block);
-        }
-        let (values, bytes, stride, length) = self.parts(index);
-        let reads = reads.min(self.width);
-        let levels = self.layout.levels(bytes, length, reads);
-        let widened = room.sized(stride * reads);
-        let by_index = |column: usize| {
-            levels.iter().any(|levels| (levels.first..levels.first + levels.codes.len()).contains(&column))
-        };
-        for (column, out) in widened.chunks_exact_mut(stride.max(1)).enumerate() {
-            if !by_index(column) {
-                self.layout.decode(column, values, stride, bytes, &mut out[..length]);
-            }
-        }
-        look(Block::over(widened, stride, length).with_levels(&levels));
+        self.layout.block(values, bytes, (stride, length), (reads, by_index), room)
     }
 
     /// Block `index` as it lies in memory, where all columns are f64.

@@ -15,7 +15,7 @@
 
 use crate::error::question;
 use crate::sums::coordinates::{Coordinate, Curve};
-use crate::sums::lattice::{Columns, ROOM, add_clipped};
+use crate::sums::lattice::{Columns, add_clipped};
 use crate::sums::passes::Worker;
 use crate::sums::scores::score_width;
 use crate::sums::terms::Terms;
@@ -207,7 +207,7 @@ fn affine_sums(affine: &Affine, block: Block<'_>, worker: &mut Worker) -> Vec<i6
     let width = affine.weights.len();
     let mut sums = vec![0; width];
     let gradients = Columns::new(block, affine);
-    add_clipped(&gradients, width, worker.room_to_clip.sized(ROOM), &mut sums, Clip::UNIT);
+    add_clipped(&gradients, width, &mut worker.room_to_clip, &mut sums, Clip::UNIT);
     sums
 }
 

@@ -4,7 +4,7 @@ use crate::records::persons::Persons;
 use crate::records::stored::{Blocks, STRIDE};
 use crate::sums::fold::{Ends, Fold};
 use crate::sums::gram::OpenProducts;
-use crate::sums::lattice::Moments;
+use crate::sums::lattice::{ClipRoom, Moments};
 use barkeep_data::{BLOCK, Block};
 use barkeep_model::{Affine, NodeRoom, Scratch};
 use rayon::prelude::*;
@@ -72,12 +72,9 @@ impl Asked<'_> {
     fn show(self, share: Range<usize>, room: &mut Room, mut look: impl FnMut(Block<'_>, Option<Ends<'_>>)) {
         let Room { gathered, rows, ends, widened } = room;
         match (self.persons, self.positions) {
-            (None, None) if self.by_index => {
-                share.for_each(|index| {
-                    self.blocks.show(index, self.columns, widened, |block| look(block, None))
-                });
-            }
-            (None, None) => share.for_each(|index| look(self.blocks.get(index, self.columns, widened), None)),
+            (None, None) => share.for_each(|index| {
+                look(self.blocks.get(index, self.columns, self.by_index, widened), None);
+            }),
             (None, Some(positions)) => {
                 let start = (share.start * BLOCK).min(positions.len());
                 let end = (share.end * BLOCK).min(positions.len());
@@ -96,7 +93,8 @@ impl Asked<'_> {
                         person += 1;
                         ends.push((persons.start(person) - row) as u32);
                     }
-                    let block = self.blocks.get(row / BLOCK, self.columns, widened).part(row % BLOCK, length);
+                    let block = self.blocks.get(row / BLOCK, self.columns, self.by_index, widened);
+                    let block = block.part(row % BLOCK, length);
                     look(block, Some(Ends { ends, start: 0, rows: length }));
                     row += length;
                 }
@@ -171,8 +169,8 @@ pub(crate) struct Worker {
     pub(crate) mixed: Buffer<f64>,
     /// The question's gradient, where it is affine.
     pub(crate) affine: Affine,
-    /// Norms and factors of a few records.
-    pub(crate) room_to_clip: Buffer<f64>,
+    /// What clipping needs.
+    pub(crate) room_to_clip: ClipRoom,
     /// Partial sums of this worker's records, per coordinate.
     pub(crate) sums: Vec<i64>,
     /// Partial moments of this worker's records.

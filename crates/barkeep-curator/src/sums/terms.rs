@@ -4,7 +4,7 @@ use crate::error::question;
 use crate::sums::coordinates::{Coordinate, powers_width, rows_coordinate, write_powers};
 use crate::sums::fold::Ends;
 use crate::sums::gram::{self, Gram, gram_width};
-use crate::sums::lattice::{ROOM, Slopes, add_clipped};
+use crate::sums::lattice::{Slopes, add_clipped};
 use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
 use crate::sums::scores::{score_width, write_score};
@@ -191,7 +191,7 @@ impl<'a> Terms<'a> {
         let others = worker.mixed.sized(if sloped.nuisance { records } else { 0 });
         self.likelihood.slopes(block, theta, slopes, others, &mut worker.scratch);
         let gradients = Slopes::new(block, sloped, slopes, others);
-        add_clipped(&gradients, self.width, worker.room_to_clip.sized(ROOM), &mut worker.sums, clip);
+        add_clipped(&gradients, self.width, &mut worker.room_to_clip, &mut worker.sums, clip);
     }
 
     /// Writes the terms of a tile's records, or of the persons that end in it, to `worker.terms`, and says how many.

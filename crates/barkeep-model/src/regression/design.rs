@@ -1,6 +1,6 @@
 //! Describes what regressions share: a response, features, coefficients with priors, and η = o + α + Σ_j β_j·x_j.
 
-use barkeep_data::{Block, Schema};
+use barkeep_data::{Block, Levels, Schema};
 use barkeep_num::up_by;
 
 use crate::error::{require_finite, require_length, require_positive};
@@ -267,13 +267,13 @@ impl Design {
         let skip = usize::from(self.intercept);
         for (j, out) in out.chunks_exact_mut(block.len().max(1)).enumerate().take(self.coefficients()) {
             let column = (j + self.lead()).checked_sub(skip).filter(|_| j >= skip);
-            match column.map(|column| (block.level(column), column)) {
+            match column.map(|column| (block.levels_from(column), column)) {
                 None => out.copy_from_slice(residual),
                 Some((None, column)) => {
                     out.copy_from_slice(residual);
                     fold_column(block.column(column), out, |residual, x| residual * x);
                 }
-                Some((Some((code, index)), _)) => {
+                Some((Some(Levels { code, index, .. }), _)) => {
                     for ((out, residual), own) in out.iter_mut().zip(residual).zip(index) {
                         *out = if *own == code { *residual } else { 0.0 };
                     }

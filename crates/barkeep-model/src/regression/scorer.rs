@@ -294,9 +294,9 @@ impl<'a> Scorer<'a> {
             out.fill(if skip == 1 { row[0] } else { 0.0 });
             let mut k = skip;
             while let Some(weight) = row.get(k) {
-                if let Some((codes, index)) = block.levels_from(k - skip + lead) {
-                    add_levels(codes, index, row[k..].iter().copied(), out, |sum, weight| sum + weight);
-                    k += codes.len();
+                if let Some(levels) = block.levels_from(k - skip + lead) {
+                    add_levels(levels, |j| [row[k + j]], [&mut *out], |sum, weight| sum + weight);
+                    k += levels.count;
                 } else {
                     fold_column(block.column(k - skip + lead), out, |sum, x| sum + weight * x);
                     k += 1;

@@ -32,11 +32,13 @@ fn every_value_is_found_again_aligned_and_in_order() {
             let (blocks, mut room) = (table.blocks(), Buffer::default());
             assert_eq!(blocks.len(), records.div_ceil(BLOCK));
             assert_eq!(
-                (0..blocks.len()).map(|index| blocks.get(index, width, &mut room).len()).sum::<usize>(),
+                (0..blocks.len())
+                    .map(|index| blocks.get(index, width, false, &mut room).len())
+                    .sum::<usize>(),
                 records
             );
             for index in 0..blocks.len() {
-                let block = blocks.get(index, width, &mut room);
+                let block = blocks.get(index, width, false, &mut room);
                 assert_eq!(block.width(), width);
                 for j in 0..width {
                     assert_eq!(block.column(j).as_ptr().align_offset(64), 0);
@@ -46,7 +48,7 @@ fn every_value_is_found_again_aligned_and_in_order() {
                 }
                 assert!(block.column(width).is_empty());
             }
-            assert!(blocks.get(blocks.len(), width, &mut room).column(0).is_empty());
+            assert!(blocks.get(blocks.len(), width, false, &mut room).column(0).is_empty());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Hands gradients to the clip a few coordinates at a time: written before, or computed on the spot.
 
-use barkeep_data::Block;
+use barkeep_data::{Block, Levels};
 use barkeep_model::{Affine, Sloped};
 
 /// How many records are clipped at a time: what is kept of each between two passes stays in the first cache, and what is read
@@ -26,7 +26,7 @@ pub(crate) trait Look {
 
     /// Takes the coordinates of a category's levels, the first of which has this place: of each record the slope is one of them
     /// or none, by the index, and the others are 0.
-    fn levels(&mut self, first: usize, slopes: &[f64], codes: &[u8], index: &[u8]);
+    fn levels(&mut self, first: usize, slopes: &[f64], levels: Levels<'_>);
 }
 
 /// One coordinate of some records' gradients.
@@ -293,10 +293,10 @@ impl Gradients for Slopes<'_> {
         }
         let mut k = 0;
         while k < features {
-            if let Some((codes, index)) = block.levels_from(first + k) {
-                let codes = &codes[..codes.len().min(features - k)];
-                look.levels(skip + k, slopes, codes, index);
-                k += codes.len().max(1);
+            if let Some(levels) = block.levels_from(first + k) {
+                let count = levels.count.min(features - k);
+                look.levels(skip + k, slopes, Levels { count, ..levels });
+                k += count.max(1);
             } else {
                 let run =
                     (k + 1..features).take_while(|k| block.levels_from(first + k).is_none()).count() + 1;

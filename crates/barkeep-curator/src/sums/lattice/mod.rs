@@ -16,7 +16,7 @@ pub use unit::{
 pub(crate) use unit::{
     batch_unit, check_barker_minibatch, check_batch, full_unit, lattice_sensitivity, noise_ratio, reach,
 };
-pub(crate) use vector::{MOST_DIMENSIONS, ROOM, add_clipped};
+pub(crate) use vector::{ClipRoom, MOST_DIMENSIONS, add_clipped};
 
 /// 1.5·2^52. Between 2^52 and 2^53 neighbouring f64 are 1 apart, so adding this to |y| ≤ 2^51 rounds y to the
 /// nearest integer, ties to even, and leaves that integer in the low bits.

@@ -4,6 +4,8 @@ use super::ROUNDER;
 use super::gradients::{Coordinate, Gradients, Look, TILE};
 use super::unit::RECORD;
 use crate::Clip;
+use crate::sums::passes::Buffer;
+use barkeep_data::Levels;
 use barkeep_num::vector::dispatch;
 
 /// The most parameters a model may have: up to here the clip is proved.
@@ -16,7 +18,7 @@ fn bound(dimension: usize) -> f64 {
 
 /// Adds the contributions of some records, at most 2^17, to `sums`.
 ///
-/// `room` is working memory of [`ROOM`] numbers. In f64, with s = fl(2^30/B) and S = fl(s²): N = Σ_j g_j², each
+/// In f64, with s = fl(2^30/B) and S = fl(s²): N = Σ_j g_j², each
 /// addition fused, in the order of the coordinates; x = fl(N·S); f = min(fl(R·s)·[`reciprocal_root`](x/2), s); z_j is
 /// g_j·f rounded to the nearest integer once (ties to even), or 0 for all j where x is infinite or not a number. The same
 /// IEEE operations on every machine, written without branches. Gradients that are computed on the spot are computed twice, for N
@@ -33,25 +35,44 @@ fn bound(dimension: usize) -> f64 {
 pub(crate) fn add_clipped(
     gradients: &impl Gradients,
     dimension: usize,
-    room: &mut [f64],
+    room: &mut ClipRoom,
     sums: &mut [i64],
     clip: Clip,
 ) {
+    room.buckets.resize(256, [0; TABLES]);
+    let (numbers, buckets) = (room.numbers.sized(3 * TILE), &mut room.buckets[..]);
     dispatch(
         #[inline(always)]
-        || run(gradients, &Shrink::new(clip.steps_per_one(), dimension), room, sums),
+        || run(gradients, &Shrink::new(clip.steps_per_one(), dimension), numbers, buckets, sums),
     );
 }
 
-/// How many numbers [`add_clipped`] needs room for.
-pub(crate) const ROOM: usize = 3 * TILE;
+/// Working memory of [`add_clipped`].
+///
+/// **Privacy.** Holds values computed from records; no `Debug`.
+#[derive(Default)]
+pub(crate) struct ClipRoom {
+    /// Norms, factors and products of a tile.
+    numbers: Buffer<f64>,
+    /// Sums by an index, all 0 between two of them.
+    buckets: Vec<[i64; TABLES]>,
+}
+
+/// Neighbouring records use different tables, so that a bucket that many share is not waited for.
+const TABLES: usize = 4;
 
 /// The loop of [`add_clipped`], compiled once per instruction set.
 ///
 /// Few coordinates are clipped and added up while they are in the registers. Of many, first the squared norms of some records are
 /// added up, then their factors are found, then products are added up: what is read twice is still in a near cache.
 #[inline(always)]
-fn run(gradients: &impl Gradients, shrink: &Shrink, room: &mut [f64], sums: &mut [i64]) {
+fn run(
+    gradients: &impl Gradients,
+    shrink: &Shrink,
+    room: &mut [f64],
+    buckets: &mut [[i64; TABLES]],
+    sums: &mut [i64],
+) {
     let records = gradients.records();
     let whole = if gradients.are_few() { records - records % CHUNK } else { 0 };
     if whole > 0 {
@@ -66,13 +87,14 @@ fn run(gradients: &impl Gradients, shrink: &Shrink, room: &mut [f64], sums: &mut
         marks.fill(0.0);
         gradients.show(start, length, &mut Squares(marks));
         shrink.write(marks, factors);
-        gradients.show(start, length, &mut Sums { marks, factors, products, sums });
+        gradients.show(start, length, &mut Sums { marks, factors, products, known: false, buckets, sums });
     }
 }
 
-/// How many records are clipped in registers: eight of the widest. A machine that starts two products a cycle and has each after
-/// four is then never idle.
-const CHUNK: usize = 64;
+/// How many records are clipped in registers: four of the widest.
+const CHUNK: usize = 32;
+/// Numbers of the widest register.
+const LANES: usize = 8;
 
 /// Clips and adds up few coordinates of whole chunks.
 struct AtOnce<'a> {
@@ -89,12 +111,13 @@ impl Look for AtOnce<'_> {
 
     /// Levels are never few.
     #[inline(always)]
-    fn levels(&mut self, _first: usize, _slopes: &[f64], _codes: &[u8], _index: &[u8]) {}
+    fn levels(&mut self, _first: usize, _slopes: &[f64], _levels: Levels<'_>) {}
 }
 
 #[inline(always)]
 fn add_chunks<const K: usize, C: Coordinate>(coordinates: [C; K], shrink: &Shrink) -> [i64; K] {
-    let mut sums = [0_i64; K];
+    // Added up across lanes once, at the end.
+    let mut sums = [[0_i64; LANES]; K];
     for start in (0..coordinates[0].len()).step_by(CHUNK) {
         let mut terms = [[0.0; CHUNK]; K];
         let mut squares = [0.0; CHUNK];
@@ -111,15 +134,15 @@ fn add_chunks<const K: usize, C: Coordinate>(coordinates: [C; K], shrink: &Shrin
         }
         let mut factors = [0.0; CHUNK];
         shrink.write(&mut squares, &mut factors);
-        for (sum, terms) in sums.iter_mut().zip(&terms) {
-            let mut added = 0_i64;
-            for i in 0..CHUNK {
-                added = added.wrapping_add(counted(terms[i].mul_add(factors[i], ROUNDER), squares[i]));
+        for (sums, terms) in sums.iter_mut().zip(&terms) {
+            for first in (0..CHUNK).step_by(LANES) {
+                for (sum, i) in sums.iter_mut().zip(first..) {
+                    *sum = sum.wrapping_add(counted(terms[i].mul_add(factors[i], ROUNDER), squares[i]));
+                }
             }
-            *sum = sum.wrapping_add(added);
         }
     }
-    sums
+    sums.map(|lanes| lanes.iter().fold(0_i64, |sum, lane| sum.wrapping_add(*lane)))
 }
 
 /// One entry for each of the records of a chunk.
@@ -149,11 +172,10 @@ impl Look for Squares<'_> {
     }
 
     #[inline(always)]
-    fn levels(&mut self, _first: usize, slopes: &[f64], codes: &[u8], index: &[u8]) {
-        let mut is_level = [false; 256];
-        codes.iter().for_each(|code| is_level[usize::from(*code)] = true);
-        for ((square, slope), code) in self.0.iter_mut().zip(slopes).zip(index) {
-            let term = if is_level[usize::from(*code)] { *slope } else { 0.0 };
+    fn levels(&mut self, _first: usize, slopes: &[f64], levels: Levels<'_>) {
+        let count = levels.count.to_le_bytes()[0];
+        for ((square, slope), own) in self.0.iter_mut().zip(slopes).zip(levels.index) {
+            let term = if own.wrapping_sub(levels.code) < count { *slope } else { 0.0 };
             *square = term.mul_add(term, *square);
         }
     }
@@ -184,7 +206,10 @@ struct Sums<'a> {
     /// All bits set where a record counts, else none.
     marks: &'a [f64],
     factors: &'a [f64],
+    /// Rounded products of the slopes, where they are known.
     products: &'a mut [f64],
+    known: bool,
+    buckets: &'a mut [[i64; TABLES]],
     sums: &'a mut [i64],
 }
 
@@ -195,14 +220,38 @@ impl Look for Sums<'_> {
         self.sums.iter_mut().skip(first).zip(added).for_each(|(sum, bits)| *sum += signed(bits));
     }
 
+    /// Few levels are compared with one after the other, of many a record's product goes to the bucket of its own. Every record adds one
+    /// number to each sum, or to one bucket, whatever it says.
     #[inline(always)]
-    fn levels(&mut self, first: usize, slopes: &[f64], codes: &[u8], index: &[u8]) {
-        let buckets = add_buckets(slopes, self.factors, self.marks, index, self.products);
-        for (sum, code) in self.sums.iter_mut().skip(first).zip(codes) {
-            *sum += signed(buckets[usize::from(*code)]);
+    fn levels(&mut self, first: usize, slopes: &[f64], levels: Levels<'_>) {
+        if !self.known {
+            write_products(slopes, self.factors, self.marks, self.products);
+            self.known = true;
+        }
+        let last = self.sums.len().min(first + levels.count);
+        let sums = &mut self.sums[first.min(last)..last];
+        if levels.count <= COMPARED {
+            for (sums, group) in sums.chunks_mut(GROUP).zip(0_u8..) {
+                let added =
+                    add_compared(self.products, levels.index, levels.code.wrapping_add(group * GROUP as u8));
+                sums.iter_mut().zip(added).for_each(|(sum, bits)| *sum += signed(bits));
+            }
+        } else {
+            add_buckets(self.products, levels, self.buckets);
+            for (sum, bucket) in sums.iter_mut().zip(self.buckets.iter_mut()) {
+                *sum += signed(std::mem::take(bucket).iter().fold(0, |sum, share| sum.wrapping_add(*share)));
+            }
+            if let Some(none) = self.buckets.get_mut(levels.count) {
+                *none = [0; TABLES];
+            }
         }
     }
 }
+
+/// The most levels that are compared with: two groups.
+const COMPARED: usize = 2 * GROUP;
+/// Levels that are compared with at a time.
+const GROUP: usize = 4;
 
 /// The number whose low 48 bits these are.
 #[inline(always)]
@@ -233,37 +282,53 @@ fn add_products<const K: usize, C: Coordinate>(
     sums
 }
 
-/// As [`add_products`] of the slopes, by the index: entry `code` is the sum over the records of that index.
-///
-/// Every record adds one number to one bucket, whatever it says. Neighbours use different tables, so that a bucket that many share is
-/// not waited for.
+/// Writes the bits of round(slope·factor), rounded once, or 0 for records that do not count.
 #[inline(always)]
-fn add_buckets(
-    slopes: &[f64],
-    factors: &[f64],
-    marks: &[f64],
-    index: &[u8],
-    products: &mut [f64],
-) -> [i64; 256] {
-    const TABLES: usize = 4;
+fn write_products(slopes: &[f64], factors: &[f64], marks: &[f64], products: &mut [f64]) {
     let length = products.len();
     let (slopes, factors, marks) = (&slopes[..length], &factors[..length], &marks[..length]);
     for (i, product) in products.iter_mut().enumerate() {
         let rounded = slopes[i].mul_add(factors[i], ROUNDER);
         *product = f64::from_bits(counted(rounded, marks[i]) as u64);
     }
-    let mut tables = [[0_i64; 256]; TABLES];
-    for (products, index) in products.chunks(TABLES).zip(index.chunks(TABLES)) {
-        for ((product, code), table) in products.iter().zip(index).zip(&mut tables) {
-            let bucket = &mut table[usize::from(*code)];
-            *bucket = bucket.wrapping_add(product.to_bits() as i64);
+}
+
+/// The products of the records whose index is `first`, one more and so on, added up for each.
+#[inline(always)]
+fn add_compared(products: &[f64], index: &[u8], first: u8) -> [i64; GROUP] {
+    let mut sums = [0_i64; GROUP];
+    for (product, code) in products.iter().zip(index) {
+        let from_first = code.wrapping_sub(first);
+        for (sum, own) in sums.iter_mut().zip(0_u8..) {
+            let share = if from_first == own { product.to_bits() as i64 } else { 0 };
+            *sum = sum.wrapping_add(share);
         }
     }
-    let [mut total, others @ ..] = tables;
-    for other in &others {
-        total.iter_mut().zip(other).for_each(|(sum, share)| *sum = sum.wrapping_add(*share));
+    sums
+}
+
+/// Adds each record's product to the bucket of its level, or to the one after the last level's.
+#[inline(always)]
+fn add_buckets(products: &[f64], levels: Levels<'_>, buckets: &mut [[i64; TABLES]]) {
+    let Some(buckets) = buckets.first_chunk_mut::<256>() else { return };
+    let mut places = [0_u8; TILE];
+    let none = levels.count.to_le_bytes()[0];
+    for (place, own) in places.iter_mut().zip(levels.index) {
+        let from_first = own.wrapping_sub(levels.code);
+        *place = if from_first < none { from_first } else { none };
     }
-    total
+    let (chunks, rest) = products.as_chunks::<TABLES>();
+    let (own, others) = places.as_chunks::<TABLES>().0.split_at(chunks.len().min(TILE / TABLES));
+    for (products, places) in chunks.iter().zip(own) {
+        for table in 0..TABLES {
+            let bucket = &mut buckets[usize::from(places[table])][table];
+            *bucket = bucket.wrapping_add(products[table].to_bits() as i64);
+        }
+    }
+    for (product, place) in rest.iter().zip(others.as_flattened()) {
+        let bucket = &mut buckets[usize::from(*place)][0];
+        *bucket = bucket.wrapping_add(product.to_bits() as i64);
+    }
 }
 
 /// What records are multiplied by, given their squared norms.

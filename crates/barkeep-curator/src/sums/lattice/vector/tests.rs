@@ -2,7 +2,7 @@
 
 use super::super::*;
 use crate::test_support::echo::EXTREMES;
-use barkeep_data::{Block, Levels};
+use barkeep_data::{Beside, Block, Place};
 use barkeep_model::{Affine, Sloped};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn sums(rows: &[Vec<f64>], clip: Clip) -> Vec<i64> {
     let dimension = rows[0].len();
     let terms: Vec<f64> = (0..dimension).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
     let mut sums = vec![0; dimension];
-    add_clipped(&Written::new(&terms, rows.len()), dimension, &mut vec![f64::NAN; ROOM], &mut sums, clip);
+    add_clipped(&Written::new(&terms, rows.len()), dimension, &mut ClipRoom::default(), &mut sums, clip);
     sums
 }
 
@@ -173,7 +173,7 @@ fn affine_gradients_are_summed_as_if_they_were_written() {
             let rows: Vec<Vec<f64>> = (0..records).map(row).collect();
             let clip = Clip::new(2.0).unwrap();
             let block = Block::over(&values, records, records);
-            let (mut room, mut found) = (vec![f64::NAN; ROOM], vec![0; dimension]);
+            let (mut room, mut found) = (ClipRoom::default(), vec![0; dimension]);
             add_clipped(&Columns::new(block, &affine), dimension, &mut room, &mut found, clip);
             assert_eq!(found, sums(&rows, clip), "{dimension} coordinates, {records} records");
         }
@@ -188,40 +188,45 @@ fn sloped_gradients_are_summed_as_if_they_were_written() {
         1 => 1e154,
         _ => (k as f64 + 0.5).sin() * 4.0,
     };
-    // Two columns, a category of three levels and a reference, another column, and one more category of one level.
-    let (codes, first) = ([[1, 2, 4].as_slice(), &[7]], [3, 7]);
+    // Two columns, a category of three levels and a reference, another column, and categories of six levels and of twelve.
+    let categories = [(3, 1, 3), (7, 2, 6), (13, 2, 12)];
+    let mut places: Vec<Place> = (0..7).map(Place::Lying).collect();
+    places.resize(25, Place::Lying(0));
+    for (index, (first, code, count)) in categories.into_iter().enumerate() {
+        for k in 0..count {
+            places[first + k] = Place::Level { index, code: code + k as u8, count: count - k };
+        }
+    }
     for (intercept, nuisance) in [(true, true), (true, false), (false, false)] {
-        let sloped = Sloped { intercept, first: 1, features: 7, nuisance };
-        let dimension = 7 + usize::from(intercept) + usize::from(nuisance);
+        let sloped = Sloped { intercept, first: 1, features: 24, nuisance };
+        let dimension = 24 + usize::from(intercept) + usize::from(nuisance);
         for records in [1, 63, 65, 511, 512, 700, 1024] {
-            let values: Vec<f64> = (0..8 * records).map(wild).collect();
+            let values: Vec<f64> = (0..7 * records).map(wild).collect();
             let slopes: Vec<f64> = (0..records).map(|i| wild(3 * i + 5)).collect();
             let others: Vec<f64> =
                 (0..if nuisance { records } else { 0 }).map(|i| wild(7 * i + 11)).collect();
-            let indices = [5, 3].map(|step| (0..records).map(|i| (i * step % 9) as u8).collect::<Vec<u8>>());
-            let levels: Vec<Levels<'_>> =
-                (0..2).map(|k| Levels { first: first[k], codes: codes[k], index: &indices[k] }).collect();
-            // The levels' columns start at 3 and 7, others are 1, 2 and 6.
+            let index = |step: usize| move |i: usize| (i * step % 19) as u8;
+            let indices: Vec<u8> = [5, 3, 7].iter().flat_map(|step| (0..records).map(index(*step))).collect();
             let row = |i: usize| {
-                let plain = |column: usize| slopes[i] * values[column * records + i];
-                let level = |k: usize, code: u8| if indices[k][i] == code { slopes[i] } else { 0.0 };
                 let mut row: Vec<f64> = if intercept { vec![slopes[i]] } else { vec![] };
-                row.extend([
-                    plain(1),
-                    plain(2),
-                    level(0, 1),
-                    level(0, 2),
-                    level(0, 4),
-                    plain(6),
-                    level(1, 7),
-                ]);
+                row.extend((1..25).map(|column| match places[column] {
+                    Place::Level { index, code, .. } => {
+                        if indices[index * records + i] == code {
+                            slopes[i]
+                        } else {
+                            0.0
+                        }
+                    }
+                    Place::Lying(_) | Place::Widened(_) => slopes[i] * values[column * records + i],
+                }));
                 row.extend(others.get(i));
                 row
             };
             let rows: Vec<Vec<f64>> = (0..records).map(row).collect();
             let clip = Clip::new(2.0).unwrap();
-            let block = Block::over(&values, records, records).with_levels(&levels);
-            let (mut room, mut found) = (vec![f64::NAN; ROOM], vec![0; dimension]);
+            let beside = Beside { widened: &[], indices: &indices, records };
+            let block = Block::over(&values, records, records).placed(&places, beside);
+            let (mut room, mut found) = (ClipRoom::default(), vec![0; dimension]);
             let gradients = Slopes::new(block, sloped, &slopes, &others);
             add_clipped(&gradients, dimension, &mut room, &mut found, clip);
             assert_eq!(found, sums(&rows, clip), "{dimension} coordinates, {records} records");
