@@ -1,7 +1,9 @@
 //! Times barkeep's readers against Arrow's on the same files, one process each, with the most memory each needed.
 //!
-//! `cargo run --release -- [records]` in this folder: writes a Parquet file (Snappy, dictionaries) and a CSV file of ten
-//! columns, eight reals, an integer and a category, by default ten million records, into a temporary folder.
+//! `cargo run --release -- [records [times]]` in this folder: writes a Parquet file (Snappy, dictionaries) and a CSV file of ten
+//! columns, eight reals, an integer and a category, by default ten million records, into a temporary folder, and reads each by both
+//! readers in turn, five times. Arrow's readers use one thread and barkeep's all, so the ratios of both times are printed: of the
+//! processor's seconds, the system's included, and of the clock's. Each is a ratio of medians.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -30,6 +32,7 @@ fn main() -> Fallible<()> {
         return one(reader, Path::new(path), records.parse()?);
     }
     let records: usize = arguments.first().map_or(Ok(10_000_000), |text| text.parse())?;
+    let times: usize = arguments.get(1).map_or(Ok(5), |text| text.parse())?;
     let folder = std::env::temp_dir().join(format!("barkeep-reading-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let (parquet, csv) = write(&folder, records)?;
@@ -37,16 +40,44 @@ fn main() -> Fallible<()> {
     println!("{records} records of 10 columns: {table:.0} MB as f64");
     for path in [&parquet, &csv] {
         println!("{}: {:.0} MB", path.display(), std::fs::metadata(path)?.len() as f64 / 1e6);
-        for reader in ["barkeep", "arrow"] {
-            let program = std::env::current_exe()?;
-            let status = Command::new(program)
-                .args([reader.as_ref(), path.as_os_str(), records.to_string().as_ref()])
-                .status()?;
-            assert!(status.success());
+        let mut seconds = [const { [const { Vec::new() }; 2] }; 2];
+        for _ in 0..times {
+            for (reader, [clock, processor]) in ["barkeep", "arrow"].iter().zip(&mut seconds) {
+                let output = Command::new(std::env::current_exe()?)
+                    .args([reader.as_ref(), path.as_os_str(), records.to_string().as_ref()])
+                    .output()?;
+                assert!(output.status.success());
+                let text = String::from_utf8(output.stdout)?;
+                print!("{text}");
+                let numbers: Vec<f64> =
+                    text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+                clock.push(numbers[0]);
+                processor.push(numbers[1]);
+            }
         }
+        let [own, arrow] = seconds.map(|kinds| kinds.map(median));
+        println!(
+            "  barkeep at {:.2} times arrow's speed by the processor, {:.2} by the clock",
+            arrow[1] / own[1],
+            arrow[0] / own[0]
+        );
     }
     std::fs::remove_dir_all(&folder)?;
     Ok(())
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// The seconds this process took of the processor, all threads and the system's work for them included (Linux).
+fn processor() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = status.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |place: usize| fields.get(place).and_then(|text| text.parse::<f64>().ok());
+    // The fourteenth and fifteenth field of the line, of which two stand before the bracket: hundredths of a second.
+    ticks(11).zip(ticks(12)).map_or(f64::NAN, |(own, system)| (own + system) / 100.0)
 }
 
 /// Reads once, into memory, and says how long it took and how much memory the process ever had.
@@ -79,8 +110,9 @@ fn one(reader: &str, path: &Path, records: usize) -> Fallible<()> {
         status.lines().find(|line| line.starts_with("VmHWM")).and_then(|line| line.split_whitespace().nth(1));
     let peak =
         peak.and_then(|text| text.parse::<f64>().ok()).map_or(f64::NAN, |kilobytes| kilobytes * 1.024e-3);
+    let processor = processor();
     println!(
-        "  {reader:<8} {seconds:>6.2} s, {:>6.2} million records/s, peak {peak:>6.0} MB",
+        "  {reader:<8} {seconds:>6.2} s, processor {processor:>6.2} s, {:>6.2} million records/s, peak {peak:>6.0} MB",
         records as f64 / seconds / 1e6
     );
     Ok(())

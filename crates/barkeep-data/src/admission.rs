@@ -1,6 +1,6 @@
 //! Admits records in the order they come, a block at a time, and hands what a model sees of them to a sink.
 
-use crate::{BLOCK, Block, Count, Error, Fault, View};
+use crate::{BLOCK, Count, Error, Faults, Noting, View};
 
 /// Takes admitted records, up to [`BLOCK`] at a time.
 ///
@@ -10,8 +10,13 @@ pub trait Sink {
     /// slice of that length.
     fn take(&mut self, records: usize, write: &mut dyn FnMut(usize, &mut [f64]));
 
-    /// Notes what is wrong with the cells of one column of the file's schema, of the records that are taken next.
-    fn note(&mut self, _column: usize, _faults: &[Fault]) {}
+    /// What it wants to know of bad cells.
+    fn noting(&self) -> Noting {
+        Noting::Nothing
+    }
+
+    /// Notes what is wrong with the next cells of one column of the file's schema: of records that are taken soon, in their order.
+    fn note(&mut self, _column: usize, _faults: &Faults) {}
 }
 
 /// Turns cells into what a model sees, row by row or a stretch of columns at a time.
@@ -25,11 +30,13 @@ pub struct Admission {
     count: Count,
     /// Records handed on already.
     handed: usize,
-    /// Records in their own units, column-major, not handed on yet and not admitted before that.
+    /// Records in their own units, column-major, not handed on yet.
     staged: Vec<f64>,
     staged_records: usize,
+    /// How many of them are admitted and noted already; then others follow.
+    settled: usize,
     spare: Vec<f64>,
-    faults: Vec<Fault>,
+    faults: Faults,
 }
 
 impl Admission {
@@ -48,7 +55,8 @@ impl Admission {
         let needed = count.left(0).min(BLOCK).checked_mul(columns).ok_or_else(too_large)?;
         staged.try_reserve_exact(needed).map_err(|_| too_large())?;
         staged.resize(needed, 0.0);
-        Ok(Self { view, count, handed: 0, staged, staged_records: 0, spare: Vec::new(), faults: Vec::new() })
+        let (spare, faults) = (Vec::new(), Faults::default());
+        Ok(Self { view, count, handed: 0, staged, staged_records: 0, settled: 0, spare, faults })
     }
 
     /// Admits one record.
@@ -99,6 +107,32 @@ impl Admission {
         filled
     }
 
+    /// Adds several records that are admitted and noted already, at most [`room`](Self::room) of them.
+    pub(crate) fn push_admitted(
+        &mut self,
+        count: usize,
+        columns: &[&[f64]],
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        if self.room() == BLOCK && count == BLOCK {
+            // Without a copy between.
+            self.hand_on(columns, BLOCK, sink);
+            return Ok(());
+        }
+        self.settle(sink);
+        let mut columns = columns.iter();
+        self.stage(count, sink, |admission| {
+            let (length, position) = (admission.stride(), admission.staged_records);
+            for slots in admission.staged.chunks_exact_mut(length) {
+                let slots = slots.get_mut(position..).and_then(|slots| slots.get_mut(..count));
+                if let (Some(slots), Some(own)) = (slots, columns.next()) {
+                    slots.copy_from_slice(own);
+                }
+            }
+            admission.settled += count;
+        })
+    }
+
     /// How many records the next call may add at once; 0 when all declared ones are there.
     pub(crate) fn room(&self) -> usize {
         self.count.left(self.pushed()).min(BLOCK - self.staged_records)
@@ -122,24 +156,43 @@ impl Admission {
         write(self);
         self.staged_records += count;
         if self.staged_records == BLOCK {
-            self.hand_on(sink);
+            self.hand_staged(sink);
         }
         Ok(())
     }
 
-    /// Admits the staged records and hands them on.
-    fn hand_on(&mut self, sink: &mut dyn Sink) {
+    /// Hands the staged records on.
+    fn hand_staged(&mut self, sink: &mut dyn Sink) {
+        self.settle(sink);
         let (length, records) = (self.stride(), self.staged_records);
+        let staged = std::mem::take(&mut self.staged);
+        let columns: Vec<&[f64]> = staged.chunks_exact(length).map(|slots| &slots[..records]).collect();
+        self.hand_on(&columns, records, sink);
+        (self.staged, self.staged_records, self.settled) = (staged, 0, 0);
+    }
+
+    /// Notes and admits the staged records for which that was not done yet.
+    pub(crate) fn settle(&mut self, sink: &mut dyn Sink) {
+        let (length, records) = (self.stride(), self.settled..self.staged_records);
+        if records.is_empty() {
+            return;
+        }
         let columns = self.staged.chunks_exact_mut(length).zip(self.view.source().columns());
         for (index, (slots, column)) in columns.enumerate() {
-            column.admit_all(&mut slots[..records], &mut self.faults);
+            let slots = &mut slots[records.clone()];
+            self.faults.clear();
+            self.faults.add(sink.noting(), column, slots);
             sink.note(index, &self.faults);
+            column.admit_all(slots);
         }
-        let staged = Block::over(&self.staged, self.stride(), self.staged_records);
+        self.settled = self.staged_records;
+    }
+
+    /// Hands admitted records on.
+    fn hand_on(&mut self, columns: &[&[f64]], records: usize, sink: &mut dyn Sink) {
         let (view, spare) = (&self.view, &mut self.spare);
-        sink.take(self.staged_records, &mut |index, out| view.fill(index, staged, out, spare));
-        self.handed += self.staged_records;
-        self.staged_records = 0;
+        sink.take(records, &mut |index, out| view.fill(index, columns, out, spare));
+        self.handed += records;
     }
 
     fn wrong_count(&self) -> Error {
@@ -160,7 +213,7 @@ impl Admission {
             return Err(self.wrong_count());
         }
         if self.staged_records > 0 {
-            self.hand_on(sink);
+            self.hand_staged(sink);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::{Error, Fault};
 
 #[cfg(test)]
 mod tests;
@@ -385,7 +385,6 @@ impl Column {
     }
 
     /// What is wrong with a value.
-    #[cfg(test)]
     pub(crate) fn fault(&self, value: f64) -> Fault {
         match (self.kept(value), &self.kind) {
             (None, _) => Fault::Invalid,
@@ -399,29 +398,26 @@ impl Column {
         }
     }
 
-    /// Replaces each value by what the kind admits of it, or else by `invalid`, in the column's own unit: never non-finite. Writes what
-    /// is wrong with each to `faults`.
-    pub(crate) fn admit_all(&self, values: &mut [f64], faults: &mut Vec<Fault>) {
-        faults.clear();
-        faults.resize(values.len(), Fault::Valid);
+    /// Replaces each value by what the kind admits of it, or else by `invalid`, in the column's own unit: never non-finite.
+    ///
+    /// Loops without jumps: a machine does several values at once, and takes the same time whatever they are.
+    pub(crate) fn admit_all(&self, values: &mut [f64]) {
         match &self.kind {
             Kind::Real { min, max } => {
-                admit_within(values, faults, (*min, *max), self.invalid, |value| value);
+                admit_within(values, (*min, *max), self.invalid);
                 if self.precision == Precision::Single {
                     let (low, high) = singles_within((*min, *max));
                     values.iter_mut().for_each(|value| *value = single(*value).clamp(low, high));
                 }
             }
             Kind::Integer { min, max } => {
-                admit_within(values, faults, (*min, *max), self.invalid, |value| round(value) + 0.0);
+                values.iter_mut().for_each(|value| *value = round(*value) + 0.0);
+                admit_within(values, (*min, *max), self.invalid);
             }
-            Kind::Bool | Kind::Category { .. } => {
-                for (value, fault) in values.iter_mut().zip(faults) {
-                    (*value, *fault) = match self.kept(*value) {
-                        Some(kept) => (kept, Fault::Valid),
-                        None => (self.invalid, Fault::Invalid),
-                    };
-                }
+            Kind::Bool => admit_only(values, self.invalid, is_bool),
+            Kind::Category { levels } => {
+                let count = levels.len() as f64;
+                admit_only(values, self.invalid, |value| is_level(value, count));
             }
         }
     }
@@ -440,32 +436,34 @@ impl Column {
     }
 }
 
-/// Clamps what `read` makes of values, in a loop without jumps.
-#[inline]
-fn admit_within(
-    values: &mut [f64],
-    faults: &mut [Fault],
-    (min, max): (f64, f64),
-    invalid: f64,
-    read: impl Fn(f64) -> f64,
-) {
-    for (value, fault) in values.iter_mut().zip(faults) {
-        let own = read(*value);
-        let is_inside = own >= min && own <= max;
-        *fault = match (own.is_nan(), is_inside) {
-            (true, _) => Fault::Invalid,
-            (false, true) => Fault::Valid,
-            (false, false) => Fault::Clamped,
-        };
-        let raised = if own < min { min } else { own };
+/// Clamps values.
+fn admit_within(values: &mut [f64], (min, max): (f64, f64), invalid: f64) {
+    for value in values {
+        let raised = if *value < min { min } else { *value };
         let clamped = if raised > max { max } else { raised };
-        *value = if own.is_nan() { invalid } else { clamped };
+        *value = if value.is_nan() { invalid } else { clamped };
     }
+}
+
+/// Replaces values that are none of a kind's own. A sum with 0 has no negative zero.
+#[inline]
+fn admit_only(values: &mut [f64], invalid: f64, is_own: impl Fn(f64) -> bool) {
+    values.iter_mut().for_each(|value| *value = if is_own(*value) { *value + 0.0 } else { invalid });
+}
+
+#[inline]
+pub(crate) fn is_bool(value: f64) -> bool {
+    (value == 0.0) | (value == 1.0)
+}
+
+#[inline]
+pub(crate) fn is_level(value: f64, count: f64) -> bool {
+    (value >= 0.0) & (value < count) & (round(value) == value)
 }
 
 /// The nearest whole number, halves away from zero: [`f64::round`], which is a call on machines of the oldest kind.
 #[inline]
-fn round(value: f64) -> f64 {
+pub(crate) fn round(value: f64) -> f64 {
     /// Above this every f64 is whole.
     const WHOLE: f64 = 4_503_599_627_370_496.0;
     let size = value.abs();
@@ -477,17 +475,6 @@ fn round(value: f64) -> f64 {
 
 /// Levels that a message names at most.
 const MOST_NAMED: usize = 12;
-
-/// What is wrong with a cell.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// Nothing.
-    Valid,
-    /// It is missing, unreadable or undeclared: the column's `invalid` stands in.
-    Invalid,
-    /// It lies outside the bounds, and was moved to the nearer one.
-    Clamped,
-}
 
 /// Reads cells of text.
 ///
@@ -528,6 +515,11 @@ impl<'a> Cells<'a> {
 
     pub(crate) fn column(&self) -> &'a Column {
         self.column
+    }
+
+    /// Whether a cell names a level, even one that is a number.
+    pub(crate) fn are_levels(&self) -> bool {
+        matches!(self.column.kind, Kind::Category { .. })
     }
 
     /// What the cell says in the column's own unit, not admitted yet; not-a-number where it is missing, unreadable or undeclared.

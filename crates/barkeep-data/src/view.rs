@@ -1,7 +1,7 @@
 //! Says what a model sees of a record: products of public functions of single columns, each with a public range.
 
 use crate::schema::single;
-use crate::{Block, Column, Error, Kind, Precision, Scale, Schema};
+use crate::{Column, Error, Kind, Precision, Scale, Schema};
 
 /// A function of one column, of its value in the column's own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Factor {
                 // Neither end of [−1, 1] is passed by rounding.
                 out.iter_mut().for_each(|out| *out = single(*out));
             }
-        } else {
+        } else if self.shape != Shape::Value {
             // The range bounds a gradient's length, so that not even a rounding may leave it.
             out.iter_mut().for_each(|out| *out = out.clamp(low, high));
         }
@@ -246,11 +246,11 @@ impl View {
     }
 
     /// Writes feature `index` of admitted records in their own units.
-    pub(crate) fn fill(&self, index: usize, records: Block<'_>, out: &mut [f64], spare: &mut Vec<f64>) {
+    pub(crate) fn fill(&self, index: usize, records: &[&[f64]], out: &mut [f64], spare: &mut Vec<f64>) {
         let Some(feature) = self.features.get(index) else { return };
         for (place, factor) in feature.factors.iter().enumerate() {
             let Some(column) = self.source.columns().get(factor.column) else { return };
-            let values = records.column(factor.column);
+            let Some(values) = records.get(factor.column) else { return };
             if place == 0 {
                 factor.fill(column, values, out);
             } else {

@@ -17,7 +17,7 @@
 use crate::records::persons::Persons;
 use crate::sums::passes::Worker;
 use crate::{Clip, Refused};
-use barkeep_data::{Count, Fault};
+use barkeep_data::{Count, Fault, Faults};
 
 /// The clip bound at which a sum of faults counts cells: √(c/2) where the number of records is public, else √c, a rounding apart.
 ///
@@ -67,11 +67,11 @@ impl FaultTally {
     }
 
     /// Counts some cells of a column.
-    pub(super) fn add(&mut self, column: usize, faults: &[Fault]) {
+    pub(super) fn add(&mut self, column: usize, faults: &Faults) {
         let Some([noted, invalid, clamped]) = self.0.get_mut(column) else { return };
-        *noted += faults.len();
-        *invalid += faults.iter().filter(|fault| **fault == Fault::Invalid).count();
-        *clamped += faults.iter().filter(|fault| **fault == Fault::Clamped).count();
+        *noted += faults.cells;
+        *invalid += faults.invalid;
+        *clamped += faults.clamped;
     }
 }
 
@@ -145,6 +145,12 @@ mod tests {
 
     const KINDS: [Fault; 3] = [Fault::Valid, Fault::Invalid, Fault::Clamped];
 
+    fn found(each: &[Fault]) -> Faults {
+        let times = |one| each.iter().filter(|fault| **fault == one).count();
+        let (invalid, clamped) = (times(Fault::Invalid), times(Fault::Clamped));
+        Faults { cells: each.len(), invalid, clamped, each: Vec::new() }
+    }
+
     /// The sums over persons whose cells, column by column, are given row by row.
     fn sums(persons: &[Vec<Vec<Fault>>], count: Count, columns: usize) -> Vec<i64> {
         let mut roster = Roster::new(Count::Exactly(persons.len()));
@@ -185,7 +191,9 @@ mod tests {
             // A person of one row is a record.
             let mut tally = FaultTally::new(columns);
             for person in &persons {
-                (0..columns).for_each(|column| tally.add(column, &person[0][column..=column]));
+                (0..columns).for_each(|column| {
+                    tally.add(column, &found(&person[0][column..=column]));
+                });
             }
             for count in [Count::Exactly(1), Count::About(1)] {
                 let rows: Vec<Vec<Vec<Fault>>> = persons.iter().map(|rows| rows[..1].to_vec()).collect();
@@ -200,8 +208,8 @@ mod tests {
     #[test]
     fn counts_come_back() {
         let mut tally = FaultTally::new(1);
-        tally.add(0, &[Fault::Invalid, Fault::Invalid]);
-        tally.add(0, &[Fault::Valid, Fault::Clamped]);
+        tally.add(0, &found(&[Fault::Invalid, Fault::Invalid]));
+        tally.add(0, &found(&[Fault::Valid, Fault::Clamped]));
         for count in [Count::Exactly(4), Count::About(4)] {
             let unit = faults_clip(1, count).unwrap().get() / (1_u64 << 30) as f64;
             let found: Vec<f64> = FaultSums::of_records(&tally, count)

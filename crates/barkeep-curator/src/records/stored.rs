@@ -5,7 +5,7 @@ use crate::records::faults::{FaultSums, FaultTally};
 use crate::records::layout::Layout;
 use crate::records::persons::Persons;
 use crate::sums::passes::Buffer;
-use barkeep_data::{BLOCK, Block, Count, Error, Fault, Roster, Schema, Sink, Unit, View};
+use barkeep_data::{BLOCK, Block, Count, Error, Fault, Faults, Noting, Roster, Schema, Sink, Unit, View};
 
 /// The number of f64 in a cache line and in the widest vector register.
 const LANES: usize = 8;
@@ -326,14 +326,22 @@ impl Filling {
 }
 
 impl Sink for Filling {
-    fn note(&mut self, column: usize, faults: &[Fault]) {
+    fn noting(&self) -> Noting {
+        match self.noted {
+            Noted::Nothing => Noting::Nothing,
+            Noted::Tally(_) => Noting::Count,
+            Noted::Rows(_) => Noting::Each,
+        }
+    }
+
+    fn note(&mut self, column: usize, faults: &Faults) {
         match &mut self.noted {
             Noted::Nothing => {}
             Noted::Tally(tally) => tally.add(column, faults),
             Noted::Rows(noted) => {
                 let Some(noted) = noted.get_mut(column) else { return };
-                match noted.try_reserve(faults.len()) {
-                    Ok(()) => noted.extend_from_slice(faults),
+                match noted.try_reserve(faults.each.len()) {
+                    Ok(()) => noted.extend_from_slice(&faults.each),
                     Err(_) => self.overflowed = true,
                 }
             }

@@ -15,7 +15,7 @@ use crate::records::table::Table;
 use crate::sums::passes::Worker;
 use crate::sums::sweep::{Summed, Sweep};
 use crate::{MOST_RECORDS, Refused};
-use barkeep_data::{BLOCK, Count, CsvOptions, Error, Fault, Sink, Unit, View, read_files};
+use barkeep_data::{BLOCK, Count, CsvOptions, Error, Faults, Noting, Sink, Unit, View, read_files};
 use barkeep_model::Likelihood;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,11 @@ impl Sink for Look {
         self.records += records;
     }
 
-    fn note(&mut self, column: usize, faults: &[Fault]) {
+    fn noting(&self) -> Noting {
+        Noting::Count
+    }
+
+    fn note(&mut self, column: usize, faults: &Faults) {
         self.tally.add(column, faults);
     }
 }
