@@ -222,7 +222,7 @@ impl Admission {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schema;
+    use crate::{Column, Fault, Schema};
 
     /// Keeps each column.
     struct Columns(Vec<Vec<f64>>);
@@ -267,6 +267,53 @@ mod tests {
             admission.finish(&mut sink).unwrap();
             assert!(sink.0[0].iter().copied().eq((0..records).map(|i| i as f64)));
         }
+    }
+
+    /// Keeps what was noted of the one column.
+    struct Noted(Vec<Fault>, usize);
+
+    impl Sink for Noted {
+        fn take(&mut self, records: usize, _write: &mut dyn FnMut(usize, &mut [f64])) {
+            self.1 += records;
+        }
+
+        fn noting(&self) -> Noting {
+            Noting::Each
+        }
+
+        fn note(&mut self, _column: usize, faults: &Faults) {
+            self.0.extend_from_slice(&faults.each);
+        }
+    }
+
+    #[test]
+    fn every_cell_is_noted_once_whoever_admits_it() {
+        let column = Column::real("a", 0.0, 1.0, 0.5).unwrap();
+        let view = View::all(Schema::new(vec![column.clone()]).unwrap());
+        let value = |i: usize| [0.3, f64::NAN, 7.0][i % 3];
+        // Rows of text, then columns that were admitted elsewhere, and so on.
+        let pieces =
+            [(false, 700), (true, 300), (true, 24), (true, BLOCK), (true, 5), (false, 2000), (true, 1)];
+        let records = pieces.iter().map(|(_, count)| count).sum();
+        let mut admission = Admission::new(view, Count::Exactly(records)).unwrap();
+        let (mut sink, mut next) = (Noted(Vec::new(), 0), 0);
+        for (is_admitted, count) in pieces {
+            let mut values: Vec<f64> = (next..next + count).map(value).collect();
+            next += count;
+            if is_admitted {
+                admission.settle(&mut sink);
+                let mut faults = Faults::default();
+                faults.add(Noting::Each, &column, &values);
+                sink.note(0, &faults);
+                column.admit_all(&mut values);
+                admission.push_admitted(count, &[&values], &mut sink).unwrap();
+            } else {
+                values.iter().for_each(|value| admission.push_row(&[*value], &mut sink).unwrap());
+            }
+        }
+        admission.finish(&mut sink).unwrap();
+        assert_eq!((sink.0.len(), sink.1), (records, records));
+        assert!(sink.0.iter().enumerate().all(|(i, fault)| *fault == column.fault(value(i))));
     }
 
     #[test]
