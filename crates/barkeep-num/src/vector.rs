@@ -4,6 +4,7 @@
 //! element — no fused multiply-add, no reassociation — so results agree bit for bit across machines, slice lengths
 //! and positions, and with the functions of [`scalar`]. NaN is always the canonical one.
 
+pub use fearless_simd;
 use fearless_simd::{Level, Simd};
 
 mod coefficients;
@@ -58,6 +59,34 @@ pub fn dispatch<Output>(body: impl FnOnce() -> Output) -> Output {
         Level::Avx512(avx512) => avx512.vectorize(body),
         _ => body(),
     }
+}
+
+/// A loop that is written in vectors, where what the compiler makes of plain loops is slower.
+///
+/// Its results must be those of the plain operations on each element.
+pub trait InVectors {
+    /// Runs it on V vectors of eight f64 at a time: as many as the machine's registers hold. Must be `#[inline(always)]`, and so must
+    /// what it calls.
+    fn run<S: Simd, const V: usize>(self, simd: S);
+}
+
+/// Runs a loop with the widest vector instructions of the machine; says whether it has such.
+#[inline(always)]
+pub fn in_vectors(body: impl InVectors) -> bool {
+    match Level::new() {
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        Level::Avx2(avx2) => avx2.vectorize(
+            #[inline(always)]
+            || body.run::<_, 2>(avx2),
+        ),
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        Level::Avx512(avx512) => avx512.vectorize(
+            #[inline(always)]
+            || body.run::<_, 4>(avx512),
+        ),
+        _ => return false,
+    }
+    true
 }
 
 fn each(values: &mut [f64], function: impl Fn(f64) -> f64) {

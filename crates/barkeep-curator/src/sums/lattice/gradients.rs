@@ -1,5 +1,6 @@
 //! Hands gradients to the clip a few coordinates at a time: written before, or computed on the spot.
 
+use super::together::{MANY, Products};
 use barkeep_data::{Block, Levels};
 use barkeep_model::{Affine, Sloped};
 
@@ -14,6 +15,11 @@ pub(crate) trait Gradients {
 
     /// Whether all coordinates are shown at once.
     fn are_few(&self) -> bool;
+
+    /// The gradients as slopes times whole columns, those written to `columns`, if they are so.
+    fn together<'s>(&'s self, _columns: &'s mut [&'s [f64]; MANY]) -> Option<Products<'s>> {
+        None
+    }
 
     /// Shows the coordinates of `length` records from `start` on, each once and in order.
     fn show(&self, start: usize, length: usize, look: &mut impl Look);
@@ -260,6 +266,7 @@ impl Gradients for Columns<'_> {
 }
 
 /// Gradients that are a slope times columns, never written as a whole.
+#[derive(Clone, Copy)]
 pub(crate) struct Slopes<'a> {
     block: Block<'a>,
     sloped: Sloped,
@@ -281,6 +288,16 @@ impl Gradients for Slopes<'_> {
 
     fn are_few(&self) -> bool {
         false
+    }
+
+    fn together<'s>(&'s self, columns: &'s mut [&'s [f64]; MANY]) -> Option<Products<'s>> {
+        let Self { block, sloped, slopes, others } = *self;
+        let columns = columns.get_mut(..sloped.features)?;
+        for (slot, column) in columns.iter_mut().zip(sloped.first..) {
+            // Those of a level are empty.
+            *slot = Some(block.column(column)).filter(|values| values.len() == slopes.len())?;
+        }
+        Some(Products { sloped, slopes, columns, others })
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@ mod gradients;
 mod scalar;
 #[cfg(test)]
 mod tests;
+mod together;
 mod unit;
 mod vector;
 

@@ -2,6 +2,7 @@
 
 use super::ROUNDER;
 use super::gradients::{Coordinate, Gradients, Look, TILE};
+use super::together::{MANY, add_together};
 use super::unit::RECORD;
 use crate::Clip;
 use crate::sums::passes::Buffer;
@@ -39,11 +40,15 @@ pub(crate) fn add_clipped(
     sums: &mut [i64],
     clip: Clip,
 ) {
+    let shrink = Shrink::new(clip.steps_per_one(), dimension);
+    let mut columns: [&[f64]; MANY] = [&[]; MANY];
+    let together = gradients.together(&mut columns);
+    let done = together.map_or(0, |products| add_together(products, &shrink, sums));
     room.buckets.resize(256, [0; TABLES]);
     let (numbers, buckets) = (room.numbers.sized(3 * TILE), &mut room.buckets[..]);
     dispatch(
         #[inline(always)]
-        || run(gradients, &Shrink::new(clip.steps_per_one(), dimension), numbers, buckets, sums),
+        || run(gradients, done, &shrink, numbers, buckets, sums),
     );
 }
 
@@ -61,21 +66,22 @@ pub(crate) struct ClipRoom {
 /// Neighbouring records use different tables, so that a bucket that many share is not waited for.
 const TABLES: usize = 4;
 
-/// The loop of [`add_clipped`], compiled once per instruction set.
+/// The loop of [`add_clipped`] from the record `done` on, compiled once per instruction set.
 ///
 /// Few coordinates are clipped and added up while they are in the registers. Of many, first the squared norms of some records are
 /// added up, then their factors are found, then products are added up: what is read twice is still in a near cache.
 #[inline(always)]
 fn run(
     gradients: &impl Gradients,
+    done: usize,
     shrink: &Shrink,
     room: &mut [f64],
     buckets: &mut [[i64; TABLES]],
     sums: &mut [i64],
 ) {
     let records = gradients.records();
-    let whole = if gradients.are_few() { records - records % CHUNK } else { 0 };
-    if whole > 0 {
+    let whole = if gradients.are_few() { records - records % CHUNK } else { done };
+    if whole > done {
         gradients.show(0, whole, &mut AtOnce { shrink, sums });
     }
     for start in (whole..records).step_by(TILE) {
@@ -255,7 +261,7 @@ const GROUP: usize = 4;
 
 /// The number whose low 48 bits these are.
 #[inline(always)]
-fn signed(bits: i64) -> i64 {
+pub(super) fn signed(bits: i64) -> i64 {
     (bits << 16) >> 16
 }
 
@@ -332,13 +338,13 @@ fn add_buckets(products: &[f64], levels: Levels<'_>, buckets: &mut [[i64; TABLES
 }
 
 /// What records are multiplied by, given their squared norms.
-struct Shrink {
+pub(super) struct Shrink {
     /// s.
-    steps: f64,
+    pub(super) steps: f64,
     /// S/2, exact since 2^-20 ≤ S ≤ 2^140.
-    half_square: f64,
+    pub(super) half_square: f64,
     /// fl(R·s).
-    reach: f64,
+    pub(super) reach: f64,
 }
 
 impl Shrink {
@@ -385,11 +391,14 @@ fn shrink_each(squares: &mut [f64], factors: &mut [f64], half_square: f64, reach
 /// the start is smaller than it should be or right, about 2^511, and no step takes more than 4 % off.
 #[inline(always)]
 fn reciprocal_root(half: f64) -> f64 {
-    // That of the bits of x, less what halving x takes off the exponent.
-    const START: u64 = 0x5fe6_ed21_0000_0000 - (1 << 51);
     let start = f64::from_bits(START.wrapping_sub(half.to_bits() >> 1));
-    polish(polish(start, half, 1.500_879), half, 1.5)
+    polish(polish(start, half, FIRST), half, 1.5)
 }
+
+/// What half the bits of x/2 are taken from for the start: that of the bits of x, less what halving x takes off the exponent.
+pub(super) const START: u64 = 0x5fe6_ed21_0000_0000 - (1 << 51);
+/// a of the first step.
+pub(super) const FIRST: f64 = 1.500_879;
 
 /// y(a − hy²); Newton's step for a = 1.5.
 #[inline(always)]

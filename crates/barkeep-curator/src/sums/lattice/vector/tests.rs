@@ -197,9 +197,11 @@ fn sloped_gradients_are_summed_as_if_they_were_written() {
             places[first + k] = Place::Level { index, code: code + k as u8, count: count - k };
         }
     }
-    for (intercept, nuisance) in [(true, true), (true, false), (false, false)] {
-        let sloped = Sloped { intercept, first: 1, features: 24, nuisance };
-        let dimension = 24 + usize::from(intercept) + usize::from(nuisance);
+    // All of them, or the first columns alone, in a block of nothing else.
+    let shapes = [(true, true), (true, false), (false, false)].map(|shape| [(shape, 24), (shape, 2)]);
+    for ((intercept, nuisance), features) in shapes.into_iter().flatten() {
+        let sloped = Sloped { intercept, first: 1, features, nuisance };
+        let dimension = features + usize::from(intercept) + usize::from(nuisance);
         for records in [1, 63, 65, 511, 512, 700, 1024] {
             let values: Vec<f64> = (0..7 * records).map(wild).collect();
             let slopes: Vec<f64> = (0..records).map(|i| wild(3 * i + 5)).collect();
@@ -209,7 +211,7 @@ fn sloped_gradients_are_summed_as_if_they_were_written() {
             let indices: Vec<u8> = [5, 3, 7].iter().flat_map(|step| (0..records).map(index(*step))).collect();
             let row = |i: usize| {
                 let mut row: Vec<f64> = if intercept { vec![slopes[i]] } else { vec![] };
-                row.extend((1..25).map(|column| match places[column] {
+                row.extend((1..=features).map(|column| match places[column] {
                     Place::Level { index, code, .. } => {
                         if indices[index * records + i] == code {
                             slopes[i]
@@ -225,7 +227,8 @@ fn sloped_gradients_are_summed_as_if_they_were_written() {
             let rows: Vec<Vec<f64>> = (0..records).map(row).collect();
             let clip = Clip::new(2.0).unwrap();
             let beside = Beside { widened: &[], indices: &indices, records };
-            let block = Block::over(&values, records, records).placed(&places, beside);
+            let block = Block::over(&values, records, records);
+            let block = if features > 2 { block.placed(&places, beside) } else { block };
             let (mut room, mut found) = (ClipRoom::default(), vec![0; dimension]);
             let gradients = Slopes::new(block, sloped, &slopes, &others);
             add_clipped(&gradients, dimension, &mut room, &mut found, clip);
