@@ -388,7 +388,8 @@ impl<'a> Scorer<'a> {
         let mut beyond = vec![0.0; edges.len() + 1];
         self.records(block, &lengths, scratch, |i, slope, (predictor, trials), length| {
             let size = slope.abs() * length * unit;
-            self.shares_beyond(predictor, trials, length * unit, edges, &mut beyond, room);
+            let law = (&self.rule, predictor);
+            self.shares_beyond(law, (predictor, trials), length * unit, edges, &mut beyond, room);
             for (k, out) in out.iter_mut().skip(i).step_by(records).enumerate() {
                 let above = size > edges[k] && edges.get(k + 1).is_none_or(|next| size <= *next);
                 *out = f64::from(u8::from(above)) - (beyond[k] - beyond[k + 1]).max(0.0);
@@ -396,17 +397,18 @@ impl<'a> Scorer<'a> {
         });
     }
 
-    /// Writes P(|r|·length > edge) for each edge, and a 0 after them.
-    fn shares_beyond(
+    /// Writes P(|r|·length > edge) for each edge, and a 0 after them: r at the scorer's θ with this predictor, responses from the
+    /// nodes of a law, of this or another θ, with a predictor of its own.
+    pub fn shares_beyond(
         &self,
-        predictor: f64,
-        trials: f64,
+        (rule, centre): (&NodeRule, f64),
+        (predictor, trials): (f64, f64),
         length: f64,
         edges: &[f64],
         out: &mut [f64],
         room: &mut NodeRoom,
     ) {
-        room.fill(&self.rule, predictor, trials);
+        room.fill(rule, centre, trials);
         let responses = std::mem::take(&mut room.responses);
         let weights = std::mem::take(&mut room.weights);
         let slopes = self.slopes_of(predictor, trials, &responses, room);

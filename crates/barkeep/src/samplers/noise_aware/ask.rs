@@ -5,6 +5,7 @@ use super::columns::{Grid, Known};
 use super::coordinates::Coordinates;
 use super::copula::{Belief, Products};
 use super::expectation::{Round, Set, information};
+use super::family::{Bins, Straying};
 use super::fit::{Answered, Fit, Scene};
 use super::persons::{MadeUp, RowLaw, make_up};
 use super::shares::{ROUNDS, Shares};
@@ -64,6 +65,8 @@ pub(crate) struct Found {
     pub(super) total: f64,
     /// The least share of a level or of a true-or-false value, as it is believed to be.
     pub(super) rarest: Option<f64>,
+    /// How responses lie to their family, and what the last clips' bias is believed to be, in posterior standard deviations without privacy.
+    pub(super) straying: Option<(Straying, f64)>,
 }
 
 pub(super) fn impossible(requirement: &'static str) -> Refused {
@@ -159,17 +162,31 @@ impl Setup {
         let (mut answered, mut path, mut fit): (Vec<Answered>, _, _) =
             (Vec::new(), vec![theta.clone()], None);
         let mut bias = self.bias(regression, scene.records);
+        // Clips are chosen by what the tail says; what a clip's bias can be is believed as before where records stray.
+        let (mut believed, mut straying) = (bias.clone(), None);
         for k in 0..ROUNDS.len() {
             let mut round = self.round(&scene, &theta)?;
             if k == TAIL_ROUND {
-                self.ask_tail(ask, &round, scene.records, &mut bias)?;
+                let bins = self.ask_tail(ask, &round, scene.records, &mut bias)?;
+                straying = match &fit {
+                    Some(fit) if !bins.is_empty() && rows.is_one() => {
+                        Straying::judge(&scene, &round, &bins, fit)
+                    }
+                    _ => None,
+                };
+                believed = match straying {
+                    Some(straying) if straying.is_sure() => {
+                        (believed.0.larger(&bias.0), believed.1.larger(&bias.1))
+                    }
+                    _ => bias.clone(),
+                };
             }
             self.choose_clips(&scene, &mut round, &bias, &rows)?;
             self.ask_scores(ask, k, &mut round)?;
             let round = Answered::new(&scene, round).ok_or(impossible("one with a law"))?;
             answered.push(round);
             let renewals = if k + 1 < ROUNDS.len() { 2 } else { 4 };
-            if let Some(found) = scene.posterior().fit(&answered, &theta, &bias, renewals) {
+            if let Some(found) = scene.posterior().fit(&answered, &theta, &believed, renewals) {
                 theta.clone_from(&found.mode);
                 fit = Some(found);
             }
@@ -177,7 +194,10 @@ impl Setup {
         }
         let fit = fit.ok_or(impossible("one whose posterior the answers determine; give proper priors"))?;
         let total = scene.records;
-        Ok(Found { set, others, answered, fit, path, total, rarest })
+        let last = answered.last().map_or((1.0, 1.0), |one| one.round.narrowness);
+        let pull = believed.0.at(last.0).max(believed.1.at(last.1));
+        let straying = straying.map(|straying| (straying, pull));
+        Ok(Found { set, others, answered, fit, path, total, rarest, straying })
     }
 
     pub(super) fn scene<'a>(
@@ -340,26 +360,29 @@ impl Setup {
         Ok(())
     }
 
-    /// Asks how far out records lie, and renews what a clip's bias is believed to be.
+    /// Asks how far out records lie, and renews what a clip's bias is believed to be. Returns the bins, none where nothing is asked.
     fn ask_tail(
         &self,
         ask: &mut dyn Ask,
         round: &Round,
         rows: f64,
         bias: &mut (Bias, Bias),
-    ) -> Result<(), Refused> {
-        let Some(ratio) = self.shares.tail else { return Ok(()) };
+    ) -> Result<Vec<Bins>, Refused> {
+        let mut all = Vec::new();
+        let Some(ratio) = self.shares.tail else { return Ok(all) };
         let mut learn = |score: CentredScore<'_>, part| -> Result<Bias, Refused> {
             let mut bins = [0.0; EDGES.len()];
             let term = Term::Tail { score, edges: &EDGES };
-            let noise = sum(ask, term, std::f64::consts::SQRT_2, ratio, &mut bins)?;
-            Ok(Bias::given(&bins.map(|bin| bin / self.records), noise / self.records, part, rows))
+            let noise = sum(ask, term, std::f64::consts::SQRT_2, ratio, &mut bins)? / self.records;
+            let excess = bins.map(|bin| bin / self.records);
+            all.push(Bins { block: score.block, excess, noise });
+            Ok(Bias::given(&excess, noise, part, rows))
         };
         bias.0 = learn(round.coefficients(), Part::Coefficients)?;
         if self.shares.together.1.is_some() {
             bias.1 = learn(round.nuisance(), Part::Nuisance)?;
         }
-        Ok(())
+        Ok(all)
     }
 }
 

@@ -17,6 +17,8 @@ const LAST: usize = 2;
 const CONFLICT: f64 = 3.0;
 /// A conflict matters where the prior moves an estimate by this many reported standard deviations.
 const PULL: f64 = 0.5;
+/// A clip's bias matters from this many posterior standard deviations without privacy on.
+const MATTERS: f64 = 1.0;
 /// Records of the rarest level below which nothing is learned about it.
 const RARE: f64 = 30.0;
 /// Intervals this many times as wide as those without privacy: three quarters of their variance are then what is believed of noise,
@@ -32,6 +34,7 @@ impl Found {
         checks.extend(conflict(&self.fit, &*setup.model));
         checks.extend(self.width(setup));
         checks.extend(self.rarity());
+        checks.extend(self.family());
         if setup.law == Law::Binomial && self.total < 1000.0 {
             checks.push(Check::found(
                 "few_binomial_records",
@@ -89,6 +92,23 @@ impl Found {
             Check::found("width", Grade::Wide, ratio, words, "raise epsilon or use more records")
         } else {
             Check::passed("width", ratio, words)
+        })
+    }
+
+    /// Responses against their family, by the tail's bins.
+    fn family(&self) -> Option<Check> {
+        let (straying, pull) = self.straying?;
+        let p = straying.chance;
+        Some(if straying.is_sure() && pull > MATTERS {
+            let words = format!(
+                "responses do not follow the family; clipping may have moved means by {pull:.1} standard deviations without \
+                 privacy, and intervals allow for it"
+            );
+            Check::found("family", Grade::Wide, p, words, "choose another family or link, or raise epsilon")
+        } else if straying.is_sure() {
+            Check::passed("family", p, "responses do not follow the family, but clips are too wide to matter")
+        } else {
+            Check::passed("family", p, "responses follow the family as far as the noise shows")
         })
     }
 

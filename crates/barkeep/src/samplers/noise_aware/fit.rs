@@ -416,4 +416,16 @@ fn damped(curvature: &[f64], gradient: &[f64], damping: f64, d: usize) -> Option
 }
 
 #[cfg(test)]
+impl Fit {
+    /// A fit with this mode and unit covariance, for tests of the rooms beside this one.
+    pub(super) fn at(mode: &[f64]) -> Self {
+        let d = mode.len();
+        let unit: Vec<f64> = (0..d * d).map(|k| f64::from(u8::from(k % (d + 1) == 0))).collect();
+        let factor = Cholesky::new(&unit, d).unwrap();
+        let mode = mode.to_vec();
+        Self { mode, factor, precision: vec![], agreement: 1.0, inflation: 1.0, correction: (vec![], vec![]) }
+    }
+}
+
+#[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 //!
 //! `coordinates` finds the raw columns behind a formula; `columns` and `copula` learn from two answers how records look and
 //! make such records up; `expectation` computes what scores are expected at any θ over them; `clip` and `tail` choose how
-//! scores are clipped; `persons` adds rows up by person; `fit` finds the posterior given all answers; `ask` asks, `draws` draws; `shares` fixes every price in
-//! advance; `origin`, `whole` and `whole_scores` do the same for models of whole records and for texts; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
+//! scores are clipped; `persons` adds rows up by person; `fit` finds the posterior given all answers; `family` asks whether responses follow their family; `ask` asks, `draws` draws; `shares` fixes every price in
+//! advance; `origin`, `whole`, `rivals` and `whole_scores` do the same for models of whole records and for texts; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
 
 mod ask;
 mod checks;
@@ -15,10 +15,12 @@ mod draws;
 #[cfg(test)]
 mod example;
 mod expectation;
+mod family;
 mod fit;
 mod forecast;
 mod origin;
 mod persons;
+mod rivals;
 mod rule;
 mod shares;
 mod sobol;

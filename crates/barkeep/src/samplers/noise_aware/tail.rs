@@ -107,6 +107,15 @@ impl Bias {
         Self { logs: Some(logs), two_values: false }
     }
 
+    /// The larger of two beliefs, edge by edge.
+    pub(super) fn larger(&self, other: &Self) -> Self {
+        let logs = match (self.logs, other.logs) {
+            (Some(own), Some(theirs)) => Some(std::array::from_fn(|j| own[j].max(theirs[j]))),
+            (own, theirs) => own.or(theirs),
+        };
+        Self { logs, two_values: self.two_values }
+    }
+
     /// What a clip that is wider than the best may cost, as a multiple of the best one's variance. A wide clip moves means less
     /// where responses stray from the family, but it takes more noise. A response of two values cannot stray: there 1.25 made
     /// errors larger, on logistic records that follow the model by 4 % (ε = 3) to 18 % (20 coefficients), and bought no coverage. On

@@ -37,12 +37,12 @@ impl Source {
     }
 
     /// Made-up records at θ; `None` if the model cannot say how.
-    fn made_up(&self, theta: &[f64]) -> Option<Sample> {
+    pub(super) fn made_up(&self, theta: &[f64]) -> Option<Sample> {
         self.origin.sample(&*self.model, &*self.likelihood, theta)
     }
 
     /// ∇ln p of each record, one entry after the other.
-    fn gradients(&self, theta: &[f64], values: &[f64], count: usize) -> Vec<f64> {
+    pub(super) fn gradients(&self, theta: &[f64], values: &[f64], count: usize) -> Vec<f64> {
         let mut gradients = vec![0.0; self.dimension() * count];
         let block = Block::over(values, count, count);
         self.likelihood.gradient(block, theta, &mut gradients, &mut Scratch::default());

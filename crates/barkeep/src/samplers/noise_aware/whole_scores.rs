@@ -118,20 +118,32 @@ impl WholeSetup {
         Noise { per_clip: 2.0 * self.together.get(), records: self.source.records }
     }
 
-    /// What a run can be expected to achieve: the median over points of the prior of what noise and clip cost there.
+    /// What a run can be expected to achieve: the median over points of the prior of what noise and clip cost there, in standard
+    /// deviations of a posterior that may have several modes.
     ///
     /// The prior's own precision is left out, as if there were endless records. With it few records would look well served, since
     /// the prior then says all, and more records worse; without it the error falls with n and ε.
     pub(crate) fn forecast(&self) -> Option<MakeForecast> {
         let endless = Source { records: f64::INFINITY, ..self.source.clone() };
         let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
-        let mut costs: Vec<f64> =
-            points.filter_map(|theta| endless.round(&theta, self.noise())).map(|(_, cost)| cost).collect();
-        if costs.is_empty() {
-            costs.push(self.source.round(&self.start, self.noise())?.1);
+        // Columns that responses are given leave few modes, and climbs among them take long.
+        let has_rivals = matches!(self.source.origin, Origin::Whole(_));
+        let mut squares: Vec<f64> = points
+            .filter_map(|theta| {
+                let (_, cost) = endless.round(&theta, self.noise())?;
+                let within = if has_rivals {
+                    self.source.beside_rivals(&theta, &self.starts(&theta)[1..]).unwrap_or(1.0)
+                } else {
+                    1.0
+                };
+                Some((cost - 1.0) * within)
+            })
+            .collect();
+        if squares.is_empty() {
+            squares.push(self.source.round(&self.start, self.noise())?.1 - 1.0);
         }
-        costs.sort_by(f64::total_cmp);
-        let error = (costs[costs.len() / 2] - 1.0).max(1e-4).sqrt();
+        squares.sort_by(f64::total_cmp);
+        let error = squares[squares.len() / 2].max(1e-4).sqrt();
         let width = (1.0 + error * error).sqrt();
         let expected = Expected { error, range: (0.7 * error, 1.5 * error), width };
         Some(Box::new(move |_| Forecast { expected: Some(expected), ..Forecast::default() }))

@@ -39,7 +39,8 @@ fn draws_follow_the_posterior() {
         law: Law::Logit,
     };
     let path = vec![vec![0.0]; 2];
-    let found = Found { set, others: Vec::new(), answered, fit, path, total: records, rarest: None };
+    let found =
+        Found { set, others: Vec::new(), answered, fit, path, total: records, rarest: None, straying: None };
     let mut kernel = NoiseAware::new(Arc::new(setup));
     kernel.found = Some(found);
     let mut rng = PublicRng::new(5, 0);
