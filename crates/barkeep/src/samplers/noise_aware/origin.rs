@@ -16,8 +16,8 @@ const FOLLOWED: usize = MANY / FEW;
 /// How records are made up.
 #[derive(Clone)]
 pub(crate) enum Origin {
-    /// Whole, by inversion from this many uniforms.
-    Whole(usize),
+    /// Whole, so many of them, by inversion from so many uniforms each.
+    Whole { uniforms: usize, count: usize },
     /// Responses given the other columns, each record's with a weight.
     Given(Arc<Columns>),
 }
@@ -118,10 +118,27 @@ impl Rows {
 }
 
 impl Origin {
+    /// Whole records, as many as runs make up.
+    pub(super) fn whole(uniforms: usize) -> Self {
+        Self::Whole { uniforms, count: MANY }
+    }
+
+    /// With no more records than those that follow a move: for a forecast, which need not be as close as a run.
+    pub(super) fn few(&self) -> Self {
+        match self {
+            Self::Whole { uniforms, .. } => Self::Whole { uniforms: *uniforms, count: FEW },
+            Self::Given(columns) => {
+                let believed = columns.believed.first((columns.believed.count / FOLLOWED).max(1));
+                let Columns { has_columns, used, .. } = **columns;
+                Self::Given(Arc::new(Columns { believed, others: Vec::new(), has_columns, used }))
+            }
+        }
+    }
+
     /// Whether responses are given columns.
     pub(super) fn has_columns(&self) -> bool {
         match self {
-            Self::Whole(_) => false,
+            Self::Whole { .. } => false,
             Self::Given(columns) => columns.has_columns,
         }
     }
@@ -134,10 +151,10 @@ impl Origin {
         theta: &[f64],
     ) -> Option<Sample> {
         match self {
-            Self::Whole(uniforms) => {
-                let (weights, few) = (vec![1.0 / MANY as f64; MANY], FEW);
-                let values = whole(model, *uniforms, theta);
-                Some(Sample { values, admitted: None, weights, few, each: 1 })
+            Self::Whole { uniforms, count } => {
+                let values = whole(model, (*uniforms, *count), theta);
+                let weights = vec![1.0 / *count as f64; *count];
+                Some(Sample { values, admitted: None, weights, few: FEW, each: 1 })
             }
             Self::Given(columns) => {
                 let (rows, dimensions) = (&columns.believed, likelihood.given().ok()?.shifts());
@@ -170,15 +187,15 @@ impl Origin {
 }
 
 /// Whole records, column by column.
-fn whole(model: &dyn Model, uniforms: usize, theta: &[f64]) -> Vec<f64> {
+fn whole(model: &dyn Model, (uniforms, count): (usize, usize), theta: &[f64]) -> Vec<f64> {
     let (sobol, columns) = (Sobol::new(uniforms), model.columns());
     let (mut uniforms, mut row) = (vec![0.5; uniforms], vec![0.0; columns]);
-    let mut values = vec![0.0; columns * MANY];
-    for i in 0..MANY {
+    let mut values = vec![0.0; columns * count];
+    for i in 0..count {
         sobol.point(i, &mut uniforms);
         let mut next = uniforms.iter().copied();
         model.simulate(theta, &mut || next.next().unwrap_or(0.5), &mut row);
-        row.iter().enumerate().for_each(|(j, x)| values[j * MANY + i] = *x);
+        row.iter().enumerate().for_each(|(j, x)| values[j * count + i] = *x);
     }
     values
 }

@@ -65,7 +65,7 @@ impl Source {
     pub(super) fn information(&self, theta: &[f64]) -> Option<Vec<f64>> {
         let d = self.dimension();
         match &self.origin {
-            Origin::Whole(_) => {
+            Origin::Whole { .. } => {
                 let mut matrix = vec![0.0; d * d];
                 self.model.fisher(theta, &mut matrix).then_some(matrix)
             }

@@ -81,7 +81,7 @@ impl WholeSetup {
             (Some(_), _) => None,
         };
         let origin = match (model.uniforms(), &coordinates) {
-            (Some(uniforms), _) => Origin::Whole(uniforms),
+            (Some(uniforms), _) => Origin::whole(uniforms),
             (None, coordinates) => believed(&*likelihood, coordinates.as_ref()),
         };
         let source = Source { model, likelihood, origin, records: setting.records };
@@ -124,7 +124,8 @@ impl WholeSetup {
     /// The prior's own precision is left out, as if there were endless records. With it few records would look well served, since
     /// the prior then says all, and more records worse; without it the error falls with n and ε.
     pub(crate) fn forecast(&self) -> Option<MakeForecast> {
-        let endless = Source { records: f64::INFINITY, ..self.source.clone() };
+        let endless =
+            Source { records: f64::INFINITY, origin: self.source.origin.few(), ..self.source.clone() };
         let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
         // Columns that responses are given leave few modes, and climbs among them take long.
         let has_rivals = matches!(self.source.origin, Origin::Whole(_));

@@ -14,7 +14,7 @@ fn source(columns: &str, model: &str) -> Source {
     let spec = Spec::parse(&text, Path::new("")).unwrap();
     let (model, likelihood) = (Arc::clone(spec.model()), Arc::clone(spec.likelihood()));
     let origin = match model.uniforms() {
-        Some(uniforms) => Origin::Whole(uniforms),
+        Some(uniforms) => Origin::whole(uniforms),
         None => believed(&*likelihood, Coordinates::given(spec.data().view(), model.responses()).as_ref()),
     };
     Source { origin, model, likelihood, records: 400.0 }
@@ -27,7 +27,7 @@ fn simulated(source: &Source, theta: &[f64], count: usize) -> Vec<f64> {
     let (mut values, mut row) = (vec![0.0; columns * count], vec![0.0; columns]);
     for i in 0..count {
         match &source.origin {
-            Origin::Whole(_) => source.model.simulate(theta, &mut || rng.open_uniform(), &mut row),
+            Origin::Whole { .. } => source.model.simulate(theta, &mut || rng.open_uniform(), &mut row),
             Origin::Given(given) => {
                 let rows = given.believed.block();
                 (0..columns).for_each(|j| row[j] = rows.column(j)[i % given.believed.count]);
