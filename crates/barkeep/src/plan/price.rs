@@ -27,7 +27,7 @@ pub(super) enum Count {
 }
 
 /// Fewer steps than these are counted, not estimated.
-const FEW: u64 = 64;
+const FEW: u64 = 8;
 
 /// What is to be bought.
 pub(super) struct Order {
