@@ -128,7 +128,7 @@ impl WholeSetup {
             Source { records: f64::INFINITY, origin: self.source.origin.few(), ..self.source.clone() };
         let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
         // Columns that responses are given leave few modes, and climbs among them take long.
-        let has_rivals = matches!(self.source.origin, Origin::Whole(_));
+        let has_rivals = matches!(self.source.origin, Origin::Whole { .. });
         let mut squares: Vec<f64> = points
             .filter_map(|theta| {
                 let (_, cost) = endless.round(&theta, self.noise())?;
