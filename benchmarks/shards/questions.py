@@ -1,7 +1,7 @@
 """Prints what a question costs where records lie in Spark's partitions, beside the same fit in one process, in one run.
 
     pip install barkeep pyspark pyarrow          # and Java 17
-    python3 benchmarks/shards/questions.py
+    python3 benchmarks/shards/questions.py [records …]
 
 Starts a local cluster of two executors with a core each, puts made-up trips into two and into eight partitions, cached, and fits the default
 sampler: every question is one job. "A question" is the median over the fit's questions, the first left out: with it the executors start
@@ -82,7 +82,7 @@ def main():
     asked = []
     watched(asked)
     print("records, partitions, one process s, Spark s, questions, first question s, a question s, question bytes, partial bytes")
-    for records in SIZES:
+    for records in [int(word) for word in sys.argv[1:]] or SIZES:
         table = trips(records)
         expected, alone = fitted(table, records)
         for partitions in (2, 8):

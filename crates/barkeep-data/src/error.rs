@@ -149,6 +149,15 @@ pub enum Error {
         /// The compression.
         codec: &'static str,
     },
+    /// The file lies in an object store, which this build does not read.
+    #[error(
+        "data.path: {} lies in an object store; build barkeep with the feature object-store, or copy the file to this machine",
+        path.display()
+    )]
+    Store {
+        /// The file as the spec names it.
+        path: PathBuf,
+    },
     /// Some row has not as many cells as the header.
     #[error("data.path: {} has a row whose number of cells differs from the header's", path.display())]
     Ragged {

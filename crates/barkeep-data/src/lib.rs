@@ -18,7 +18,10 @@ mod faults;
 mod frame;
 mod header;
 mod lines;
+#[cfg(feature = "object-store")]
+mod object;
 mod parquet;
+mod place;
 mod read;
 mod records;
 mod roster;
@@ -31,6 +34,7 @@ pub use csv::CsvOptions;
 pub use error::Error;
 pub use faults::{Fault, Faults, Noting};
 pub use frame::{Cell, Frame, Unavailable, read_frame, read_frame_persons};
+pub use place::{Seal, is_remote, seal};
 pub use read::{read, read_files, read_files_persons, read_header, read_persons};
 pub use records::{Count, Records};
 pub use roster::{Roster, Unit};

@@ -5,7 +5,6 @@ mod pages;
 mod runs;
 mod source;
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -13,6 +12,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
 use crate::header::{locate, locate_person};
+use crate::place::unreadable;
 use crate::read::{Naming, Reading};
 use crate::schema::Cells;
 use crate::{BLOCK, Error, Faults, Noting, View};
@@ -134,8 +134,11 @@ impl Lane<'_, '_> {
     fn decode(self) {
         let Self { path, decoders, noting, stretch, full, empty } = self;
         let decoded = contained(path, || {
-            let file = open(path)?;
+            let source = Source::open(path)?;
+            let file = opened(path, source.clone())?;
             for group in 0..file.num_row_groups() {
+                let ranges = [group, group + 1].map(|group| ranges(&file, group, decoders));
+                source.expect(&ranges[0], &ranges[1]);
                 let group = file.get_row_group(group).map_err(|_| unreadable(path))?;
                 for decoder in &mut *decoders {
                     decoder.start(path, &*group)?;
@@ -199,17 +202,22 @@ fn contained<T>(path: &Path, read: impl FnOnce() -> Result<T, Error>) -> Result<
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(unreadable(path)))
 }
 
-fn unreadable(path: &Path) -> Error {
-    Error::Unreadable { path: path.to_path_buf() }
+fn open(path: &Path) -> Result<SerializedFileReader<Source>, Error> {
+    opened(path, Source::open(path)?)
 }
 
-fn open(path: &Path) -> Result<SerializedFileReader<Source>, Error> {
-    let file = File::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::Missing { path: path.to_path_buf() },
-        _ => unreadable(path),
-    })?;
-    let source = Source::new(file).map_err(|_| unreadable(path))?;
+fn opened(path: &Path, source: Source) -> Result<SerializedFileReader<Source>, Error> {
     SerializedFileReader::new(source).map_err(|_| unreadable(path))
+}
+
+/// Where a row group keeps some columns: the start and the length of each.
+fn ranges(file: &SerializedFileReader<Source>, group: usize, decoders: &[Decoder<'_>]) -> Vec<(u64, u64)> {
+    let Some(group) = file.metadata().row_groups().get(group) else { return Vec::new() };
+    decoders
+        .iter()
+        .filter_map(|own| group.columns().get(own.position()))
+        .map(|own| own.byte_range())
+        .collect()
 }
 
 /// Every leaf's name; a nested one is the path to it.
@@ -217,3 +225,7 @@ fn names(file: &SerializedFileReader<Source>) -> Vec<String> {
     let columns = file.metadata().file_metadata().schema_descr().columns();
     columns.iter().map(|column| column.path().string()).collect()
 }
+
+#[cfg(test)]
+#[cfg(feature = "object-store")]
+mod tests;

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use crate::csv::{csv_header, read_csv};
 use crate::parquet::{parquet_header, read_parquet};
+use crate::place::is_remote;
 use crate::{Admission, Count, CsvOptions, Error, Roster, Sink, View};
 
 /// Reads what `view` needs, found by name in the header, from a file of as many records as `count` says.
 ///
 /// A file whose name ends in `.parquet` or `.pq` is Parquet, any other CSV, plain or gzipped (known by its first
-/// bytes); `options` are for CSV. `progress` hears now and then how many records were read, where
+/// bytes); `options` are for CSV. With the feature `object-store` a Parquet file may lie in a store: `s3://bucket/key.parquet`.
+/// `progress` hears now and then how many records were read, where
 /// that is public: never under [`Count::About`]. After an error the sink may hold part of the records.
 ///
 /// A cell that is missing, unparsable, not UTF-8 or undeclared becomes its column's `invalid` value; a number
@@ -136,6 +138,7 @@ fn read_rows(
     for (place, path) in paths.iter().enumerate() {
         let last = place + 1 == paths.len();
         let reading = Reading { admission: &mut admission, count, last, sink, progress };
+        refuse_remote_text(path)?;
         if is_parquet(path) {
             read_parquet(path, view, naming.as_deref_mut(), reading)?;
         } else {
@@ -164,7 +167,19 @@ fn together(paths: &[&Path]) -> PathBuf {
 /// If the file is missing, unreadable or empty, or its first row is not a header.
 pub fn read_header(path: impl AsRef<Path>, options: CsvOptions) -> Result<Vec<String>, Error> {
     let path = path.as_ref();
+    refuse_remote_text(path)?;
     if is_parquet(path) { parquet_header(path) } else { csv_header(path, options) }
+}
+
+/// Text has no parts that could be fetched as they are needed.
+fn refuse_remote_text(path: &Path) -> Result<(), Error> {
+    if is_remote(path) && !is_parquet(path) {
+        return Err(Error::Data {
+            key: "path",
+            requirement: "must be Parquet where it names an object store",
+        });
+    }
+    Ok(())
 }
 
 fn is_parquet(path: &Path) -> bool {

@@ -7,7 +7,7 @@ mod collected;
 use std::path::{Path, PathBuf};
 
 use barkeep_data::{
-    Column, Count, CsvOptions, Error, Factor, Feature, Schema, Shape, View, read_header, read_persons,
+    Column, Count, CsvOptions, Error, Factor, Feature, Schema, Shape, View, read_header, read_persons, seal,
 };
 use collected::{Collected, read};
 use proptest::prelude::*;
@@ -97,6 +97,18 @@ fn every_codec_encoding_and_type_reads_the_same() {
         for index in 0..4 {
             assert!(table.column(index) == expected(index), "{name}: column {index} differs");
         }
+    }
+}
+
+#[test]
+fn stores_are_named_by_their_scheme_and_hold_parquet() {
+    let text = refused(Path::new("s3://bucket/records.csv"), RECORDS);
+    assert!(matches!(text, Error::Data { key: "path", .. }), "{text}");
+    assert!(read_header("s3://bucket/records.csv", CsvOptions::default()).is_err());
+    if !cfg!(feature = "object-store") {
+        let path = Path::new("s3://bucket/records.parquet");
+        assert!(refused(path, RECORDS).to_string().contains("build barkeep with the feature object-store"));
+        assert!(seal(path).is_none());
     }
 }
 

@@ -15,9 +15,10 @@ use crate::records::table::Table;
 use crate::sums::passes::Worker;
 use crate::sums::sweep::{Summed, Sweep};
 use crate::{MOST_RECORDS, Refused};
-use barkeep_data::{BLOCK, Count, CsvOptions, Error, Faults, Noting, Sink, Unit, View, read_files};
+use barkeep_data::{
+    BLOCK, Count, CsvOptions, Error, Faults, Noting, Seal, Sink, Unit, View, read_files, seal,
+};
 use barkeep_model::Likelihood;
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
@@ -94,21 +95,15 @@ impl Sink for Look {
     }
 }
 
-/// What the system says of files; none where it says nothing.
-fn sealed(paths: &[PathBuf]) -> Vec<Option<Metadata>> {
-    paths.iter().map(|path| std::fs::metadata(path).ok()).collect()
-}
-
-/// Whether files are as they were: of the same length, written at the same time.
-fn unchanged(before: &[Option<Metadata>], now: &[Option<Metadata>]) -> bool {
-    let facts = |seal: &Option<Metadata>| seal.as_ref().map(|facts| (facts.len(), facts.modified().ok()));
-    before.iter().map(facts).eq(now.iter().map(facts))
+/// What the system, or a store, says of files; none where it says nothing.
+fn sealed(paths: &[PathBuf]) -> Vec<Option<Seal>> {
+    paths.iter().map(|path| seal(path)).collect()
 }
 
 /// Records in files.
 struct Streamed {
     paths: Vec<PathBuf>,
-    seals: Vec<Option<Metadata>>,
+    seals: Vec<Option<Seal>>,
     view: View,
     count: Count,
     options: CsvOptions,
@@ -186,7 +181,7 @@ impl Streamed {
     fn each(&self, mut look: impl FnMut(&Stored) -> Result<(), Refused>) -> Result<(), Refused> {
         let changed =
             || unasked("the file of records is no longer what it was when the run began, or cannot be read");
-        if !unchanged(&self.seals, &sealed(&self.paths)) {
+        if self.seals != sealed(&self.paths) {
             return Err(changed());
         }
         std::thread::scope(|scope| {

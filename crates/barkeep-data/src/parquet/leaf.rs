@@ -10,7 +10,7 @@ use ::parquet::data_type::DataType;
 use ::parquet::file::reader::RowGroupReader;
 use ::parquet::schema::types::ColumnDescPtr;
 
-use super::unreadable;
+use crate::place::unreadable;
 use crate::schema::Cells;
 use crate::{Error, Roster};
 

@@ -11,8 +11,8 @@ use ::parquet::file::reader::RowGroupReader;
 
 use super::leaf::{Leaf, named};
 use super::runs::{Piece, Runs};
-use super::unreadable;
 use crate::Column;
+use crate::place::unreadable;
 use crate::schema::Cells;
 
 /// Reads one column of all row groups: each cell in the column's own unit, not admitted yet.
@@ -60,6 +60,10 @@ impl<'a> Decoder<'a> {
             open: None,
             there: Vec::new(),
         }
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.leaf.position
     }
 
     pub(super) fn column(&self) -> &'a Column {

@@ -38,6 +38,7 @@ use crate::plan::certificate::Certificate;
 use crate::run::files::hex::digits;
 use crate::run::files::{WriteError, synchronise_folder};
 use barkeep_curator::{Ask, Gate, Refused};
+use barkeep_data::is_remote;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -94,7 +95,11 @@ impl Journal {
         file.lock().map_err(fail)?;
         let absolute =
             |path: &Path| std::path::absolute(path).map(|path| path.to_string_lossy().into_owned());
-        let mut place = absolute(plan.spec().data().path()).map_err(fail)?;
+        let records = plan.spec().data().path();
+        let mut place = match records.to_str() {
+            Some(place) if is_remote(records) => place.to_owned(),
+            _ => absolute(records).map_err(fail)?,
+        };
         if let Some(charged_to) = plan.spec().charged_to() {
             place = place + "\0" + &absolute(&charged_to.ledger).map_err(fail)?;
         }

@@ -2,12 +2,18 @@
 
 use super::files::Files;
 use super::section::{Key, Section, SpecError, key};
-use barkeep_data::{Column, CsvOptions, Kind, Precision, Records, Scale, Schema, Unit, View, read_header};
+use barkeep_data::{
+    Column, CsvOptions, Kind, Precision, Records, Scale, Schema, Unit, View, is_remote, read_header,
+};
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
 pub const DATA_KEYS: [Key; 11] = [
-    key("path", "", "the CSV or Parquet file (by its ending .parquet or .pq), relative to the spec"),
+    key(
+        "path",
+        "",
+        "the CSV or Parquet file (by its ending .parquet or .pq), relative to the spec; s3://bucket/key.parquet with the feature object-store",
+    ),
     key(
         "records",
         "",
@@ -128,7 +134,8 @@ impl Data {
     pub(crate) fn parse(table: &toml::Table, files: Files<'_>) -> Result<Self, SpecError> {
         let inlined = with_columns(table, files)?;
         let section = Section::new("data", inlined.as_ref().unwrap_or(table), DATA_KEYS.iter())?;
-        let path = files.folder().join(section.require("path", section.text("path")?)?);
+        let path = Path::new(section.require("path", section.text("path")?)?);
+        let path = if is_remote(path) { path.to_path_buf() } else { files.folder().join(path) };
         let person = section.text("person")?;
         for key in ["persons", "most_rows"] {
             if person.is_none() && section.has(key) {

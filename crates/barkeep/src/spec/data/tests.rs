@@ -28,6 +28,13 @@ fn reads_every_kind_of_column_in_the_order_written() {
 }
 
 #[test]
+fn a_store_is_in_no_folder() {
+    let column = "records = 10\n[columns]\nz = { min = -1, max = 2.5, invalid = 0 }";
+    let data = parse(&format!("path = 's3://bucket/r.parquet'\n{column}")).unwrap();
+    assert_eq!(data.path, Path::new("s3://bucket/r.parquet"));
+}
+
+#[test]
 fn each_fault_is_named_by_its_key() {
     let good = "path = 'r.csv'\nrecords = 10\n[columns]\n";
     for (text, expected) in [
