@@ -124,16 +124,16 @@ impl WholeSetup {
     /// The prior's own precision is left out, as if there were endless records. With it few records would look well served, since
     /// the prior then says all, and more records worse; without it the error falls with n and ε.
     pub(crate) fn forecast(&self) -> Option<MakeForecast> {
-        let endless =
-            Source { records: f64::INFINITY, origin: self.source.origin.few(), ..self.source.clone() };
+        let source = Source { origin: self.source.origin.few(), ..self.source.clone() };
+        let endless = Source { records: f64::INFINITY, ..source.clone() };
         let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
         // Columns that responses are given leave few modes, and climbs among them take long.
-        let has_rivals = matches!(self.source.origin, Origin::Whole { .. });
+        let has_rivals = matches!(source.origin, Origin::Whole { .. });
         let mut squares: Vec<f64> = points
             .filter_map(|theta| {
                 let (_, cost) = endless.round(&theta, self.noise())?;
                 let within = if has_rivals {
-                    self.source.beside_rivals(&theta, &self.starts(&theta)[1..]).unwrap_or(1.0)
+                    source.beside_rivals(&theta, &self.starts(&theta)[1..]).unwrap_or(1.0)
                 } else {
                     1.0
                 };
