@@ -26,8 +26,18 @@ const fn design(
     Design { records: LookAlike { name, text, record, truth: Some(truth) }, epsilon, seen: false }
 }
 
-/// All of them; responses follow their families.
-pub(crate) static DESIGNS: [Design; 14] = [
+/// A design whose records have responses of their own, which do not follow the family.
+const fn astray(
+    epsilon: f64,
+    name: &'static str,
+    text: &'static str,
+    record: fn(&mut PublicRng) -> Vec<f64>,
+) -> Design {
+    Design { records: LookAlike { name, text, record, truth: None }, epsilon, seen: false }
+}
+
+/// All of them; responses follow their families, but for those of the last four.
+pub(crate) static DESIGNS: [Design; 20] = [
     seen(design(3.0, "clicks: logistic, n = 500, skewed and rare", CLICKS, click, &[-0.6, 1.2, 0.8, -0.9])),
     seen(design(1.0, "probit, n = 2000, columns of correlation 0.8", PROBIT, probit, &[0.3, 0.8, -0.5, 0.4])),
     seen(design(
@@ -60,7 +70,85 @@ pub(crate) static DESIGNS: [Design; 14] = [
     design(0.3, "counts: poisson, n = 20 000, skewed", COUNTS, click, &[0.4, 1.2, 0.5, -0.5]),
     design(3.0, "curve: gaussian with a square, n = 5000", CURVE, curve, &[1.0, 1.5, 0.8, 0.7, 0.2]),
     design(3.0, "logistic with an interaction, n = 1500", CROSSED, click, &[-0.3, 0.9, 0.5, -0.7, 0.6]),
+    design(1.0, "leaks: logistic, n = 8000, skewed", LEAKS, click, &[-1.2, 1.1, -0.4, 0.8]),
+    design(0.3, "probit, n = 6000, columns of correlation 0.8", PROBITS, probit, &[-0.2, 0.6, 0.4, -0.7]),
+    astray(1.0, "bent: logistic, n = 5000, a curve fitted by a line", BENT, bent),
+    astray(1.0, "heavy: gaussian, n = 3000, errors of Student's t", HEAVY, heavy),
+    astray(1.0, "crowds: poisson, n = 4000, counts spread twice as far", CROWDS, crowd),
+    astray(3.0, "skewed: gamma, n = 3000, a lognormal", SKEWED, skewed),
 ];
+
+const LEAKS: &str = "[data]\npath = 'simulated'\nrecords = 8000\n[data.columns]
+y = { kind = 'bool', invalid = false }
+a = { min = 0, max = 8, invalid = 1, scale = 'bounds' }
+b = { kind = 'bool', invalid = false }
+c = { min = -4, max = 4, invalid = 0, scale = 'bounds' }
+[model]\nformula = 'y ~ a + b + c'\nfamily = 'bernoulli'\n[privacy]\nepsilon = 1.0\ndelta = 1e-6\n";
+
+const PROBITS: &str = "[data]\npath = 'simulated'\nrecords = 6000\n[data.columns]
+y = { kind = 'bool', invalid = false }
+a = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+b = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+c = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+[model]\nformula = 'y ~ a + b + c'\nfamily = 'bernoulli'\nlink = 'probit'\n[privacy]\nepsilon = 0.3\ndelta = 1e-6\n";
+
+const BENT: &str = "[data]\npath = 'simulated'\nrecords = 5000\n[data.columns]
+y = { kind = 'bool', invalid = false }
+a = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+b = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+[model]\nformula = 'y ~ a + b'\nfamily = 'bernoulli'\n[privacy]\nepsilon = 1.0\ndelta = 1e-6\n";
+
+/// y, whose logit bends with a, and two normal columns.
+fn bent(rng: &mut PublicRng) -> Vec<f64> {
+    let (a, b) = (rng.normal().clamp(-3.0, 3.0), rng.normal().clamp(-3.0, 3.0));
+    let eta = -0.8 + 0.7 * a + 0.5 * a * a - 0.4 * b;
+    vec![f64::from(u8::from(rng.open_uniform() < 1.0 / (1.0 + (-eta).exp()))), a, b]
+}
+
+const HEAVY: &str = "[data]\npath = 'simulated'\nrecords = 3000\n[data.columns]
+y = { min = -15, max = 15, invalid = 0 }
+a = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+b = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+[model]\nformula = 'y ~ a + b'\nfamily = 'gaussian'\n[privacy]\nepsilon = 1.0\ndelta = 1e-6\n";
+
+/// y with errors of Student's t of 4 degrees of freedom, and two normal columns.
+fn heavy(rng: &mut PublicRng) -> Vec<f64> {
+    let (a, b) = (rng.normal().clamp(-3.0, 3.0), rng.normal().clamp(-3.0, 3.0));
+    let square = 0.5 * (exponential(rng) + exponential(rng));
+    let y = 0.5 + 0.6 * a - 0.3 * b + rng.normal() / square.sqrt();
+    vec![y.clamp(-15.0, 15.0), a, b]
+}
+
+const CROWDS: &str = "[data]\npath = 'simulated'\nrecords = 4000\n[data.columns]
+y = { kind = 'integer', min = 0, max = 60, invalid = 0 }
+a = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+b = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+[model]\nformula = 'y ~ a + b'\nfamily = 'poisson'\n[privacy]\nepsilon = 1.0\ndelta = 1e-6\n";
+
+/// y, a Poisson count around a gamma of shape 2 whose mean is about 2, and two normal columns.
+fn crowd(rng: &mut PublicRng) -> Vec<f64> {
+    let (a, b) = (rng.normal().clamp(-3.0, 3.0), rng.normal().clamp(-3.0, 3.0));
+    let mean = (0.7 + 0.3 * a - 0.2 * b).exp() * 0.5 * (exponential(rng) + exponential(rng));
+    // Poisson by the gaps between arrivals.
+    let (mut count, mut time) = (0.0, exponential(rng));
+    while time < mean && count < 60.0 {
+        time += exponential(rng);
+        count += 1.0;
+    }
+    vec![count, a, b]
+}
+
+const SKEWED: &str = "[data]\npath = 'simulated'\nrecords = 3000\n[data.columns]
+y = { min = 0.01, max = 100, invalid = 1 }
+a = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+b = { min = -3, max = 3, invalid = 0, scale = 'bounds' }
+[model]\nformula = 'y ~ a + b'\nfamily = 'gamma'\n[privacy]\nepsilon = 3.0\ndelta = 1e-6\n";
+
+/// y, whose logarithm is normal, and two normal columns.
+fn skewed(rng: &mut PublicRng) -> Vec<f64> {
+    let (a, b) = (rng.normal().clamp(-3.0, 3.0), rng.normal().clamp(-3.0, 3.0));
+    vec![(0.8 + 0.4 * a + 0.2 * b + 0.7 * rng.normal()).exp().clamp(0.01, 100.0), a, b]
+}
 
 const CLICKS: &str = "[data]\npath = 'simulated'\nrecords = 500\n[data.columns]
 y = { kind = 'bool', invalid = false }

@@ -33,6 +33,11 @@ impl Design {
     }
 }
 
+/// A share in words; a dash where nobody knows it.
+fn held(share: f64) -> String {
+    if share.is_nan() { "-".to_owned() } else { format!("{share:.3}") }
+}
+
 impl Experiment for Promise {
     fn name(&self) -> &'static str {
         "promise"
@@ -72,13 +77,14 @@ impl Experiment for Promise {
             comparison.rows.push(Row::new(
                 format!("{}, {} runs", design.key(), pooled.len()),
                 None,
-                Some(format!("{:.2} / {:.3} / {:.2}", pooled.rms(), pooled.truth(), pooled.width())),
+                Some(format!("{:.2} / {} / {:.2}", pooled.rms(), held(pooled.truth()), pooled.width())),
                 Some(format!("{promised:.2}; {promise:.2}; {}; {:.1} s", pooled.grades(), pooled.seconds())),
             ));
             every.add(&pooled);
         }
         comparison.notes.extend([
-            "Errors and widths are in posterior standard deviations without privacy; verdicts are trustworthy/wide/not to \
+            "Errors and widths are in posterior standard deviations without privacy; no true value is known of records that do not \
+             follow their family; verdicts are trustworthy/wide/not to \
              be trusted."
                 .to_owned(),
             format!(
