@@ -13,7 +13,7 @@
 //! Each part falls as n or ε grows: at the best clip noise falls by more than the bias of more records grows.
 //!
 //! [`SIGNAL`], [`MET`] and the shares of levels are guesses. They were settled with the experiments `coverage`, `real-data`, six designs
-//! of `promise` and eleven cells of real problems in view; the other eight designs were measured afterwards.
+//! of `promise` and eleven cells of real problems in view; the other designs were measured afterwards.
 
 use super::ask::{Setup, TAIL_ROUND};
 use super::clip::{Left, Noise, left, limit};
