@@ -74,7 +74,7 @@ impl Object {
     }
 
     pub(crate) fn seal(&self) -> Seal {
-        Seal::new(self.meta.size, self.meta.last_modified.into(), self.meta.e_tag.clone())
+        Seal::new(self.meta.size, self.meta.last_modified.to_rfc3339(), self.meta.e_tag.clone())
     }
 
     /// Fetches ranges, each a start and a length, in as few requests as they lie.

@@ -1,7 +1,7 @@
 //! Says where files of records lie, in a folder or in an object store, and what tells a file from a changed one.
 
+use std::fs::Metadata;
 use std::path::Path;
-use std::time::SystemTime;
 
 use crate::Error;
 
@@ -12,17 +12,37 @@ pub fn is_remote(path: &Path) -> bool {
 }
 
 /// What tells a file from a changed one: its length and when it was written, and the tag that a store gives it.
-#[derive(PartialEq, Eq)]
-pub struct Seal {
-    length: u64,
-    modified: Option<SystemTime>,
-    tag: Option<String>,
+pub struct Seal(Known);
+
+enum Known {
+    File(Metadata),
+    #[cfg(feature = "object-store")]
+    Object {
+        length: u64,
+        written: String,
+        tag: Option<String>,
+    },
 }
 
 #[cfg(feature = "object-store")]
 impl Seal {
-    pub(crate) fn new(length: u64, modified: SystemTime, tag: Option<String>) -> Self {
-        Self { length, modified: Some(modified), tag }
+    pub(crate) fn new(length: u64, written: String, tag: Option<String>) -> Self {
+        Self(Known::Object { length, written, tag })
+    }
+}
+
+impl PartialEq for Seal {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Known::File(a), Known::File(b)) => (a.len(), a.modified().ok()) == (b.len(), b.modified().ok()),
+            #[cfg(feature = "object-store")]
+            (
+                Known::Object { length, written, tag },
+                Known::Object { length: other_length, written: other_written, tag: other_tag },
+            ) => (length, written, tag) == (other_length, other_written, other_tag),
+            #[cfg(feature = "object-store")]
+            (Known::File(_), Known::Object { .. }) | (Known::Object { .. }, Known::File(_)) => false,
+        }
     }
 }
 
@@ -35,8 +55,7 @@ pub fn seal(path: &Path) -> Option<Seal> {
         #[cfg(not(feature = "object-store"))]
         return None;
     }
-    let facts = std::fs::metadata(path).ok()?;
-    Some(Seal { length: facts.len(), modified: facts.modified().ok(), tag: None })
+    Some(Seal(Known::File(std::fs::metadata(path).ok()?)))
 }
 
 pub(crate) fn unreadable(path: &Path) -> Error {
