@@ -10,7 +10,7 @@ use barkeep_model::Scratch;
 use barkeep_num::linear::{Cholesky, dot};
 
 /// Made-up records that heights and slopes are averaged over.
-const RECORDS: usize = 512;
+const RECORDS: usize = 256;
 /// Steps of a climb, and how often one is halved.
 const STEPS: usize = 25;
 const HALVED: usize = 8;

@@ -127,24 +127,20 @@ impl WholeSetup {
         let source = Source { origin: self.source.origin.few(), ..self.source.clone() };
         let endless = Source { records: f64::INFINITY, ..source.clone() };
         let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
-        // Columns that responses are given leave few modes, and climbs among them take long.
-        let has_rivals = matches!(source.origin, Origin::Whole { .. });
-        let mut squares: Vec<f64> = points
-            .filter_map(|theta| {
-                let (_, cost) = endless.round(&theta, self.noise())?;
-                let within = if has_rivals {
-                    source.beside_rivals(&theta, &self.starts(&theta)[1..]).unwrap_or(1.0)
-                } else {
-                    1.0
-                };
-                Some((cost - 1.0) * within)
-            })
+        let mut costs: Vec<(f64, Vec<f64>)> = points
+            .filter_map(|theta| endless.round(&theta, self.noise()).map(|(_, cost)| (cost, theta)))
             .collect();
-        if squares.is_empty() {
-            squares.push(self.source.round(&self.start, self.noise())?.1 - 1.0);
+        if costs.is_empty() {
+            costs.push((self.source.round(&self.start, self.noise())?.1, self.start.clone()));
         }
-        squares.sort_by(f64::total_cmp);
-        let error = squares[squares.len() / 2].max(1e-4).sqrt();
+        costs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (cost, theta) = &costs[costs.len() / 2];
+        // Columns that responses are given leave few modes, and climbs among them take long.
+        let within = match source.origin {
+            Origin::Whole { .. } => source.beside_rivals(theta, &self.starts(theta)[1..]).unwrap_or(1.0),
+            Origin::Given(_) => 1.0,
+        };
+        let error = ((cost - 1.0) * within).max(1e-4).sqrt();
         let width = (1.0 + error * error).sqrt();
         let expected = Expected { error, range: (0.7 * error, 1.5 * error), width };
         Some(Box::new(move |_| Forecast { expected: Some(expected), ..Forecast::default() }))
