@@ -67,7 +67,7 @@ use blocks::Blocks;
 use closed::Closed;
 pub(crate) use memory::Memory;
 pub(crate) use program::Attacks;
-use program::{Kind, Program, Stretch};
+use program::{Program, Stretch};
 pub(crate) use search::longest;
 
 /// Sensitivities for which a dynamic program is run; outside, closed forms answer.
@@ -101,14 +101,14 @@ impl Composed {
         if !SENSITIVITIES.contains(&sensitivity) {
             return Err(too_many_steps());
         }
-        let (kind, stretch) = (Kind::new(rule, sensitivity)?, Stretch::of(steps.0));
-        if let Some(mut program) = Program::plan(kind, stretch, smallest, attacks, patience)? {
+        let stretch = Stretch::of(steps.0);
+        if let Some(mut program) = Program::plan(rule, sensitivity, stretch, smallest, attacks, patience)? {
             while program.steps < steps.0 {
                 program.advance()?;
             }
             return Ok(Self::Whole(program.profile()));
         }
-        let blocks = Blocks::new(kind, stretch, smallest, patience)?;
+        let blocks = Blocks::new(rule, sensitivity, stretch, smallest, patience)?;
         let attack = match attacks {
             Attacks::Run => Some(Attack::new(rule, sensitivity, steps.0 as f64)?),
             Attacks::Spared => None,
@@ -228,9 +228,7 @@ pub(crate) fn followed<'a>(
     patience: f64,
 ) -> Result<impl Fn(Epsilon) -> Result<f64, Error> + 'a, Error> {
     rule.check()?;
-    let compose =
-        |patience| Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared, patience);
-    let composed = compose(patience).or_else(|_| compose(USUAL));
+    let composed = Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared, patience);
     let along: Result<Along, Error> = match composed {
         Ok(Composed::Whole(profile)) => Ok(Box::new(move |epsilon| Ok(profile.delta(epsilon).upper))),
         Ok(Composed::Blocks { blocks, steps, .. }) => {
@@ -271,7 +269,7 @@ pub fn delta(
         return Ok(Bracket { lower: Some(0.0), upper: known });
     }
     // A guess at the answer, for the tails to be cut below it.
-    let strength = information(rule, sensitivity).unwrap_or(1.0) * steps.0 as f64;
+    let strength = program::information(rule, sensitivity.get()).unwrap_or(1.0) * steps.0 as f64;
     let like = Mu::new(strength.sqrt()).and_then(GaussianRun::from_mu);
     let mut smallest =
         like.map_or(1e-10, |gaussian| gaussian.delta(epsilon).upper).clamp(SMALLEST_DELTA, 0.1);
@@ -348,7 +346,7 @@ pub(crate) fn largest_known(
 /// As [`epsilon`].
 pub(crate) fn information(rule: &dyn Acceptance, sensitivity: Sensitivity) -> Result<f64, Error> {
     rule.check()?;
-    Ok(Kind::new(rule, sensitivity.get())?.information)
+    program::information(rule, sensitivity.get())
 }
 
 /// δ as a function of ε for k decisions, for δ down to about `smallest`.

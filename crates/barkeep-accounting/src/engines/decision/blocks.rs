@@ -5,18 +5,17 @@
 //! since no single attack attains F_m at every x: a quarter of the steps for blocks of one, 1 % for blocks of 50, less than
 //! 0.2 % for blocks of 2048 (Barker, measured).
 
-use super::program::{Attacks, Kind, Program, Stretch};
+use super::acceptance::Acceptance;
+use super::program::{Attacks, Program, Stretch};
 use crate::pld::{Accuracy, Composition, Curve};
 use crate::{Delta, Epsilon, Error, Steps};
 
-/// Steps of the largest block. Larger ones have to run on coarser grids: the size that loses the least of both is taken.
-const SIZES: [u64; 6] = [2048, 1024, 512, 256, 128, 64];
-
-/// What blocks of one step would lose, if the loss fell with the root of the size at every size; about as measured from 50 on.
-const LOST: f64 = 0.07;
+/// Steps of the largest block, tried from the front. Larger ones would have to run on coarser grids, and lose there what they
+/// gain here.
+const SIZES: [u64; 4] = [2048, 512, 128, 64];
 
 /// What is lost in one block is lost in all of them, and all are one run.
-const PATIENCE: f64 = 0.8;
+const PATIENCE: f64 = 8.0;
 
 /// More steps than these get little work: no run takes them, and whoever asks should not wait.
 const TAKEN: f64 = 1e9;
@@ -38,23 +37,25 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// Curves for a stretch of steps, with an eye on δ ≥ `smallest`, by `patience` times the usual work.
-    pub(super) fn new(kind: Kind<'_>, stretch: Stretch, smallest: f64, patience: f64) -> Result<Self, Error> {
+    pub(super) fn new(
+        rule: &dyn Acceptance,
+        sensitivity: f64,
+        stretch: Stretch,
+        smallest: f64,
+        patience: f64,
+    ) -> Result<Self, Error> {
         let steps = stretch.last as f64;
         let (longer, accuracy) = if steps <= TAKEN { (PATIENCE, ACCURACY[0]) } else { (HURRY, ACCURACY[1]) };
         let patience = patience * longer;
         let accuracy = Accuracy::new(accuracy)?;
         let mut failure = Error::Unresolved { what: "a composition of decisions", reason: "too many steps" };
-        // The flat end of a block's curve is mass at infinity in every block.
-        let share = |size: u64| (smallest * size as f64 / steps).max(1e-250);
-        let lost = |size: u64| {
-            let added = kind.would_add(Stretch::of(size), share(size), patience);
-            added.map_or(f64::INFINITY, |added| added + LOST / (size as f64).sqrt())
-        };
-        let mut sizes: Vec<(f64, u64)> =
-            SIZES.into_iter().filter(|size| *size as f64 <= steps).map(|size| (lost(size), size)).collect();
-        sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (_, size) in sizes {
-            match Program::plan(kind, Stretch::of(size), share(size), Attacks::Spared, patience) {
+        for size in SIZES {
+            if size as f64 > steps {
+                continue;
+            }
+            // The flat end of a block's curve is mass at infinity in every block.
+            let share = (smallest * size as f64 / steps).max(1e-250);
+            match Program::plan(rule, sensitivity, Stretch::of(size), share, Attacks::Spared, patience) {
                 Ok(Some(program)) => return Self::run(program, size, accuracy),
                 Ok(None) => {}
                 Err(error) => failure = error,

@@ -9,26 +9,12 @@ use super::upper::{LEVELLING, Upper};
 use crate::{Delta, Error, GaussianRun, Mu};
 
 /// Nodes per standard deviation of one step's privacy loss, finest first, and the evaluations the upper bound may cost for
-/// it: some ten milliseconds.
-const FINENESS: [(f64, f64); 8] = [
-    (256.0, 1e7),
-    (64.0, 6e7),
-    (45.0, 6.5e7),
-    (32.0, 7e7),
-    (23.0, 8e7),
-    (16.0, 9e7),
-    (11.0, 1e8),
-    (8.0, 1.1e8),
-];
+/// it: some tens of milliseconds, the coarsest a tenth of a second. The chords of a grid with n nodes add about 1/(3n²) of the
+/// loss variance, and as much is allowed to the envelope: 0.5 % of the variance at n = 8, 0.01 % at n = 64.
+const FINENESS: [(f64, f64); 5] = [(256.0, 1e7), (64.0, 1e8), (32.0, 1.2e8), (16.0, 1.5e8), (8.0, 6e8)];
 
-/// Corners that an envelope hardly has less of, and usually has; the part of them that a coarser one keeps.
-const FEWEST_CORNERS: f64 = 12.0;
-const USUAL_CORNERS: f64 = 32.0;
-const COARSER: f64 = 0.85;
-
-/// Steps up to which the tails are enclosed as closely as the middle, and how much longer they may take: no blocks are made of them.
+/// Steps up to which the tails are enclosed as closely as the middle.
 const FEW: u64 = 64;
-const LONGER: f64 = 6.0;
 
 /// Evaluations after which a run that was planned too optimistically is given up.
 const MOST_WORK: u64 = 4_000_000_000;
@@ -48,12 +34,6 @@ pub(super) struct Program {
     /// Steps taken.
     pub(super) steps: u64,
     work: u64,
-}
-
-/// About the part of the loss variance that a grid of so many nodes per standard deviation adds: its chords 1/(3n²), and as much
-/// is allowed to the envelope. 1 % at n = 8, 0.02 % at n = 64.
-fn added(fineness: f64) -> f64 {
-    2.0 / (3.0 * fineness * fineness)
 }
 
 /// What becomes of the attacks that bound from below. The upper bound is the same to the bit.
@@ -91,49 +71,9 @@ impl Stretch {
     }
 }
 
-/// One kind of decision.
-#[derive(Clone, Copy)]
-pub(super) struct Kind<'a> {
-    rule: &'a dyn Acceptance,
-    sensitivity: f64,
-    /// The variance of a step's privacy loss at its largest, for planning only.
-    pub(super) information: f64,
-}
-
-impl<'a> Kind<'a> {
-    /// # Errors
-    /// [`Error::Unresolved`] if the acceptance function cannot be enclosed.
-    pub(super) fn new(rule: &'a dyn Acceptance, sensitivity: f64) -> Result<Self, Error> {
-        let loose = Fineness { excess: 1e-2, decay: 2.0, tail: 1e-12 };
-        let information = Envelope::new(rule, sensitivity, loose)?.information;
-        Ok(Self { rule, sensitivity, information })
-    }
-
-    /// About the part of the loss variance that a program for a stretch would add, with the work it may cost; none if it would
-    /// cost more.
-    pub(super) fn would_add(&self, stretch: Stretch, smallest: f64, patience: f64) -> Option<f64> {
-        let most = |(fineness, most_work): &(f64, f64)| {
-            let nodes = self.nodes(stretch, smallest) * fineness;
-            work(stretch, nodes, USUAL_CORNERS) <= patience * most_work
-        };
-        FINENESS.into_iter().find(most).map(|(fineness, _)| added(fineness))
-    }
-
-    /// About how many standard deviations of a step's loss a stretch of steps reaches.
-    fn nodes(&self, stretch: Stretch, smallest: f64) -> f64 {
-        let steps = stretch.last as f64;
-        window(steps, self.information, floor(steps, smallest)) / self.information.sqrt()
-    }
-}
-
-/// The δ below which tails are cut off, for δ ≥ `smallest` after this many steps.
-fn floor(steps: f64, smallest: f64) -> f64 {
-    (CUT * smallest / (1.0 + steps / LEVELLING)).max(1e-284)
-}
-
-/// About the evaluations of a program: grids grow as it runs.
-fn work(stretch: Stretch, nodes: f64, corners: f64) -> f64 {
-    0.7 * stretch.last as f64 * nodes * corners
+/// The standard deviation of a step's privacy loss squared, at its largest, for planning only.
+pub(super) fn information(rule: &dyn Acceptance, sensitivity: f64) -> Result<f64, Error> {
+    Ok(Envelope::new(rule, sensitivity, Fineness { excess: 1e-2, decay: 2.0, tail: 1e-12 })?.information)
 }
 
 /// About how far the privacy loss of this many steps reaches at probability `floor`, for planning only.
@@ -150,31 +90,26 @@ impl Program {
     /// # Errors
     /// [`Error::Unresolved`] if the acceptance function cannot be enclosed.
     pub(super) fn plan(
-        kind: Kind<'_>,
+        rule: &dyn Acceptance,
+        sensitivity: f64,
         stretch: Stretch,
         smallest: f64,
         wanted: Attacks,
         patience: f64,
     ) -> Result<Option<Self>, Error> {
         let steps = stretch.last as f64;
-        let floor = floor(steps, smallest);
+        let floor = (CUT * smallest / (1.0 + steps / LEVELLING)).max(1e-284);
         // A cell over which the rare outcome decays by e^c adds about c²/8 of the loss. Few steps live in the tails, where cells are this large,
         // and are cheap: there it is brought below what the grid adds. Otherwise cells cost as much as a grid of 64 nodes per
         // deviation, or less, as measured.
         let finest = if stretch.last <= FEW { 0.02 } else { 0.1 };
         let decay = (finest * (1.0 + steps / 50.0 + (steps / 150.0).powi(2))).min(8.0);
         let mut failure = None;
-        // Finer envelopes have more corners, if not many more: what is too much work for these is not tried.
-        let (reach, mut corners) = (kind.nodes(stretch, smallest), FEWEST_CORNERS);
         for (fineness, most_work) in FINENESS {
-            let most_work = patience * most_work * if stretch.last <= FEW { LONGER } else { 1.0 };
-            if stretch.last > FEW && work(stretch, reach * fineness, corners) > most_work {
-                continue;
-            }
-            let excess = 0.5 * added(fineness);
+            let excess = 1.0 / (3.0 * fineness * fineness);
             let aim = Fineness { excess, decay, tail: floor / 64.0 };
             // At small sensitivities rounding may forbid the finest envelopes.
-            let envelope = match Envelope::new(kind.rule, kind.sensitivity, aim) {
+            let envelope = match Envelope::new(rule, sensitivity, aim) {
                 Ok(envelope) => envelope,
                 Err(error) => {
                     failure = Some(error);
@@ -185,13 +120,12 @@ impl Program {
             let step = envelope.information.sqrt() / fineness;
             let furthest = envelope.outer.iter().map(|pair| pair.toward).fold(0.0, f64::max);
             let nodes = window(steps, envelope.information, floor).min(steps * furthest) / step;
-            corners = envelope.outer.len() as f64;
-            if work(stretch, nodes, corners) <= most_work {
+            let work = 0.7 * steps * nodes * envelope.outer.len() as f64;
+            if work <= patience * most_work {
                 let upper = Upper::new(&envelope.outer, step, floor, MOST_NODES);
                 let lower = (wanted == Attacks::Run).then(|| Lower::new(&attacks(&envelope, steps), step));
                 return Ok(Some(Self { upper, lower, step, steps: 0, work: 0 }));
             }
-            corners *= COARSER;
         }
         failure.map_or(Ok(None), Err)
     }

@@ -7,7 +7,7 @@
 use super::acceptance::Acceptance;
 use super::blocks::Blocks;
 use super::closed::Closed;
-use super::program::{Attacks, Kind, Program, Stretch};
+use super::program::{Attacks, Program, Stretch, information};
 use super::{SENSITIVITIES, USUAL, lowest, too_many_steps};
 use crate::{Delta, Epsilon, Error, GaussianRun, Sensitivity, Steps};
 use barkeep_num::try_largest_guessed;
@@ -49,10 +49,10 @@ pub(crate) fn longest(
     if !SENSITIVITIES.contains(&sensitivity.get()) || known.0 >= Stretch::LAST {
         return Ok(None);
     }
-    let (kind, smallest) = (Kind::new(rule, sensitivity.get())?, lowest(delta));
+    let (step, smallest) = (sensitivity.get(), lowest(delta));
     let search = Search { epsilon, delta, price };
     let allowed = search.loss(epsilon.get());
-    let guess = 2.0 * allowed / kind.information;
+    let guess = 2.0 * allowed / information(rule, step)?;
     // Of many small ones nearly as many as Gaussian noise of the same information allows: no program finds more of them.
     if known.0 >= MANY && known.0 as f64 >= CLOSE * guess {
         return Ok(None);
@@ -61,9 +61,9 @@ pub(crate) fn longest(
     let mut stretch = Stretch::of(guess as u64);
     let (mut below, mut falling) = (None, false);
     let (steps, ideal) = loop {
-        let last = match Program::plan(kind, stretch, smallest, Attacks::Spared, USUAL)? {
+        let last = match Program::plan(rule, step, stretch, smallest, Attacks::Spared, USUAL)? {
             Some(program) => search.walk(program, stretch)?,
-            None => search.look(&Blocks::new(kind, stretch, smallest, USUAL)?, stretch, guess)?,
+            None => search.look(&Blocks::new(rule, step, stretch, smallest, USUAL)?, stretch, guess)?,
         };
         let Steps(found) = last.0;
         if found == stretch.last && found < Stretch::LAST && !falling {

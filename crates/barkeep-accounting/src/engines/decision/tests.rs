@@ -93,7 +93,7 @@ fn small_steps_approach_their_gaussian_limits() {
     for (rule, limit) in
         [(Rule::Barker, 0.25), (Rule::Penalty { sigma: 1.0 }, 0.403), (Rule::Penalty { sigma: 2.0 }, 0.133)]
     {
-        let found = Kind::new(&rule, 1e-3).unwrap().information / 1e-6;
+        let found = program::information(&rule, 1e-3).unwrap() / 1e-6;
         assert!((found - limit).abs() < 1e-3, "{rule:?}: {found}");
     }
 }
@@ -133,9 +133,8 @@ fn blocks_stay_above_the_whole_and_near_it() {
             .unwrap()
             .epsilon(delta)
             .unwrap();
-        let blocks = Blocks::new(Kind::new(&rule, sensitivity).unwrap(), Stretch::of(200), smallest, USUAL)
-            .unwrap()
-            .compose(steps);
+        let blocks =
+            Blocks::new(&rule, sensitivity, Stretch::of(200), smallest, USUAL).unwrap().compose(steps);
         let upper = blocks.epsilon(delta, Accuracy::default()).unwrap().upper;
         assert!(upper >= whole.lower.unwrap(), "{rule:?}");
         assert!(upper <= 1.03 * whole.upper, "{rule:?}: {upper} against {}", whole.upper);
@@ -404,7 +403,7 @@ fn a_curve_made_in_a_hurry_is_an_upper_bound_and_close() {
         [(Rule::Barker, 0.04, 139), (Rule::Penalty { sigma: 2.0 }, 0.1, 400), (Rule::Barker, 0.01, 40_000)]
     {
         let (sensitivity, steps) = (Sensitivity::new(sensitivity).unwrap(), Steps(steps));
-        let hurried = followed(&rule, sensitivity, steps, Delta::new(1e-8).unwrap(), 0.5).unwrap();
+        let hurried = followed(&rule, sensitivity, steps, Delta::new(1e-8).unwrap(), 0.1).unwrap();
         for at in [0.0, 0.3, 1.0, 2.0] {
             let at = Epsilon::new(at).unwrap();
             let (found, careful) = (hurried(at).unwrap(), delta(&rule, sensitivity, steps, at).unwrap());
