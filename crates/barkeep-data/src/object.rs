@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use crate::Error;
-use crate::place::{Seal, unreadable};
+use crate::location::{Seal, unreadable};
 
 /// Bytes and where they start.
 type Pieces = Vec<(u64, Bytes)>;

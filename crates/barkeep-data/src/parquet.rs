@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
 use crate::header::{locate, locate_person};
-use crate::place::unreadable;
+use crate::location::unreadable;
 use crate::read::{Naming, Reading};
 use crate::schema::Cells;
 use crate::{BLOCK, Error, Faults, Noting, View};

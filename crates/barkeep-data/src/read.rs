@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::csv::{csv_header, read_csv};
+use crate::location::is_remote;
 use crate::parquet::{parquet_header, read_parquet};
-use crate::place::is_remote;
 use crate::{Admission, Count, CsvOptions, Error, Roster, Sink, View};
 
 /// Reads what `view` needs, found by name in the header, from a file of as many records as `count` says.

@@ -10,7 +10,7 @@ use ::parquet::data_type::DataType;
 use ::parquet::file::reader::RowGroupReader;
 use ::parquet::schema::types::ColumnDescPtr;
 
-use crate::place::unreadable;
+use crate::location::unreadable;
 use crate::schema::Cells;
 use crate::{Error, Roster};
 

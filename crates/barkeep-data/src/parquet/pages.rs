@@ -12,7 +12,7 @@ use ::parquet::file::reader::RowGroupReader;
 use super::leaf::{Leaf, named};
 use super::runs::{Piece, Runs};
 use crate::Column;
-use crate::place::unreadable;
+use crate::location::unreadable;
 use crate::schema::Cells;
 
 /// Reads one column of all row groups: each cell in the column's own unit, not admitted yet.

@@ -10,7 +10,7 @@ use ::parquet::file::reader::{ChunkReader, Length};
 use bytes::Bytes;
 
 use crate::Error;
-use crate::place::{is_remote, unreadable};
+use crate::location::{is_remote, unreadable};
 
 #[cfg(feature = "object-store")]
 use crate::object::Object;
