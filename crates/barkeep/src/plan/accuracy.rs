@@ -7,11 +7,12 @@ use super::price::Count;
 use super::{AUTO, Plan};
 use crate::Error;
 use crate::samplers::entry::Expected;
-use crate::samplers::noise_aware::MOST_RECORDS as MOST_IN_DYNAMICS;
+use crate::samplers::noise_aware::{Foreseen, MOST_RECORDS as MOST_IN_DYNAMICS};
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::Epsilon;
 use barkeep_data::Records;
 use serde::Serialize;
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -67,7 +68,7 @@ impl Plan {
         [(0.5 * epsilon.get(), records), (2.0 * epsilon.get(), records), (epsilon.get(), more)]
             .into_iter()
             .map(|(epsilon, records)| {
-                let expected = expected(&self.spec, epsilon, records, Count::Rough);
+                let expected = expected(&self.spec, epsilon, records, Count::Rough, &self.foreseen);
                 let is_worse = expected.is_some_and(|expected| expected.error > own.error);
                 Alternative {
                     reason: (is_worse && records == more).then(|| self.why_worse(more)),
@@ -109,15 +110,17 @@ impl Plan {
             return Err(SpecError::new("error", "must be above 0, in posterior standard deviations").into());
         }
         let records = spec.data().records();
+        let foreseen = Arc::new(Foreseen::default());
         let reached = |epsilon: f64| {
-            expected(&spec, epsilon, records, Count::Certified).is_some_and(|found| found.error <= error)
+            expected(&spec, epsilon, records, Count::Certified, &foreseen)
+                .is_some_and(|found| found.error <= error)
         };
         match least(epsilon.get(), (1e-3, LARGEST_EPSILON), reached) {
             Some(epsilon) => Self::new(spec.with_epsilon(Epsilon::new(epsilon)?)),
             None => Err(Error::Budget(format!(
                 "no epsilon up to {LARGEST_EPSILON} is expected to bring the error of a mean down to {error} posterior \
                  standard deviations{}",
-                match enough_records(&spec, epsilon.get(), error) {
+                match enough_records(&spec, epsilon.get(), error, &foreseen) {
                     Some(records) => format!("; about {records} records would, at epsilon {}", epsilon.get()),
                     None => String::new(),
                 }
@@ -127,13 +130,13 @@ impl Plan {
 }
 
 /// What is said when a budget buys nothing: which ε would buy a step, and how many records.
-pub(super) fn what_would_do(spec: &Spec) -> String {
+pub(super) fn what_would_do(spec: &Spec, foreseen: &Arc<Foreseen>) -> String {
     let Privacy::Budget { epsilon, .. } = spec.privacy() else { return String::new() };
     let (epsilon, records) = (epsilon.get(), spec.data().records());
     let buys = |epsilon: f64, records: Records| {
         let varied =
             Epsilon::new(epsilon).ok().and_then(|epsilon| spec.with_epsilon(epsilon).with_records(records));
-        varied.is_some_and(|spec| Plan::attempt(spec, Count::Certified).is_ok())
+        varied.is_some_and(|spec| Plan::attempt(spec, Count::Certified, foreseen).is_ok())
     };
     let larger = least(epsilon, (epsilon, LARGEST_EPSILON), |epsilon| buys(epsilon, records));
     #[expect(clippy::cast_precision_loss, reason = "at most 2^32")]
@@ -151,11 +154,12 @@ pub(super) fn what_would_do(spec: &Spec) -> String {
 }
 
 /// The number of records that brings the forecast error down.
-fn enough_records(spec: &Spec, epsilon: f64, error: f64) -> Option<Records> {
+fn enough_records(spec: &Spec, epsilon: f64, error: f64, foreseen: &Arc<Foreseen>) -> Option<Records> {
     #[expect(clippy::cast_precision_loss, reason = "at most 2^32")]
     let (few, most) = (spec.data().records().0 as f64, MOST_RECORDS as f64);
     let reached = |records: f64| {
-        expected(spec, epsilon, rounded(records), Count::Rough).is_some_and(|found| found.error <= error)
+        expected(spec, epsilon, rounded(records), Count::Rough, foreseen)
+            .is_some_and(|found| found.error <= error)
     };
     least(few, (few, most), reached).map(rounded)
 }
@@ -168,9 +172,15 @@ fn rounded(records: f64) -> Records {
 }
 
 /// The forecast of a spec under another ε and with another number of records, where there is one.
-fn expected(spec: &Spec, epsilon: f64, records: Records, count: Count) -> Option<Expected> {
+fn expected(
+    spec: &Spec,
+    epsilon: f64,
+    records: Records,
+    count: Count,
+    foreseen: &Arc<Foreseen>,
+) -> Option<Expected> {
     let spec = spec.with_epsilon(Epsilon::new(epsilon).ok()?).with_records(records)?;
-    Plan::attempt(spec, count).ok()?.expected
+    Plan::attempt(spec, count, foreseen).ok()?.expected
 }
 
 /// The least number within bounds for which `holds`, to [`PRECISION`], searched from `from` by doubling and then by halves of

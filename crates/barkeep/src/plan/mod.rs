@@ -25,6 +25,7 @@ use self::report::FaultReport;
 use self::start::PlannedStart;
 use crate::Error;
 use crate::samplers::entry::{Expected, MakeKernel, Prepared, Questions, Setting};
+use crate::samplers::noise_aware::Foreseen;
 use crate::samplers::{SAMPLERS, SamplerEntry};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
@@ -63,6 +64,8 @@ pub struct Plan {
     facts: Vec<Fact>,
     warnings: Vec<String>,
     expected: Option<Expected>,
+    /// What forecasts under other budgets need not find out again.
+    foreseen: Arc<Foreseen>,
     /// What is asked before the first step, by all chains together.
     first: Questions,
     /// What a step asks at the level that is not paid for.
@@ -80,15 +83,16 @@ impl Plan {
     /// # Errors
     /// [`Error::Spec`] at the first faulty key, [`Error::Budget`] if the budget does not buy one step per chain.
     pub fn new(spec: Spec) -> Result<Self, Error> {
+        let foreseen = Arc::new(Foreseen::default());
         // Only a search for what would do goes further than a single attempt.
-        Self::attempt(spec.clone(), Count::Certified).map_err(|error| match error {
-            Error::Budget(reason) => Error::Budget(reason + &accuracy::what_would_do(&spec)),
+        Self::attempt(spec.clone(), Count::Certified, &foreseen).map_err(|error| match error {
+            Error::Budget(reason) => Error::Budget(reason + &accuracy::what_would_do(&spec, &foreseen)),
             other => other,
         })
     }
 
     /// Plans a run, and says no more than that where the budget buys nothing.
-    fn attempt(spec: Spec, count: Count) -> Result<Self, Error> {
+    fn attempt(spec: Spec, count: Count, foreseen: &Arc<Foreseen>) -> Result<Self, Error> {
         spec.check()?;
         let mut keys = spec.sampler_keys();
         let mut why_langevin = None;
@@ -122,6 +126,7 @@ impl Plan {
             reference: &reference,
             spread_declared: spec.data().spread_declared(),
             proposal: spec.own_proposal(),
+            foreseen,
         };
         if spec.own_proposal().is_some() {
             check_proposal(&spec, &section, sampler)?;
@@ -199,6 +204,7 @@ impl Plan {
             facts,
             warnings,
             expected,
+            foreseen: Arc::clone(foreseen),
             first,
             report,
             kernel: Arc::new(kernel),

@@ -5,6 +5,7 @@ use crate::plan::facts::Facts;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::example::{Example, ExampleSpec};
+use crate::samplers::noise_aware::Foreseen;
 use crate::samplers::parts::proposal::Proposal;
 use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};
@@ -109,6 +110,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) spread_declared: bool,
     /// What proposes, if it is given in code.
     pub(crate) proposal: Option<&'a Arc<dyn Proposal>>,
+    /// What forecasts found out under other budgets.
+    pub(crate) foreseen: &'a Foreseen,
 }
 
 impl Setting<'_> {

@@ -10,6 +10,7 @@ use super::expectation::{Expected, Held, Round, Wanted};
 use super::fit::{Answered, DISCREPANCY, Expects, Fit, Posterior};
 use super::origin::{Origin, Rows, Sample};
 use super::tail::Bias;
+use super::terms::{Right, Weighted, clip_each, finite, mean, second_moments, shift};
 use barkeep_data::Block;
 use barkeep_model::{Centring, Likelihood, Model, Scratch};
 use barkeep_num::linear::{Cholesky, Spectrum, diagonal, dot, product, transpose};
@@ -94,51 +95,18 @@ impl Source {
         whitening.iter().all(|entry| entry.is_finite()).then_some(whitening)
     }
 
-    /// A round at θ whose clip suits the noise of all rounds together, and the variance it leaves in units of the posterior's
-    /// without privacy, as a geometric mean over directions.
-    pub(super) fn round(&self, theta: &[f64], noise: Noise) -> Option<(Round, f64)> {
-        let d = self.dimension();
-        let whitening = self.whitening(theta)?;
-        let sample = self.made_up(theta)?;
-        let count = sample.weights.len();
-        let seen = finite(self.whitened(theta, &whitening, sample.seen(), count));
-        let scores = if sample.is_admitted() {
-            finite(self.whitened(theta, &whitening, &sample.values, count))
-        } else {
-            seen.clone()
-        };
-        let centred = |narrow: f64| {
-            let (mut terms, clip) = (seen.clone(), narrow * (d as f64).sqrt());
-            clip_each(&mut terms, count, clip);
-            let centre = self.origin.centres(&terms, &sample);
-            let rows = centre.len() / d;
-            shift(&mut terms, count, clip, |j, i| centre[j * rows + i * rows / count]);
-            (terms, centre)
-        };
-        let mut prior = vec![0.0; d * d];
-        self.model.prior_precision(theta, &mut prior);
-        prior.iter_mut().for_each(|entry| *entry /= self.records);
-        let prior = product(&product(&whitening, &prior, d), &transpose(&whitening, d), d);
-        let costs = GRID.iter().filter_map(|narrow| {
-            let (terms, _) = centred(*narrow);
-            let slope = second_moments(&terms, &scores, &sample.weights);
-            let mut spread = second_moments(&terms, &terms, &sample.weights);
-            let added = (noise.per_clip * narrow).powi(2) * d as f64 / noise.records;
-            spread.iter_mut().step_by(d + 1).for_each(|entry| *entry += added);
-            let inverse = Cholesky::new(&spread, d)?.inverse();
-            let mut precision = product(&product(&transpose(&slope, d), &inverse, d), &slope, d);
-            precision.iter_mut().zip(&prior).for_each(|(entry, prior)| *entry += prior);
-            let even: Vec<f64> =
-                (0..d * d).map(|k| 0.5 * (precision[k] + precision[(k % d) * d + k / d])).collect();
-            let factor = Cholesky::new(&even, d)?;
-            // A direction that nothing informs about weighs on all clips alike.
-            let root: f64 = (0..d).map(|j| libm::log(factor.lower()[j * (d + 1)])).sum();
-            Some((libm::exp(-2.0 * root / d as f64), *narrow)).filter(|(cost, _)| cost.is_finite())
-        });
-        let (cost, narrow) = costs.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    /// A round at θ whose clip suits the noise of all rounds together.
+    pub(super) fn round(&self, theta: &[f64], noise: Noise) -> Option<Round> {
+        let (clips, scene) = self.clips(theta)?;
+        let (_, narrow) = clips.cheapest(noise)?;
         // Where records have centres of their own, the gate computes them.
-        let centre = if self.origin.has_columns() { Vec::new() } else { centred(narrow).1 };
-        let round = Round {
+        let centre = if self.origin.has_columns() {
+            Vec::new()
+        } else {
+            self.centred(&scene, narrow, &mut Vec::new()).0
+        };
+        let (d, whitening) = (self.dimension(), scene.whitening);
+        Some(Round {
             theta: theta.to_vec(),
             whitening,
             is_singular: false,
@@ -148,8 +116,50 @@ impl Source {
             noise: vec![0.0; d],
             gains: None,
             centre,
-        };
-        Some((round, cost))
+        })
+    }
+
+    /// What clips make of scores at θ, whatever the noise.
+    pub(super) fn clips(&self, theta: &[f64]) -> Option<(Clips, Scored)> {
+        let d = self.dimension();
+        let whitening = self.whitening(theta)?;
+        let sample = self.made_up(theta)?;
+        let count = sample.weights.len();
+        let seen = finite(self.whitened(theta, &whitening, sample.seen(), count));
+        let own =
+            sample.is_admitted().then(|| finite(self.whitened(theta, &whitening, &sample.values, count)));
+        let mut prior = vec![0.0; d * d];
+        self.model.prior_precision(theta, &mut prior);
+        prior.iter_mut().for_each(|entry| *entry /= self.records);
+        let prior = product(&product(&whitening, &prior, d), &transpose(&whitening, d), d);
+        let scene = Scored { whitening, sample, seen };
+        let (weights, mut terms) = (&scene.sample.weights, Vec::new());
+        let scores = Right::new(own.as_ref().unwrap_or(&scene.seen), count);
+        let (mut left, mut right) = (Weighted::new(&[], weights), Right::new(&[], count));
+        let mut tried = Vec::new();
+        for narrow in GRID {
+            let (_, is_clipped) = self.centred(&scene, narrow, &mut terms);
+            left.fill(&terms, weights);
+            right.fill(&terms, None);
+            tried.push((left.products(&scores), left.squares(&right)));
+            if !is_clipped {
+                break;
+            }
+        }
+        Some((Clips { d, prior, tried }, scene))
+    }
+
+    /// Writes scores clipped per root of their dimension; returns what was taken off them, and whether a clip changed any.
+    fn centred(&self, scored: &Scored, narrow: f64, terms: &mut Vec<f64>) -> (Vec<f64>, bool) {
+        let Scored { sample, seen, .. } = scored;
+        let (d, count) = (self.dimension(), sample.weights.len());
+        let clip = narrow * (d as f64).sqrt();
+        terms.clone_from(seen);
+        let is_clipped = clip_each(terms, count, clip);
+        let centre = self.origin.centres(terms, sample);
+        let rows = centre.len() / d;
+        let is_clipped = shift(terms, count, clip, |j, i| centre[j * rows + i * rows / count]) || is_clipped;
+        (centre, is_clipped)
     }
 
     /// An answered round: with the centres of every made-up row, and what it expects near θ_k for columns as they might be.
@@ -227,41 +237,57 @@ impl Source {
     }
 }
 
-/// Shortens each record's vector to a norm of at most `clip`; one that is not finite becomes 0.
-fn clip_each(terms: &mut [f64], count: usize, clip: f64) {
-    for i in 0..count {
-        let length = terms.iter().skip(i).step_by(count).map(|x| x * x).sum::<f64>().sqrt();
-        let factor = if length > clip { clip / length } else { 1.0 };
-        let finite = length.is_finite();
-        for x in terms.iter_mut().skip(i).step_by(count) {
-            *x = if finite { *x * factor } else { 0.0 };
+/// Made-up records at θ and their scores.
+pub(super) struct Scored {
+    whitening: Vec<f64>,
+    sample: Sample,
+    /// W∇ln p of each as the table would hold it.
+    seen: Vec<f64>,
+}
+
+/// What clips make of scores at θ, before noise.
+pub(crate) struct Clips {
+    d: usize,
+    /// The prior's share of a record, in whitened coordinates.
+    prior: Vec<f64>,
+    /// Slope and spread for each clip of the grid up to the first that changes no record; wider ones leave the same.
+    tried: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Clips {
+    /// The variance that the best clip leaves in units of the posterior's without privacy, as a geometric mean over directions, and
+    /// that clip, per root of the dimension.
+    pub(super) fn cheapest(&self, noise: Noise) -> Option<(f64, f64)> {
+        let mut best: Option<(f64, f64)> = None;
+        for (k, narrow) in GRID.into_iter().enumerate() {
+            let (slope, spread) = self.tried.get(k).or(self.tried.last())?;
+            let Some(cost) = self.cost(slope, spread, narrow, noise) else { continue };
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, narrow));
+            }
+            // A wider clip only adds noise.
+            if k + 1 >= self.tried.len() {
+                break;
+            }
         }
+        best
     }
-}
 
-/// Takes centres off clipped vectors, by entry and record, and clips again, as the gate does.
-fn shift(terms: &mut [f64], count: usize, clip: f64, centre: impl Fn(usize, usize) -> f64) {
-    for (j, lane) in terms.chunks_exact_mut(count).enumerate() {
-        lane.iter_mut().enumerate().for_each(|(i, x)| *x -= centre(j, i));
+    fn cost(&self, slope: &[f64], spread: &[f64], narrow: f64, noise: Noise) -> Option<f64> {
+        let d = self.d;
+        let mut spread = spread.to_vec();
+        let added = (noise.per_clip * narrow).powi(2) * d as f64 / noise.records;
+        spread.iter_mut().step_by(d + 1).for_each(|entry| *entry += added);
+        let inverse = Cholesky::new(&spread, d)?.inverse();
+        let mut precision = product(&product(&transpose(slope, d), &inverse, d), slope, d);
+        precision.iter_mut().zip(&self.prior).for_each(|(entry, prior)| *entry += prior);
+        let even: Vec<f64> =
+            (0..d * d).map(|k| 0.5 * (precision[k] + precision[(k % d) * d + k / d])).collect();
+        let factor = Cholesky::new(&even, d)?;
+        // A direction that nothing informs about weighs on all clips alike.
+        let root: f64 = (0..d).map(|j| libm::log(factor.lower()[j * (d + 1)])).sum();
+        Some(libm::exp(-2.0 * root / d as f64)).filter(|cost| cost.is_finite())
     }
-    clip_each(terms, count, clip);
-}
-
-/// Numbers, and 0 where one is not finite: made-up records that count nothing may be anywhere.
-fn finite(mut numbers: Vec<f64>) -> Vec<f64> {
-    numbers.iter_mut().filter(|number| !number.is_finite()).for_each(|number| *number = 0.0);
-    numbers
-}
-
-/// Σ w·a·bᵀ over records, row by row.
-fn second_moments(a: &[f64], b: &[f64], weights: &[f64]) -> Vec<f64> {
-    let count = weights.len();
-    let mut out = Vec::new();
-    for lane in a.chunks_exact(count) {
-        let weighted: Vec<f64> = lane.iter().zip(weights).map(|(x, weight)| x * weight).collect();
-        out.extend(b.chunks_exact(count).map(|other| dot(&weighted, other)));
-    }
-    out
 }
 
 /// What is expected near a reference.
@@ -393,11 +419,6 @@ impl Expects for Whole<'_> {
     fn discrepancy(&self) -> f64 {
         if self.source.origin.has_columns() { DISCREPANCY } else { 0.0 }
     }
-}
-
-/// Σ w·x.
-fn mean(lane: &[f64], weights: &[f64]) -> f64 {
-    lane.iter().zip(weights).map(|(x, weight)| x * weight).sum()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::copula::{Belief, width};
 use super::fit::{Answered, Fit, Posterior};
 use super::origin::{Columns, Origin, Rows};
 use super::shares::{LEARNING, Shares, priced, rounds_of};
-use super::whole::{Source, Whole};
+use super::whole::{Clips, Source, Whole};
 use crate::diagnostics::{Check, Grade};
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
@@ -21,7 +21,7 @@ use barkeep_data::{Unit, View};
 use barkeep_model::Likelihood;
 use barkeep_num::linear::dot;
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Points of the prior that a search starts from beside where it is, in the first rounds and the last.
 const STARTS: usize = 7;
@@ -42,6 +42,11 @@ const FORGOTTEN: usize = 100;
 
 /// Columns as they might be, and made-up rows for each.
 const OTHERS: (usize, usize) = (12, 128);
+
+/// What forecasts of one spec share, whatever its budget and its number of records: points of the prior, and what clips make of scores
+/// there.
+#[derive(Default)]
+pub(crate) struct Foreseen(OnceLock<Vec<(Vec<f64>, Clips)>>);
 
 /// A model and the price of every question.
 pub(crate) struct WholeSetup {
@@ -123,18 +128,21 @@ impl WholeSetup {
     ///
     /// The prior's own precision is left out, as if there were endless records. With it few records would look well served, since
     /// the prior then says all, and more records worse; without it the error falls with n and ε.
-    pub(crate) fn forecast(&self) -> Option<MakeForecast> {
+    pub(crate) fn forecast(&self, foreseen: &Foreseen) -> Option<MakeForecast> {
         let source = Source { origin: self.source.origin.few(), ..self.source.clone() };
         let endless = Source { records: f64::INFINITY, ..source.clone() };
-        let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
-        let mut costs: Vec<(f64, Vec<f64>)> = points
-            .filter_map(|theta| endless.round(&theta, self.noise()).map(|(_, cost)| (cost, theta)))
-            .collect();
+        let looked_at = foreseen.0.get_or_init(|| {
+            let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
+            points.filter_map(|theta| endless.clips(&theta).map(|(clips, _)| (theta, clips))).collect()
+        });
+        let cost = |clips: &Clips| clips.cheapest(self.noise()).map(|(cost, _)| cost);
+        let mut costs: Vec<(f64, &[f64])> =
+            looked_at.iter().filter_map(|(theta, clips)| Some((cost(clips)?, &theta[..]))).collect();
         if costs.is_empty() {
-            costs.push((self.source.round(&self.start, self.noise())?.1, self.start.clone()));
+            costs.push((cost(&self.source.clips(&self.start)?.0)?, &self.start));
         }
         costs.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (cost, theta) = &costs[costs.len() / 2];
+        let (cost, theta) = costs[costs.len() / 2];
         // Columns that responses are given leave few modes, and climbs among them take long.
         let within = match source.origin {
             Origin::Whole { .. } => source.beside_rivals(theta, &self.starts(theta)[1..]).unwrap_or(1.0),
@@ -173,7 +181,7 @@ impl WholeSetup {
         let (mut answered, mut path): (Vec<Answered>, _) = (Vec::new(), vec![theta.clone()]);
         let mut modes = Vec::new();
         for (k, ratio) in self.rounds.iter().enumerate() {
-            let (mut round, _) = source.round(&theta, self.noise()).ok_or_else(lost)?;
+            let mut round = source.round(&theta, self.noise()).ok_or_else(lost)?;
             let clip = round.clips().0;
             let has_own = round.centre.is_empty();
             let term = Term::Shifted {

@@ -90,7 +90,10 @@ fn expected_answers_are_those_of_simulated_records() {
     ];
     for (source, at, reference, theta) in cases {
         let d = source.dimension();
-        let (round, cost) = source.round(&at, Noise { per_clip: 8.0, records: 400.0 }).unwrap();
+        let noise = Noise { per_clip: 8.0, records: 400.0 };
+        let round = source.round(&at, noise).unwrap();
+        let (cost, narrow) = source.clips(&at).unwrap().0.cheapest(noise).unwrap();
+        assert_eq!(narrow, round.narrowness.0);
         assert!(cost > 1.0 && cost < 10.0, "{cost}");
         let clip = round.clips().0;
         let answered = [source.answered(round.clone())];
