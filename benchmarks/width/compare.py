@@ -18,11 +18,14 @@ import numpy as np
 
 # As in crates/barkeep-curator/benches/width.rs.
 SHAPES = {
-    "four categories": ([5, 7, 16, 24], 0),
-    "flights": ([3, 16, 12], 2),
-    "mixed": ([4, 8], 6),
-    "few of the first": ([5, 7, 16, 24], 0),
-    "few of the last": ([4, 8], 6),
+    "four categories": ([5, 7, 16, 24], 0, None),
+    "flights": ([3, 16, 12], 2, None),
+    "mixed": ([4, 8], 6, None),
+    "crossed": ([6, 12], 2, "crossed"),
+    "pairs": ([], 8, "pairs"),
+    "few of the first": ([5, 7, 16, 24], 0, None),
+    "few of mixed": ([4, 8], 6, None),
+    "few crossed": ([6, 12], 2, "crossed"),
 }
 LINE = re.compile(r"^(\D+?)\s+(\d+)\s+(\d+)\s+(\d+)\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+([\d.]+)\s+([\d.]+)\s+[\d.]+$")
 
@@ -38,12 +41,20 @@ def fastest(records, compute):
     return min(times) / records * 1e9
 
 
-def made_up(records, categories, reals):
+def made_up(records, categories, reals, more):
+    """A response, indices of levels and how many levels each has, and numbers; columns made of others are made once, beforehand."""
     rng = np.random.default_rng(1)
     response = (rng.random(records) < 0.4).astype(float)
     levels = [rng.integers(0, count, records, dtype=np.uint8) for count in categories]
     numbers = [2 * rng.random(records) - 1 for _ in range(reals)]
-    return response, levels, numbers
+    if more == "crossed":
+        first, second = levels
+        both = np.where((first > 0) & (second > 0), (first - 1) * (categories[1] - 1) + second, 0).astype(np.uint8)
+        numbers += [numbers[0] * (second == level) for level in range(1, categories[1])] + [numbers[0] * numbers[1]]
+        levels, categories = [*levels, both], [*categories, (categories[0] - 1) * (categories[1] - 1) + 1]
+    elif more == "pairs":
+        numbers += [one * other for i, one in enumerate(numbers) for other in numbers[i + 1 :]]
+    return response, levels, categories, numbers
 
 
 def matrix(records, categories, levels, numbers):
@@ -125,8 +136,7 @@ def main():
             continue
         name, records, _, _, wide, own = found.groups()
         records = int(records)
-        categories, reals = SHAPES[name]
-        response, levels, numbers = made_up(records, categories, reals)
+        response, levels, categories, numbers = made_up(records, *SHAPES[name])
         times = [float(wide), float(own)]
         index = fastest(records, by_index(categories, response, levels, numbers))
         design = matrix(records, categories, levels, numbers)

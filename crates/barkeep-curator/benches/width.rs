@@ -20,15 +20,39 @@ struct Setting {
     records: usize,
     categories: &'static [usize],
     reals: usize,
+    more: More,
 }
 
-const SETTINGS: [Setting; 5] = [
-    Setting { name: "four categories", records: 1_400_000, categories: &[5, 7, 16, 24], reals: 0 },
-    Setting { name: "flights", records: 327_346, categories: &[3, 16, 12], reals: 2 },
-    Setting { name: "mixed", records: 10_000_000, categories: &[4, 8], reals: 6 },
-    Setting { name: "few of the first", records: 20_000, categories: &[5, 7, 16, 24], reals: 0 },
-    Setting { name: "few of the last", records: 20_000, categories: &[4, 8], reals: 6 },
+/// Columns that are made of others.
+#[derive(Clone, Copy)]
+enum More {
+    Nothing,
+    /// The first two categories, the first two reals, and a category and a real interact.
+    Crossed,
+    /// Every two reals interact.
+    Pairs,
+}
+
+const SETTINGS: [Setting; 8] = [
+    setting("four categories", 1_400_000, &[5, 7, 16, 24], 0, More::Nothing),
+    setting("flights", 327_346, &[3, 16, 12], 2, More::Nothing),
+    setting("mixed", 10_000_000, &[4, 8], 6, More::Nothing),
+    setting("crossed", 1_000_000, &[6, 12], 2, More::Crossed),
+    setting("pairs", 1_000_000, &[], 8, More::Pairs),
+    setting("few of the first", 20_000, &[5, 7, 16, 24], 0, More::Nothing),
+    setting("few of mixed", 20_000, &[4, 8], 6, More::Nothing),
+    setting("few crossed", 20_000, &[6, 12], 2, More::Crossed),
 ];
+
+const fn setting(
+    name: &'static str,
+    records: usize,
+    categories: &'static [usize],
+    reals: usize,
+    more: More,
+) -> Setting {
+    Setting { name, records, categories, reals, more }
+}
 
 impl Setting {
     fn view(&self) -> View {
@@ -45,6 +69,28 @@ impl Setting {
         for j in 0..self.reals {
             columns.push(Column::real(format!("x{j}"), -1.0, 1.0, 0.0).unwrap());
             features.push(Feature::column(format!("x{j}"), columns.len() - 1));
+        }
+        let level = |column: usize, level: usize| Factor { column, shape: Shape::Level(level), scaled: true };
+        let value = |column: usize| Factor { column, shape: Shape::Value, scaled: true };
+        let reals = 1 + self.categories.len()..columns.len();
+        let mut made = |factors: Vec<Factor>| {
+            let name = format!("m{}", features.len());
+            features.push(Feature { name, factors });
+        };
+        match self.more {
+            More::Nothing => {}
+            More::Crossed => {
+                for first in 1..self.categories[0] {
+                    (1..self.categories[1]).for_each(|second| made(vec![level(1, first), level(2, second)]));
+                }
+                (1..self.categories[1]).for_each(|second| made(vec![value(reals.start), level(2, second)]));
+                made(reals.map(value).collect());
+            }
+            More::Pairs => {
+                for first in reals.clone() {
+                    (first + 1..reals.end).for_each(|second| made(vec![value(first), value(second)]));
+                }
+            }
         }
         View::new(Schema::new(columns).unwrap(), features).unwrap()
     }

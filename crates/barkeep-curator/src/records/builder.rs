@@ -1,5 +1,6 @@
 //! Fills a table with admitted records, row by row, from a file or from a frame in memory.
 
+use crate::records::layout::Layout;
 use crate::records::stored::{Filling, Stored};
 use crate::records::table::Table;
 use barkeep_data::{
@@ -216,7 +217,8 @@ impl Table {
         most_rows: Option<u64>,
         read: impl FnOnce(&mut Filling) -> Result<Roster, Error>,
     ) -> Result<Self, Error> {
-        let mut filling = Filling::reserve(view.schema(), rows)?.noting(view.source().width());
+        let filling = Filling::laid_out(view.schema(), Layout::of(view, count), rows)?;
+        let mut filling = filling.noting(view.source().width());
         let roster = read(&mut filling)?;
         let noted = filling.take_noted();
         let noted = noted.as_deref().map(|noted| (noted, count));

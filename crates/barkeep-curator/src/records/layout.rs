@@ -1,18 +1,21 @@
 //! Chooses how wide each column is in memory, from the public view and the declared number of records alone.
 //!
-//! A value is kept as f64 unless it is known in advance to be a whole number: a bool and products of bools and levels in a byte,
-//! an integer in as many bytes as its bounds need, and all levels of a category together as one index. Columns that were rounded to
-//! numbers of 32 bits as they were read take four bytes. Models see f64 all the same:
+//! A value is kept as f64 unless it is known in advance to be a whole number: a bool and products of bools in a byte,
+//! an integer in as many bytes as its bounds need, and all levels of a category together as one index; so are those of several
+//! categories' interaction, since a record is at one of them at most. Columns that were rounded to
+//! numbers of 32 bits as they were read take four bytes. A product of two columns that are kept is not; a polynomial is,
+//! since it was no faster to make it anew at every pass. Models see f64 all the same:
 //! narrow columns of a block are widened as it is asked, in working memory that stays in a near cache; those of f64 are read where they
 //! are. A regression reads an index as it is, a table of coefficients at hand.
 //!
 //! **Precision.** Whole numbers below 2^31 and numbers of 32 bits are f64 exactly, and whole columns admit no negative zero. So a model sees the same
-//! bits whichever layout was chosen, and so does every sum.
+//! bits whichever layout was chosen, and so does every sum. A product is the one that reading would have kept: a feature multiplies its
+//! factors in order, and factors of 0 and 1 may be multiplied in any.
 //!
 //! **Privacy.** Nothing here depends on a record.
 
 use crate::sums::passes::Buffer;
-use barkeep_data::{Beside, Block, Count, Factor, Feature, Kind, Place, Schema, Shape, View};
+use barkeep_data::{Beside, Block, Column, Count, Factor, Feature, Kind, Place, Schema, Shape, View};
 use barkeep_num::vector::dispatch;
 use std::collections::BTreeMap;
 
@@ -24,6 +27,7 @@ const LARGE_BY_INDEX: u128 = 2 << 20;
 const SMALLER: usize = 2;
 
 /// Where the values of each column are, in a record of f64 and in one of bytes.
+#[derive(Clone)]
 pub(crate) struct Layout {
     slots: Vec<Slot>,
     /// The number of f64.
@@ -40,7 +44,7 @@ pub(crate) struct Layout {
 
 /// Where the values of one column are.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Slot {
+pub(super) enum Slot {
     /// The f64 of this place.
     Wide(usize),
     /// A whole number in bytes from `at` on.
@@ -49,11 +53,13 @@ enum Slot {
     Single { at: usize },
     /// 1 where the index in bytes from `at` on is `code`, else 0. No level's code is 0.
     Level { at: usize, width: Width, code: u16 },
+    /// The product of two other columns, neither of which is one. Not kept.
+    Product { first: usize, second: usize },
 }
 
 /// Bytes of a whole number.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Width {
+pub(super) enum Width {
     One,
     Two,
     Four,
@@ -99,22 +105,34 @@ impl Layout {
             bytes += width.bytes();
             bytes - width.bytes()
         };
-        // Where the index of a category is, and which of its levels have which codes: from 1 on in the order of the columns.
-        let mut indices: BTreeMap<usize, (usize, Vec<usize>)> = BTreeMap::new();
+        // How many columns each index serves.
+        let mut served: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        for (columns, _) in view.features().iter().filter_map(|feature| levels(feature, view.source())) {
+            *served.entry(columns).or_default() += 1;
+        }
+        // Where an index is, and which levels have which codes: from 1 on in the order of the columns.
+        let mut indices: BTreeMap<Vec<usize>, (usize, Vec<Vec<usize>>)> = BTreeMap::new();
         for feature in view.features() {
-            let slot = match level(feature, view.source()) {
-                Some((column, width, level)) => {
-                    let (at, levels) = indices.entry(column).or_insert_with(|| (take(width), Vec::new()));
+            let level = levels(feature, view.source()).and_then(|(columns, level)| {
+                let width = index_width(*served.get(&columns)?)?;
+                Some((columns, level, width))
+            });
+            let slot = match level {
+                Some((columns, level, width)) => {
+                    let (at, levels) = indices.entry(columns).or_insert_with(|| (take(width), Vec::new()));
                     let known = levels.iter().position(|known| *known == level).unwrap_or(levels.len());
                     if known == levels.len() {
                         levels.push(level);
                     }
                     Slot::Level { at: *at, width, code: known as u16 + 1 }
                 }
-                None => match whole(feature, view.source()) {
-                    Some(width) => Slot::Whole { at: take(width), width },
-                    None if is_single(feature, view.source()) => Slot::Single { at: take(Width::Four) },
-                    None => {
+                None => match (whole(feature, view.source()), product(feature, view)) {
+                    (Some(width), _) => Slot::Whole { at: take(width), width },
+                    (None, Some((first, second))) => Slot::Product { first, second },
+                    (None, None) if is_single(feature, view.source()) => {
+                        Slot::Single { at: take(Width::Four) }
+                    }
+                    (None, None) => {
                         wide += 1;
                         Slot::Wide(wide - 1)
                     }
@@ -129,7 +147,7 @@ impl Layout {
         let mut widened = 0;
         let mut place = |slot: &Slot| match slot {
             Slot::Wide(place) => Place::Lying(*place),
-            Slot::Whole { .. } | Slot::Single { .. } | Slot::Level { .. } => {
+            Slot::Whole { .. } | Slot::Single { .. } | Slot::Level { .. } | Slot::Product { .. } => {
                 widened += 1;
                 Place::Widened(widened - 1)
             }
@@ -151,7 +169,11 @@ impl Layout {
                     *place = Place::Level { index: at, code, count };
                     Some((at, code, count))
                 }
-                Slot::Level { .. } | Slot::Wide(_) | Slot::Whole { .. } | Slot::Single { .. } => None,
+                Slot::Level { .. }
+                | Slot::Wide(_)
+                | Slot::Whole { .. }
+                | Slot::Single { .. }
+                | Slot::Product { .. } => None,
             };
         }
         Self { slots, wide, bytes, widened, places, by_index }
@@ -182,12 +204,9 @@ impl Layout {
         self.wide * size_of::<f64>() + self.bytes
     }
 
-    /// The f64 that column `index` is kept in, if it is kept so.
-    pub(super) fn number(&self, index: usize) -> Option<usize> {
-        match self.slots.get(index) {
-            Some(Slot::Wide(place)) => Some(*place),
-            _ => None,
-        }
+    /// Where the values of column `index` are.
+    pub(super) fn slot(&self, index: usize) -> Option<Slot> {
+        self.slots.get(index).copied()
     }
 
     /// Writes values of column `index` of as many records into their bytes: those of a block, zero at first.
@@ -198,7 +217,7 @@ impl Layout {
             reason = "whole numbers within the width's range, or numbers of 32 bits"
         )]
         match *slot {
-            Slot::Wide(_) => {}
+            Slot::Wide(_) | Slot::Product { .. } => {}
             Slot::Whole { at, width } => {
                 let bytes = part_mut(block, at, width, values.len());
                 match width {
@@ -241,6 +260,10 @@ impl Layout {
         let Some(slot) = self.slots.get(index) else { return f64::NAN };
         let (at, width) = match *slot {
             Slot::Wide(number) => return numbers.get(number * stride + place).copied().unwrap_or(f64::NAN),
+            Slot::Product { first, second } => {
+                let value = |index: usize| self.value(index, numbers, stride, block, (place, records));
+                return value(first) * value(second);
+            }
             Slot::Whole { at, width } | Slot::Level { at, width, .. } => (at, width),
             Slot::Single { at } => (at, Width::Four),
         };
@@ -248,13 +271,13 @@ impl Layout {
         let size = width.bytes();
         let bytes = part(block, at, width, records).get(place * size..).and_then(|rest| rest.get(..size));
         let alone = match *slot {
-            Slot::Wide(_) => *slot,
+            Slot::Wide(_) | Slot::Product { .. } => *slot,
             Slot::Whole { width, .. } => Slot::Whole { at: 0, width },
             Slot::Single { .. } => Slot::Single { at: 0 },
             Slot::Level { width, code, .. } => Slot::Level { at: 0, width, code },
         };
         let mut out = [f64::NAN];
-        alone.decode(bytes.unwrap_or(&[]), &mut out);
+        alone.decode(&[], bytes.unwrap_or(&[]), &mut out, |out, value| *out = value);
         out[0]
     }
 
@@ -275,41 +298,66 @@ impl Layout {
             if let Place::Widened(place) = place
                 && let Some(out) = widened.get_mut(place * stride..).and_then(|rest| rest.get_mut(..records))
             {
-                slot.decode(bytes, out);
+                self.widen(*slot, (numbers, stride), bytes, out);
             }
         }
         Block::over(numbers, stride, records).placed(places, Beside { widened, indices: bytes, records })
     }
+
+    /// Writes the values of a column of the records of a block.
+    fn widen(&self, slot: Slot, (numbers, stride): (&[f64], usize), block: &[u8], out: &mut [f64]) {
+        let lying = |slot: Slot| match slot {
+            Slot::Wide(place) => numbers.get(place * stride..).unwrap_or(&[]),
+            Slot::Whole { .. } | Slot::Single { .. } | Slot::Level { .. } | Slot::Product { .. } => &[],
+        };
+        let (first, second) = match slot {
+            Slot::Product { first, second } => (self.slot(first), self.slot(second)),
+            Slot::Wide(_) | Slot::Whole { .. } | Slot::Single { .. } | Slot::Level { .. } => {
+                (Some(slot), None)
+            }
+        };
+        if let Some(first) = first {
+            first.decode(lying(first), block, out, |out, value| *out = value);
+        }
+        if let Some(second) = second {
+            second.decode(lying(second), block, out, |out, value| *out *= value);
+        }
+    }
 }
 
 impl Slot {
-    /// Writes the values of a narrow column of the records of a block, whose bytes these are.
-    fn decode(self, block: &[u8], out: &mut [f64]) {
+    /// Hands over the values of a column that is kept, of the records of a block whose bytes these are, beside what is there. A column
+    /// of f64 is `lying`.
+    #[inline(always)]
+    fn decode(self, lying: &[f64], block: &[u8], out: &mut [f64], hand: impl Fn(&mut f64, f64) + Copy) {
         let records = out.len();
+        let is = |same: bool| if same { 1.0 } else { 0.0 };
         match self {
-            Self::Wide(_) => {}
+            Self::Product { .. } => {}
+            Self::Wide(_) => widen(lying, out, |x| x, hand),
             Self::Whole { at, width } => {
                 let bytes = part(block, at, width, records);
                 match width {
-                    Width::One => widen(bytes, out, |byte| f64::from(byte.cast_signed())),
-                    Width::Two => widen(bytes.as_chunks().0, out, |word| f64::from(i16::from_le_bytes(word))),
+                    Width::One => widen(bytes, out, |byte| f64::from(byte.cast_signed()), hand),
+                    Width::Two => {
+                        widen(bytes.as_chunks().0, out, |word| f64::from(i16::from_le_bytes(word)), hand);
+                    }
                     Width::Four => {
-                        widen(bytes.as_chunks().0, out, |word| f64::from(i32::from_le_bytes(word)))
+                        widen(bytes.as_chunks().0, out, |word| f64::from(i32::from_le_bytes(word)), hand);
                     }
                 }
             }
             Self::Single { at } => {
                 let words = part(block, at, Width::Four, records).as_chunks().0;
-                widen(words, out, |word| f64::from(f32::from_le_bytes(word)));
+                widen(words, out, |word| f64::from(f32::from_le_bytes(word)), hand);
             }
             Self::Level { at, width, code } => {
                 let bytes = part(block, at, width, records);
-                let is = |same: bool| if same { 1.0 } else { 0.0 };
                 let [low, high] = code.to_le_bytes();
                 match width {
-                    Width::One => widen(bytes, out, |byte| is(byte == low)),
+                    Width::One => widen(bytes, out, |byte| is(byte == low), hand),
                     Width::Two | Width::Four => {
-                        widen(bytes.as_chunks().0, out, |word| is(word == [low, high]))
+                        widen(bytes.as_chunks().0, out, |word| is(word == [low, high]), hand);
                     }
                 }
             }
@@ -317,18 +365,28 @@ impl Slot {
     }
 }
 
-/// Writes the value of each word.
+/// Hands over the value of each word.
 #[inline(always)]
-fn widen<Word: Copy>(words: &[Word], out: &mut [f64], value: impl Fn(Word) -> f64) {
+fn widen<Word: Copy>(
+    words: &[Word],
+    out: &mut [f64],
+    value: impl Fn(Word) -> f64,
+    hand: impl Fn(&mut f64, f64),
+) {
     #[inline(always)]
-    fn run<Word: Copy>(words: &[Word], out: &mut [f64], value: impl Fn(Word) -> f64) {
+    fn run<Word: Copy>(
+        words: &[Word],
+        out: &mut [f64],
+        value: impl Fn(Word) -> f64,
+        hand: impl Fn(&mut f64, f64),
+    ) {
         for (out, word) in out.iter_mut().zip(words) {
-            *out = value(*word);
+            hand(out, value(*word));
         }
     }
     dispatch(
         #[inline(always)]
-        || run(words, out, value),
+        || run(words, out, value, hand),
     );
 }
 
@@ -341,12 +399,35 @@ fn part_mut(block: &mut [u8], at: usize, width: Width, records: usize) -> &mut [
     block.get_mut(at * records..).and_then(|rest| rest.get_mut(..width.bytes() * records)).unwrap_or_default()
 }
 
-/// The category that a feature is a level of, the bytes of its index, and the level.
-fn level(feature: &Feature, source: &Schema) -> Option<(usize, Width, usize)> {
-    let [Factor { column, shape: Shape::Level(level), .. }] = feature.factors[..] else { return None };
-    let Kind::Category { levels } = source.columns().get(column)?.kind() else { return None };
-    let width = if levels.len() < 256 { Width::One } else { Width::Two };
-    (levels.len() < 1 << 16).then_some((column, width, level))
+/// The categories, and bools, of which a feature says by 1 that a record is at one level of each, and the levels.
+fn levels(feature: &Feature, source: &Schema) -> Option<(Vec<usize>, Vec<usize>)> {
+    let has_level = feature.factors.iter().any(|factor| matches!(factor.shape, Shape::Level(_)));
+    let at = |factor: &Factor| match factor.shape {
+        Shape::Level(level) => Some((factor.column, level)),
+        Shape::Value | Shape::Log | Shape::Sqrt | Shape::Square | Shape::Legendre(_) => {
+            is_bit(factor, source).then_some((factor.column, 1))
+        }
+    };
+    if has_level { feature.factors.iter().map(at).collect() } else { None }
+}
+
+/// The bytes of an index of this many columns.
+fn index_width(columns: usize) -> Option<Width> {
+    if columns < 1 << 8 { Some(Width::One) } else { (columns < 1 << 16).then_some(Width::Two) }
+}
+
+/// The columns whose product a feature is, where both are kept: two functions of columns, or one and all its factors of 0 and 1.
+fn product(feature: &Feature, view: &View) -> Option<(usize, usize)> {
+    let (bits, others): (Vec<Factor>, Vec<Factor>) =
+        feature.factors.iter().partition(|factor| is_bit(factor, view.source()));
+    let (first, second) = match (&others[..], &bits[..]) {
+        ([first, second], []) => (std::slice::from_ref(first), std::slice::from_ref(second)),
+        ([_], [_, ..]) => (&others[..], &bits[..]),
+        _ => return None,
+    };
+    // Neither is a product itself: one is a single function of a column, the other that or a product of bits.
+    let kept = |factors: &[Factor]| view.features().iter().position(|feature| feature.factors == factors);
+    Some((kept(first)?, kept(second)?))
 }
 
 /// Whether every value of a feature is a number of 32 bits.
@@ -355,18 +436,21 @@ fn is_single(feature: &Feature, source: &Schema) -> bool {
     source.columns().get(factor.column).is_some_and(|column| factor.is_single(column))
 }
 
-/// The bytes that hold every value of a feature, if all are whole numbers.
-fn whole(feature: &Feature, source: &Schema) -> Option<Width> {
-    let column = |factor: &Factor| source.columns().get(factor.column);
-    let is_bit = |factor: &Factor| match (factor.shape, column(factor).map(|column| column.kind())) {
+/// Whether every result is 0 or 1.
+fn is_bit(factor: &Factor, source: &Schema) -> bool {
+    match (factor.shape, source.columns().get(factor.column).map(Column::kind)) {
         (Shape::Level(_), _) | (Shape::Value, Some(Kind::Bool)) => true,
         (Shape::Value | Shape::Log | Shape::Sqrt | Shape::Square | Shape::Legendre(_), _) => false,
-    };
-    if feature.factors.iter().all(is_bit) {
+    }
+}
+
+/// The bytes that hold every value of a feature, if all are whole numbers.
+fn whole(feature: &Feature, source: &Schema) -> Option<Width> {
+    if feature.factors.iter().all(|factor| is_bit(factor, source)) {
         return Some(Width::One);
     }
     let [factor] = &feature.factors[..] else { return None };
-    let (Shape::Value, column) = (factor.shape, column(factor)?) else { return None };
+    let (Shape::Value, column) = (factor.shape, source.columns().get(factor.column)?) else { return None };
     match column.kind() {
         Kind::Real { .. } => None,
         Kind::Bool | Kind::Integer { .. } | Kind::Category { .. } => {

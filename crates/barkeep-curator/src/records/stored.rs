@@ -2,7 +2,7 @@
 
 use crate::MOST_RECORDS;
 use crate::records::faults::{FaultSums, FaultTally};
-use crate::records::layout::Layout;
+use crate::records::layout::{Layout, Slot};
 use crate::records::persons::Persons;
 use crate::sums::passes::Buffer;
 use barkeep_data::{BLOCK, Block, Count, Error, Fault, Faults, Noting, Roster, Schema, Sink, Unit, View};
@@ -80,7 +80,8 @@ impl Stored {
         let blocks = self.blocks();
         // Its message would show the number of rows.
         let count = Count::About(places.len().max(1));
-        let mut sorted = Filling::reserve(&self.schema, count).map_err(|_| Error::Room)?;
+        let sorted = Filling::laid_out(&self.schema, self.layout.clone(), count);
+        let mut sorted = sorted.map_err(|_| Error::Room)?;
         for places in places.chunks(BLOCK) {
             sorted.take(places.len(), &mut |column, out| {
                 out.iter_mut().zip(places).for_each(|(out, place)| *out = blocks.value(*place, column));
@@ -312,9 +313,10 @@ impl Filling {
         let block = bytes.get_mut(from..)?;
         self.spare.resize(records, 0.0);
         for index in 0..schema.width() {
-            match layout.number(index) {
-                Some(place) => write(index, slots.get_mut(place * stride..)?.get_mut(..records)?),
-                None => {
+            match layout.slot(index)? {
+                Slot::Wide(place) => write(index, slots.get_mut(place * stride..)?.get_mut(..records)?),
+                Slot::Product { .. } => {}
+                Slot::Whole { .. } | Slot::Single { .. } | Slot::Level { .. } => {
                     write(index, &mut self.spare);
                     layout.encode(index, &self.spare, block);
                 }

@@ -6,7 +6,7 @@ use crate::sums::passes::Buffer;
 use crate::test_support::questions::answers;
 use crate::{Budget, Curator, Gate, NoiseRng, PrivacyModel, Table};
 use barkeep_accounting::Neighbours;
-use barkeep_data::{Admission, Column, Precision, Scale};
+use barkeep_data::{Admission, Column, Fault, Precision, Roster, Scale};
 use barkeep_model::families::bernoulli::Logit;
 use barkeep_model::families::gaussian::Gaussian;
 use barkeep_model::{Design, Family, Likelihood, Nuisance, Prior, Regression};
@@ -47,10 +47,23 @@ fn view() -> View {
     for level in [0, 255, 256, 699] {
         features.push(feature(&format!("code{level}"), &[(8, Shape::Level(level))]));
     }
-    // The same level once more, products of bits, and products of others.
+    // The same level once more, products of bits, and products of others, whose factors are kept or not.
     features.push(feature("again", &[(7, Shape::Level(2))]));
     features.push(feature("both", &[(7, Shape::Level(2)), (0, Shape::Value), (8, Shape::Level(256))]));
     features.push(feature("town:x", &[(7, Shape::Level(2)), (6, Shape::Value)]));
+    for level in [0, 3] {
+        for code in [1, 2, 698] {
+            let factors = [(7, Shape::Level(level)), (8, Shape::Level(code))];
+            features.push(feature(&format!("town{level}:code{code}"), &factors));
+        }
+    }
+    features.push(feature("x:far", &[(6, Shape::Value), (4, Shape::Value)]));
+    features.push(feature(
+        "sick:x:both",
+        &[(7, Shape::Level(2)), (6, Shape::Value), (0, Shape::Value), (8, Shape::Level(256))],
+    ));
+    features.push(feature("short:sick", &[(9, Shape::Value), (0, Shape::Value)]));
+    features.push(feature("x:town3", &[(6, Shape::Value), (7, Shape::Level(3))]));
     features.push(feature("age2", &[(1, Shape::Legendre(2))]));
     View::new(source, features).unwrap()
 }
@@ -118,9 +131,10 @@ fn narrow_tables_show_the_bits_of_wide_ones() {
 #[test]
 fn widths_follow_from_the_schema() {
     let layout = Layout::narrow(&view());
-    // far, scaled, x, town:x and age2 are f64. sick, age, town as a number: a byte; year and code: two; wage: four; an index of
-    // towns and one of codes; both; four bytes for each of two numbers of 32 bits.
-    assert_eq!((layout.numbers(), layout.bytes()), (5, 1 + 1 + 1 + 2 + 2 + 4 + 1 + 2 + 1 + 4 + 4));
+    // far, scaled, x, x:town3 (whose level is not kept) and age2 are f64, other products nothing. sick, age, town as a number: a byte; year
+    // and code: two; wage: four; an index of towns, one of codes, one of both and one of towns with codes; four bytes for each of two
+    // numbers of 32 bits.
+    assert_eq!((layout.numbers(), layout.bytes()), (5, 1 + 1 + 1 + 2 + 2 + 4 + 1 + 1 + 1 + 1 + 4 + 4));
     assert_eq!(Layout::wide(view().schema()).record(), 8 * view().schema().width());
 }
 
@@ -135,16 +149,30 @@ fn small_tables_and_those_that_hardly_shrink_stay_wide() {
 }
 
 /// Regressions read levels by their index, other tables are widened: every question has the same answer, to the bit, on any
-/// number of threads.
+/// number of threads, whether rows are records or persons'.
 #[test]
 fn narrow_tables_answer_as_wide_ones() {
     let view = view();
     // A response, the levels of two categories, a real column and a bool between them; the rest is no feature of the model.
-    let order =
-        ["v5", "town1", "town2", "town4", "v6", "code0", "code255", "v0", "both", "town:x", "again", "v8"];
+    let order = [
+        "v5",
+        "town1",
+        "town2",
+        "town4",
+        "v6",
+        "code0",
+        "code255",
+        "v0",
+        "both",
+        "town:x",
+        "again",
+        "town0:code1",
+        "town3:code1",
+        "v8",
+    ];
     let named = |name: &&str| view.features().iter().find(|feature| feature.name == *name).unwrap().clone();
     let view = View::new(view.source().clone(), order.iter().map(named).collect()).unwrap();
-    let features = order[1..11].iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let features = order[1..13].iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let unknown = Nuisance::Unknown(Prior::HalfNormal { scale: 1.0 });
     let families: [Box<dyn Family>; 2] = [Box::new(Gaussian { sd: unknown }), Box::new(Logit)];
     for family in families {
@@ -157,10 +185,18 @@ fn narrow_tables_answer_as_wide_ones() {
                 Box::new(Logit)
             };
             let likelihood: Arc<dyn Likelihood> = Arc::new(Regression::new(design, family).unwrap());
-            let ask = |layout: Layout, threads: usize| {
+            let ask = |layout: Layout, threads: usize, by_person: bool| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 pool.install(|| {
-                    let table: Table = table(layout, &view, 3001, 3001).into();
+                    let mut stored = table(layout, &view, 3001, 3001);
+                    if by_person {
+                        let mut roster = Roster::new(Count::Exactly(700));
+                        (0..3001_usize).for_each(|i| assert!(roster.push(&(i * 31 % 700).to_le_bytes())));
+                        let noted = vec![vec![Fault::Valid; 3001]; view.source().width()];
+                        let noted = Some((&noted[..], Count::Exactly(700)));
+                        stored = stored.by_person(&roster, Some(4), noted).unwrap();
+                    }
+                    let table: Table = stored.into();
                     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
                     let budget = Budget::not_private();
                     let curator =
@@ -169,9 +205,11 @@ fn narrow_tables_answer_as_wide_ones() {
                     answers(&mut gate, &*likelihood, view.schema())
                 })
             };
-            let expected = ask(Layout::wide(view.schema()), 1);
-            assert_eq!(ask(Layout::narrow(&view), 1), expected);
-            assert_eq!(ask(Layout::narrow(&view), 3), expected);
+            for by_person in [false, true] {
+                let expected = ask(Layout::wide(view.schema()), 1, by_person);
+                assert_eq!(ask(Layout::narrow(&view), 1, by_person), expected);
+                assert_eq!(ask(Layout::narrow(&view), 3, by_person), expected);
+            }
         }
     }
     let layout = Layout::narrow(&view);
@@ -179,6 +217,6 @@ fn narrow_tables_answer_as_wide_ones() {
         Place::Level { count, .. } => Some(*count),
         Place::Lying(_) | Place::Widened(_) => None,
     });
-    // Three towns, and one of them again.
-    assert_eq!(counts.collect::<Vec<_>>(), [3, 2, 1, 1]);
+    // Three towns, two codes, one of both, a town again, two of towns with codes.
+    assert_eq!(counts.collect::<Vec<_>>(), [3, 2, 1, 2, 1, 1, 1, 2, 1]);
 }
