@@ -207,7 +207,7 @@ fn affine_sums(affine: &Affine, block: Block<'_>, worker: &mut Worker) -> Vec<i6
     let width = affine.weights.len();
     let mut sums = vec![0; width];
     let gradients = Columns::new(block, affine);
-    add_clipped(&gradients, width, &mut worker.room_to_clip, &mut sums, Clip::UNIT);
+    add_clipped(&gradients, &mut worker.room_to_clip, &mut sums, Clip::UNIT);
     sums
 }
 

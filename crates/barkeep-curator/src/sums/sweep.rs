@@ -192,7 +192,7 @@ fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, worke
     sweep(asked, workers, summed.grain(), |worker, block, ends| {
         if is_affine {
             let gradients = Columns::new(block, &affine);
-            add_clipped(&gradients, width, &mut worker.room_to_clip, &mut worker.sums, clip);
+            add_clipped(&gradients, &mut worker.room_to_clip, &mut worker.sums, clip);
         } else if let Some(sloped) = sloped {
             summed.add_sloped(sloped, block, clip, worker);
         } else {
@@ -201,7 +201,7 @@ fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, worke
                 let ends = ends.map(|ends| ends.tile(index * size, tile.len()));
                 let units = summed.write(tile, ends, worker);
                 let gradients = Written::new(&worker.terms, units);
-                add_clipped(&gradients, width, &mut worker.room_to_clip, &mut worker.sums, clip);
+                add_clipped(&gradients, &mut worker.room_to_clip, &mut worker.sums, clip);
             }
         }
     });

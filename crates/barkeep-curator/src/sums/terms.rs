@@ -191,7 +191,7 @@ impl<'a> Terms<'a> {
         let others = worker.mixed.sized(if sloped.nuisance { records } else { 0 });
         self.likelihood.slopes(block, theta, slopes, others, &mut worker.scratch);
         let gradients = Slopes::new(block, sloped, slopes, others);
-        add_clipped(&gradients, self.width, &mut worker.room_to_clip, &mut worker.sums, clip);
+        add_clipped(&gradients, &mut worker.room_to_clip, &mut worker.sums, clip);
     }
 
     /// Writes the terms of a tile's records, or of the persons that end in it, to `worker.terms`, and says how many.

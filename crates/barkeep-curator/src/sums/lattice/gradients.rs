@@ -1,8 +1,9 @@
 //! Hands gradients to the clip a few coordinates at a time: written before, or computed on the spot.
 
-use super::together::{MANY, Products};
+use super::together::{LANES, MANY, Products};
 use barkeep_data::{Block, Levels};
 use barkeep_model::{Affine, Sloped};
+use barkeep_num::vector::fearless_simd::{Simd, f64x8, prelude::*};
 
 /// How many records are clipped at a time: what is kept of each between two passes stays in the first cache, and what is read
 /// of each column is long enough for the machine to see it coming.
@@ -21,8 +22,20 @@ pub(crate) trait Gradients {
         None
     }
 
+    /// What the coordinates of `length` records from `start` on are to be multiplied by, where they are not yet.
+    fn slopes(&self, _start: usize, _length: usize) -> Option<Slope<'_>> {
+        None
+    }
+
     /// Shows the coordinates of `length` records from `start` on, each once and in order.
     fn show(&self, start: usize, length: usize, look: &mut impl Look);
+}
+
+/// Slopes of some records.
+pub(crate) struct Slope<'a> {
+    pub(super) slopes: &'a [f64],
+    /// The last coordinate, which is not shown and not multiplied; empty where there is none.
+    pub(super) others: &'a [f64],
 }
 
 /// What is shown coordinates.
@@ -30,9 +43,9 @@ pub(crate) trait Look {
     /// Takes K coordinates, the first of which has this place.
     fn coordinates<const K: usize, C: Coordinate>(&mut self, first: usize, coordinates: [C; K]);
 
-    /// Takes the coordinates of a category's levels, the first of which has this place: of each record the slope is one of them
+    /// Takes the coordinates of a category's levels, the first of which has this place: of each record one of them is 1
     /// or none, by the index, and the others are 0.
-    fn levels(&mut self, first: usize, slopes: &[f64], levels: Levels<'_>);
+    fn levels(&mut self, first: usize, levels: Levels<'_>);
 }
 
 /// One coordinate of some records' gradients.
@@ -45,11 +58,14 @@ pub(crate) trait Coordinate: Copy {
 
     /// That of record `i`.
     fn at(&self, i: usize) -> f64;
+
+    /// Those of a vector of records from `i` on.
+    fn vector<S: Simd>(&self, simd: S, i: usize) -> f64x8<S>;
 }
 
 /// Numbers that were written before.
 #[derive(Clone, Copy)]
-struct Plain<'a>(&'a [f64]);
+pub(super) struct Plain<'a>(pub(super) &'a [f64]);
 
 impl Coordinate for Plain<'_> {
     #[inline(always)]
@@ -65,6 +81,11 @@ impl Coordinate for Plain<'_> {
     #[inline(always)]
     fn at(&self, i: usize) -> f64 {
         self.0[i]
+    }
+
+    #[inline(always)]
+    fn vector<S: Simd>(&self, simd: S, i: usize) -> f64x8<S> {
+        f64x8::from_slice(simd, &self.0[i..][..LANES])
     }
 }
 
@@ -92,6 +113,12 @@ impl<const UNIT: bool> Coordinate for Line<'_, UNIT> {
         let deviation = self.values[i] - self.centre;
         if UNIT { deviation } else { self.weight * deviation }
     }
+
+    #[inline(always)]
+    fn vector<S: Simd>(&self, simd: S, i: usize) -> f64x8<S> {
+        let deviation = Plain(self.values).vector(simd, i) - f64x8::splat(simd, self.centre);
+        if UNIT { deviation } else { f64x8::splat(simd, self.weight) * deviation }
+    }
 }
 
 /// A line in one column and, added in one rounding, a line in another.
@@ -113,26 +140,37 @@ impl Coordinate for Leaning<'_> {
     fn at(&self, i: usize) -> f64 {
         self.1.weight.mul_add(self.1.values[i] - self.1.centre, self.0.at(i))
     }
+
+    #[inline(always)]
+    fn vector<S: Simd>(&self, simd: S, i: usize) -> f64x8<S> {
+        let deviation = Plain(self.1.values).vector(simd, i) - f64x8::splat(simd, self.1.centre);
+        f64x8::splat(simd, self.1.weight).mul_add_precise(deviation, self.0.vector(simd, i))
+    }
 }
 
-/// r·x.
+/// 1, for each of some records.
 #[derive(Clone, Copy)]
-struct Product<'a>(&'a [f64], &'a [f64]);
+struct One(usize);
 
-impl Coordinate for Product<'_> {
+impl Coordinate for One {
     #[inline(always)]
     fn len(&self) -> usize {
-        self.0.len()
+        self.0
     }
 
     #[inline(always)]
-    fn part(self, start: usize, length: usize) -> Self {
-        Self(&self.0[start..][..length], &self.1[start..][..length])
+    fn part(self, _start: usize, length: usize) -> Self {
+        Self(length)
     }
 
     #[inline(always)]
-    fn at(&self, i: usize) -> f64 {
-        self.0[i] * self.1[i]
+    fn at(&self, _i: usize) -> f64 {
+        1.0
+    }
+
+    #[inline(always)]
+    fn vector<S: Simd>(&self, simd: S, _i: usize) -> f64x8<S> {
+        f64x8::splat(simd, 1.0)
     }
 }
 
@@ -300,19 +338,24 @@ impl Gradients for Slopes<'_> {
         Some(Products { sloped, slopes, columns, others })
     }
 
+    fn slopes(&self, start: usize, length: usize) -> Option<Slope<'_>> {
+        let others = if self.others.is_empty() { &[] } else { &self.others[start..][..length] };
+        Some(Slope { slopes: &self.slopes[start..][..length], others })
+    }
+
     #[inline(always)]
     fn show(&self, start: usize, length: usize, look: &mut impl Look) {
         let block = self.block.part(start, length);
-        let Sloped { intercept, first, features, nuisance } = self.sloped;
-        let (slopes, skip) = (&self.slopes[start..][..length], usize::from(intercept));
+        let Sloped { intercept, first, features, .. } = self.sloped;
+        let skip = usize::from(intercept);
         if intercept {
-            look.coordinates(0, [Plain(slopes)]);
+            look.coordinates(0, [One(length)]);
         }
         let mut k = 0;
         while k < features {
             if let Some(levels) = block.levels_from(first + k) {
                 let count = levels.count.min(features - k);
-                look.levels(skip + k, slopes, Levels { count, ..levels });
+                look.levels(skip + k, Levels { count, ..levels });
                 k += count.max(1);
             } else {
                 let run =
@@ -322,13 +365,10 @@ impl Gradients for Slopes<'_> {
                     run,
                     look,
                     #[inline(always)]
-                    |next| Product(slopes, block.column(first + k + next)),
+                    |next| Plain(block.column(first + k + next)),
                 );
                 k += run;
             }
-        }
-        if nuisance {
-            look.coordinates(skip + features, [Plain(&self.others[start..][..length])]);
         }
     }
 }
