@@ -49,7 +49,7 @@ const SMALLEST_OF_CURVE: f64 = 1e-12;
 /// The same where only the risk is asked for, and how much work of decisions it is worth: false-positive rates of a thousandth do not
 /// need more.
 const SMALLEST_OF_RISK: f64 = 1e-8;
-const PATIENCE_FOR_RISK: f64 = 0.1;
+const PATIENCE_FOR_RISK: f64 = 0.5;
 
 struct Renyi {
     composition: Composition,

@@ -32,8 +32,9 @@
 //! bits: [`composition`] hands it over.
 //!
 //! # How it is computed
-//! The supremum over t becomes a maximum over a few dozen corners of an enclosing polygon; the upper program runs them over a grid,
-//! every rounding upward; the lower one finds attacks that can be carried out. Both are proved where they are written.
+//! The supremum over t becomes a maximum over a few corners of an enclosing polygon, chosen by what coins gain an adversary on the way of
+//! the run; the upper program runs them over a grid, every rounding upward; the lower one finds attacks that can be carried
+//! out. Both are proved where they are written.
 //! Beyond some thousand steps, blocks of steps are composed by their privacy-loss distributions. Work is counted and
 //! limited; past the limit the closed forms answer: a bounded range, or zero-concentration.
 //!
@@ -48,6 +49,7 @@ mod lower;
 mod memory;
 mod mixture;
 mod pair;
+mod peak;
 mod profile;
 mod program;
 mod renyi;
@@ -67,7 +69,7 @@ use blocks::Blocks;
 use closed::Closed;
 pub(crate) use memory::Memory;
 pub(crate) use program::Attacks;
-use program::{Program, Stretch};
+use program::{Kind, Program, Stretch};
 pub(crate) use search::longest;
 
 /// Sensitivities for which a dynamic program is run; outside, closed forms answer.
@@ -101,14 +103,14 @@ impl Composed {
         if !SENSITIVITIES.contains(&sensitivity) {
             return Err(too_many_steps());
         }
-        let stretch = Stretch::of(steps.0);
-        if let Some(mut program) = Program::plan(rule, sensitivity, stretch, smallest, attacks, patience)? {
+        let (kind, stretch) = (Kind::new(rule, sensitivity)?, Stretch::of(steps.0));
+        if let Some(mut program) = Program::plan(&kind, stretch, smallest, attacks, patience)? {
             while program.steps < steps.0 {
                 program.advance()?;
             }
             return Ok(Self::Whole(program.profile()));
         }
-        let blocks = Blocks::new(rule, sensitivity, stretch, smallest, patience)?;
+        let blocks = Blocks::new(&kind, stretch, smallest, patience)?;
         let attack = match attacks {
             Attacks::Run => Some(Attack::new(rule, sensitivity, steps.0 as f64)?),
             Attacks::Spared => None,
@@ -269,7 +271,7 @@ pub fn delta(
         return Ok(Bracket { lower: Some(0.0), upper: known });
     }
     // A guess at the answer, for the tails to be cut below it.
-    let strength = program::information(rule, sensitivity.get()).unwrap_or(1.0) * steps.0 as f64;
+    let strength = information(rule, sensitivity).unwrap_or(1.0) * steps.0 as f64;
     let like = Mu::new(strength.sqrt()).and_then(GaussianRun::from_mu);
     let mut smallest =
         like.map_or(1e-10, |gaussian| gaussian.delta(epsilon).upper).clamp(SMALLEST_DELTA, 0.1);
@@ -346,7 +348,7 @@ pub(crate) fn largest_known(
 /// As [`epsilon`].
 pub(crate) fn information(rule: &dyn Acceptance, sensitivity: Sensitivity) -> Result<f64, Error> {
     rule.check()?;
-    program::information(rule, sensitivity.get())
+    Ok(Kind::new(rule, sensitivity.get())?.information())
 }
 
 /// δ as a function of ε for k decisions, for δ down to about `smallest`.

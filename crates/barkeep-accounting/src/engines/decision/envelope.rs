@@ -22,11 +22,16 @@
 //! The last cell on each side ends on the line p = e^range·q, or on q = 0 where the range is unbounded; where the two
 //! halves meet, P_i itself is a corner.
 //!
+//! **Few corners.** Any such polygon is sound; how close it must be is a matter of choice. Where corners must only gain no more than the
+//! strongest coins (see [`Peak`]), cells are as large as that allows. C and its image with P and Q exchanged are then
+//! enclosed each by a polygon of its own: a pair and its exchange do not gain the same.
+//!
 //! Each half of C is handled where its probabilities are small and precise, the upper one as the lower one of
 //! t ↦ 1 − a(−t). The points P_i themselves, moved the other way, serve the lower bounds.
 
 use super::acceptance::{Acceptance, FLOOR, Shape};
 use super::pair::Pair;
+use super::peak::{Peak, strength};
 use crate::Error;
 
 /// Room for every rounding of the few operations between a probability and a corner.
@@ -35,16 +40,25 @@ const ROOM: f64 = 1.0 / (1_u64 << 48) as f64;
 /// More corners than any sensible request needs; a counted limit instead of an endless loop.
 const MOST_CELLS: usize = 20_000;
 
+/// The length of the chords that bound slopes, as a part of a cell, and where cells are few and large.
+const ASIDE: f64 = 0.125;
+const ASIDE_OF_LARGE: f64 = 0.05;
+
+/// ln of the ratio of probabilities beyond which a cell is not prolonged.
+const MOST_DECAY: f64 = 16.0;
+
 /// Corners that enclose, and reachable pairs, of one acceptance function at one sensitivity.
 pub(super) struct Envelope {
     /// The corners, with P and Q in both orders: dominate whatever an adversary can do in one step.
     pub(super) outer: Vec<Pair>,
-    /// Pairs an adversary can reach, in both orders.
+    /// Pairs an adversary can reach: at all places, then the same in the other order.
     pub(super) inner: Vec<Pair>,
     /// Where tails of unbounded range were given up.
     pub(super) ends: Vec<End>,
     /// The largest variance of the privacy loss among reachable pairs, or twice the largest mean.
     pub(super) information: f64,
+    /// Where cells end, and on which half; inwards first on each.
+    pub(super) places: Vec<(f64, bool)>,
 }
 
 /// The last point of a half whose range is unbounded.
@@ -68,25 +82,53 @@ pub(super) struct Fineness {
 }
 
 impl Envelope {
+    /// As close everywhere as where coins are strongest.
     pub(super) fn new(a: &dyn Acceptance, sensitivity: f64, fineness: Fineness) -> Result<Self, Error> {
+        Self::below(a, sensitivity, fineness, None)
+    }
+
+    /// As close as corners must be to stay below a peak.
+    pub(super) fn below(
+        a: &dyn Acceptance,
+        sensitivity: f64,
+        fineness: Fineness,
+        peak: Option<&Peak>,
+    ) -> Result<Self, Error> {
         let centre = if a.odd() { 0.5 * sensitivity } else { median(a) + 0.5 * sensitivity };
-        let lower = Half { a, sensitivity, mirrored: false };
+        let aside = if peak.is_some() { ASIDE_OF_LARGE } else { ASIDE };
+        let lower = Half { a, sensitivity, mirrored: false, aside };
         // t ↦ 1 − a(−t) at t̄ is the pair at t = Δ − t̄.
-        let upper = Half { a, sensitivity, mirrored: true };
+        let upper = Half { a, sensitivity, mirrored: true, aside };
         // The halves overlap by more than the rounding of where they meet.
         let mirrored_centre = sensitivity - centre + 1e-9 * (1.0 + centre.abs());
         let information = lower.strongest(centre).max(upper.strongest(mirrored_centre));
-        let mut envelope = Self { outer: Vec::new(), inner: Vec::new(), ends: Vec::new(), information };
-        lower.march(centre, fineness, &mut envelope)?;
-        if !a.odd() {
-            upper.march(mirrored_centre, fineness, &mut envelope)?;
+        let (outer, inner, ends, places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut envelope = Self { outer, inner, ends, information, places };
+        let mut halves = |exchanged: bool| {
+            lower.march(centre, fineness, peak, exchanged, &mut envelope)?;
+            if a.odd() {
+                Ok(())
+            } else {
+                upper.march(mirrored_centre, fineness, peak, exchanged, &mut envelope)
+            }
+        };
+        halves(false)?;
+        if peak.is_some() {
+            // In the other order coins gain less, and may be enclosed by other corners.
+            halves(true)?;
+        } else {
+            let exchanged: Vec<Pair> = envelope.outer.iter().map(|pair| pair.exchanged()).collect();
+            envelope.outer.extend(exchanged);
         }
-        for side in [&mut envelope.outer, &mut envelope.inner] {
-            let exchanged: Vec<Pair> = side.iter().map(|pair| pair.exchanged()).collect();
-            side.extend(exchanged);
-        }
+        let exchanged: Vec<Pair> = envelope.inner.iter().map(|pair| pair.exchanged()).collect();
+        envelope.inner.extend(exchanged);
         Ok(envelope)
     }
+}
+
+/// The coins an adversary can reach at t, on one half or the other.
+pub(super) fn reached(a: &dyn Acceptance, sensitivity: f64, t: f64, mirrored: bool) -> Pair {
+    Half { a, sensitivity, mirrored, aside: ASIDE }.place(t).reached
 }
 
 /// Where a is about one half: the two halves are equally precise there.
@@ -127,6 +169,8 @@ struct Half<'a> {
     a: &'a dyn Acceptance,
     sensitivity: f64,
     mirrored: bool,
+    /// The length of chords, as a part of a cell.
+    aside: f64,
 }
 
 impl Half<'_> {
@@ -160,7 +204,7 @@ impl Half<'_> {
         let value = self.value(t);
         let node = self.node_of(value, t);
         let reached = self.pair(node.inner, -ROOM);
-        Place { value, node, reached, strength: Self::strength(reached) }
+        Place { value, node, reached, strength: strength(reached) }
     }
 
     /// The range of this half's own outcome.
@@ -188,19 +232,13 @@ impl Half<'_> {
         }
     }
 
-    fn strength(pair: Pair) -> f64 {
-        let finite = Pair { toward: pair.toward.min(700.0), away: pair.away.min(700.0) };
-        let (mean, variance) = finite.moments();
-        variance.max(2.0 * mean)
-    }
-
     /// The largest strength of reachable pairs, by a coarse walk: it only steers the fineness and the windows.
     fn strongest(&self, from: f64) -> f64 {
         let mut best: f64 = 0.0;
         let mut offset = 1e-3;
         while offset < 1e3 {
             let pair = self.pair(self.node(from - offset).inner, 0.0);
-            best = best.max(Self::strength(pair)).max(Self::strength(pair.exchanged()));
+            best = best.max(strength(pair)).max(strength(pair.exchanged()));
             offset *= 1.1;
         }
         best
@@ -214,7 +252,7 @@ impl Half<'_> {
             Shape::Monotone => return plain,
             Shape::Smooth => self.a.slopes(left, right, self.sensitivity, self.mirrored),
             Shape::Concave => {
-                let aside = 0.125 * (right - left);
+                let aside = self.aside * (right - left);
                 let before = self.node(left - aside).inner;
                 let rising = (from.p - before.p) / (from.q - before.q) * (1.0 + ROOM);
                 (self.slope_after(right, to, aside), if before.q < from.q { rising } else { f64::INFINITY })
@@ -240,7 +278,7 @@ impl Half<'_> {
     fn last_corner(&self, t: f64, here: Point, cell: f64) -> Pair {
         let Point { q, p } = here;
         let slope =
-            if self.a.shape() == Shape::Concave { self.slope_after(t, here, 0.125 * cell) } else { 0.0 };
+            if self.a.shape() == Shape::Concave { self.slope_after(t, here, self.aside * cell) } else { 0.0 };
         let growth = libm::exp(self.range()) * (1.0 + ROOM);
         // Where the line through P_i meets p = growth·q; growth may be infinite.
         let crossing = if growth > slope { ((p - slope * q) / (growth - slope)).clamp(0.0, q) } else { q };
@@ -261,7 +299,15 @@ impl Half<'_> {
     }
 
     /// Walks from the centre to the end of the half, adding corners and reachable pairs to the envelope.
-    fn march(&self, from: f64, fineness: Fineness, envelope: &mut Envelope) -> Result<(), Error> {
+    fn march(
+        &self,
+        from: f64,
+        fineness: Fineness,
+        peak: Option<&Peak>,
+        exchanged: bool,
+        envelope: &mut Envelope,
+    ) -> Result<(), Error> {
+        let ordered = |pair: Pair| if exchanged { pair.exchanged() } else { pair };
         let unresolved =
             Error::Unresolved { what: "a decision", reason: "its acceptance function is too rough" };
         let monotone = self.a.shape() == Shape::Monotone;
@@ -270,40 +316,69 @@ impl Half<'_> {
         let smallest = 1e-4 * self.sensitivity.min(0.01);
         let mut here = self.place(right);
         envelope.inner.push(here.reached);
-        envelope.outer.push(self.pair(here.node.outer, ROOM));
+        envelope.places.push((right, self.mirrored));
+        envelope.outer.push(ordered(self.pair(here.node.outer, ROOM)));
+        // Cells from here on: the largest found that will do, and the smallest found that will not.
+        let (mut good, mut bad): (Option<(f64, Place, Pair)>, f64) = (None, f64::INFINITY);
         for _ in 0..MOST_CELLS {
             let left = right - cell;
             let there = self.place(left);
             let corner = self.pair(self.corner(left, right, &there.node, &here.node), ROOM);
-            let at_left = there.reached;
             let plain = there.strength.max(here.strength);
             envelope.information = envelope.information.max(plain);
             let share = (plain / envelope.information).max(1e-9);
             // A weak part of the curve may be enclosed more loosely; the first order of the plain corners costs more.
             let allowed = (fineness.excess / share).min(0.1) * if monotone { 4.0 } else { 1.0 };
-            let excess = Self::strength(corner) / plain - 1.0;
+            let excess = strength(corner) / plain - 1.0;
             let decay = libm::log(here.value / there.value);
+            let above = |pair: Pair| peak.is_none_or(|peak| peak.is_exceeded(ordered(pair), fineness.excess));
             // A corner without a finite ratio gains nothing from a smaller cell; it must only be rare.
-            let loose = excess > allowed && corner.toward.is_finite();
+            let loose = if corner.toward.is_finite() {
+                // Far beyond what coins tell here it would make the grid long.
+                let usual = there.reached.toward.max(envelope.information.sqrt());
+                let far = peak.is_some() && corner.toward > 2.0 * usual;
+                far || (excess > allowed || peak.is_some() && decay > 0.01) && above(corner)
+            } else {
+                peak.is_some() && corner.distance() > fineness.tail
+            };
             if (loose || decay > fineness.decay) && cell > smallest {
-                cell *= 0.5;
+                bad = cell;
+            } else {
+                good = Some((cell, there, corner));
+            }
+            let tried = match &good {
+                None => 0.5 * cell,
+                // Below a peak few large cells are as good as many small ones.
+                Some((cell, ..)) if peak.is_some() && bad.is_infinite() && decay < MOST_DECAY => 2.0 * cell,
+                Some((cell, ..)) if peak.is_some() && bad > 1.2 * cell && bad.is_finite() => {
+                    (bad * cell).sqrt()
+                }
+                Some(_) => 0.0,
+            };
+            if tried > 0.0 {
+                cell = tried;
                 continue;
             }
-            envelope.outer.push(corner);
+            let Some((found, there, corner)) = good.take() else { break };
+            (cell, bad) = (found, f64::INFINITY);
+            let at_left = there.reached;
+            envelope.outer.push(ordered(corner));
             envelope.inner.push(at_left);
-            (right, here) = (left, there);
+            (right, here) = (right - cell, there);
+            envelope.places.push((right, self.mirrored));
             let last = self.last_corner(right, here.node.outer, cell);
             // Weak, and no single outcome tells more than others do; or too unlikely to be noticed at all.
             let usual = at_left.toward.max(envelope.information.sqrt());
-            let settled = last.toward <= 1.1 * usual && Self::strength(last) <= 1e-4 * envelope.information;
+            let settled = last.toward <= 1.1 * usual && strength(last) <= 1e-4 * envelope.information;
+            let settled = settled || last.toward.is_finite() && !above(last);
             if settled || last.distance() <= fineness.tail {
-                envelope.outer.push(last);
+                envelope.outer.push(ordered(last));
                 if last.toward.is_infinite() {
                     envelope.ends.push(self.end(right, cell));
                 }
                 return Ok(());
             }
-            if excess < 0.3 * allowed && decay < 0.6 * fineness.decay {
+            if peak.is_none() && excess < 0.3 * allowed && decay < 0.6 * fineness.decay {
                 cell *= 1.5;
             }
         }

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::blocks::Blocks;
-use super::program::{Attacks, Program, Stretch};
+use super::program::{Attacks, Kind, Program, Stretch};
 use super::{SENSITIVITIES, USUAL, lowest, too_many_steps};
 use crate::pld::Composition;
 use crate::{Delta, Error, Rule, Sensitivity, Steps};
@@ -76,12 +76,13 @@ impl Grid {
         if !SENSITIVITIES.contains(&sensitivity) {
             return Err(too_many_steps());
         }
-        Ok(match Program::plan(rule, sensitivity, stretch, smallest, Attacks::Spared, USUAL)? {
+        let kind = Kind::new(rule, sensitivity)?;
+        Ok(match Program::plan(&kind, stretch, smallest, Attacks::Spared, USUAL)? {
             Some(program) => {
                 let program = Box::new(program);
                 Self::Program { fresh: program.clone(), latest: program }
             }
-            None => Self::Blocks(Blocks::new(rule, sensitivity, stretch, smallest, USUAL)?),
+            None => Self::Blocks(Blocks::new(&kind, stretch, smallest, USUAL)?),
         })
     }
 

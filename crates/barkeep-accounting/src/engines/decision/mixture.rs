@@ -10,6 +10,9 @@
 //! of that and 1/s_min². Then for the logarithm of f(t)/f(t−Δ), whose derivative is D = ψ'(m) − ψ'(m−Δ) at m:
 //!
 //! > |ln f(t)/f(t−Δ) − ln f(m)/f(m−Δ)| ≤ |D|d + (K + K_Δ)d²/2,  K_Δ the bound around m − Δ.
+//!
+//! At every t that derivative is the integral of ψ'' over [t−Δ, t], so the same difference is also at most ΔK̄d, K̄ the bound around
+//! m − Δ/2 with d + Δ/2 for d. Where Δ is small this is less.
 
 use crate::{Component, Correction};
 
@@ -27,9 +30,11 @@ pub(super) fn slopes(variance: f64, law: &Correction, left: f64, right: f64, sen
     let there = around(variance, law, middle - sensitivity, half);
     let change = (here.slope - there.slope).abs() * half;
     let bend = 0.5 * (here.curvature + there.curvature) * half * half;
+    let whole = around(variance, law, middle - 0.5 * sensitivity, half + 0.5 * sensitivity);
+    let spread = (change + bend).min(sensitivity * whole.curvature * half);
     // Rounding: sums of exponents of this size, each good to a few units.
     let size = 1.0 + here.log_density.abs() + there.log_density.abs();
-    let spread = (change + bend) * (1.0 + 1e-9) + 64.0 * f64::EPSILON * size;
+    let spread = spread * (1.0 + 1e-9) + 64.0 * f64::EPSILON * size;
     let ratio = here.log_density - there.log_density;
     (libm::exp(ratio - spread) * (1.0 - 1e-15), libm::exp(ratio + spread) * (1.0 + 1e-15))
 }

@@ -68,7 +68,12 @@ impl Profile {
     /// Connected linearly in e^ε, level after the last, they are a dominating pair's curve again.
     #[must_use]
     pub fn dots(&self) -> Vec<(f64, f64)> {
-        let stride = self.upper.len().div_ceil(MOST_DOTS);
+        self.dots_up_to(MOST_DOTS)
+    }
+
+    /// The same, so many on each side of ε = 0 at most.
+    fn dots_up_to(&self, most: usize) -> Vec<(f64, f64)> {
+        let stride = self.upper.len().div_ceil(most);
         let last = self.upper.len();
         let places = (0..last).step_by(stride).chain([last]);
         let right: Vec<(f64, f64)> =
@@ -86,6 +91,11 @@ impl Profile {
     /// [`Error::Argument`] if the curve reaches beyond ε = 700.
     pub fn curve(&self) -> Result<Curve, Error> {
         Curve::from_dots(&self.dots())
+    }
+
+    /// The same as a block of many steps: what a chord adds to all of them together is little, so a quarter of the dots will do.
+    pub(super) fn block(&self) -> Result<Curve, Error> {
+        Curve::from_dots(&self.dots_up_to(MOST_DOTS / 4))
     }
 
     fn node(&self, place: usize) -> f64 {

@@ -1,16 +1,16 @@
 //! Finds the largest number of decisions within a budget, on the grids on which whoever asks for their ε again will stand.
 //!
-//! Grids belong to stretches of steps. The search starts in the stretch where Gaussian noise of the same information would end, and
-//! goes on to the next where all of one fits, or back where none does. Within a stretch a program is walked step by step, each
-//! priced as it is reached; blocks are expensive to evaluate, so their search follows what Gaussian noise would do.
+//! Grids belong to stretches of steps. The search starts in the stretch where Gaussian noise of the same effect would end. It goes on to
+//! the next where all of one fits, and back to where the budget seems to end where none does. Within a stretch a program is
+//! walked step by step, each priced as it is reached; blocks are expensive to evaluate, so their search follows what Gaussian
+//! noise would do. Every number it returns was priced; that one more does not fit may be an estimate.
 
 use super::acceptance::Acceptance;
 use super::blocks::Blocks;
 use super::closed::Closed;
-use super::program::{Attacks, Program, Stretch, information};
+use super::program::{Attacks, Kind, Program, Stretch};
 use super::{SENSITIVITIES, USUAL, lowest, too_many_steps};
 use crate::{Delta, Epsilon, Error, GaussianRun, Sensitivity, Steps};
-use barkeep_num::try_largest_guessed;
 use std::cell::Cell;
 
 /// Parts of a stretch in which a largest number of steps is sought where each evaluation is expensive.
@@ -20,8 +20,11 @@ const RESOLUTION: u64 = 4096;
 /// some of it, and take seconds.
 const CLOSE: f64 = 0.99;
 
-/// How many times what closed forms allow is far above it.
-const FAR: f64 = 4.0;
+/// The part of what Gaussian noise of the same effect allows with which a search begins: blocks lose some of it.
+const AIM: f64 = 0.99;
+
+/// Looks by estimates; then halves.
+const LOOKS: u32 = 12;
 
 /// Decisions whose limit is Gaussian noise.
 const MANY: u64 = 1 << 24;
@@ -49,39 +52,46 @@ pub(crate) fn longest(
     if !SENSITIVITIES.contains(&sensitivity.get()) || known.0 >= Stretch::LAST {
         return Ok(None);
     }
-    let (step, smallest) = (sensitivity.get(), lowest(delta));
+    let (kind, smallest) = (Kind::new(rule, sensitivity.get())?, lowest(delta));
     let search = Search { epsilon, delta, price };
     let allowed = search.loss(epsilon.get());
-    let guess = 2.0 * allowed / information(rule, step)?;
+    let limit = 2.0 * allowed / kind.information();
     // Of many small ones nearly as many as Gaussian noise of the same information allows: no program finds more of them.
-    if known.0 >= MANY && known.0 as f64 >= CLOSE * guess {
+    if known.0 >= MANY && known.0 as f64 >= CLOSE * limit {
         return Ok(None);
     }
+    let run = kind.run(limit.max(1.0), smallest);
+    let guess = AIM * limit * (kind.information() / kind.effective(run)).clamp(0.1, 1.0);
     // A cast saturates.
     let mut stretch = Stretch::of(guess as u64);
-    let (mut below, mut falling) = (None, false);
+    // The last steps of a stretch that fit, and the first stretch of which none do.
+    let (mut below, mut above): (Option<(Steps, f64)>, Option<Stretch>) = (None, None);
     let (steps, ideal) = loop {
-        let last = match Program::plan(rule, step, stretch, smallest, Attacks::Spared, USUAL)? {
+        let (last, edge) = match Program::plan(&kind, stretch, smallest, Attacks::Spared, USUAL)? {
             Some(program) => search.walk(program, stretch)?,
-            None => search.look(&Blocks::new(rule, step, stretch, smallest, USUAL)?, stretch, guess)?,
+            None => search.look(&Blocks::new(&kind, stretch, smallest, USUAL)?, stretch, guess)?,
         };
         let Steps(found) = last.0;
-        if found == stretch.last && found < Stretch::LAST && !falling {
-            below = Some(last);
-            stretch = Stretch::of(found + 1);
-        } else if found > stretch.after || found == 0 {
-            break below.filter(|_| found == 0).unwrap_or(last);
-        } else if let Some(below) = below {
+        if found > stretch.after {
+            let next = Stretch::of(found.saturating_add(1));
+            if found < stretch.last || found >= Stretch::LAST || above == Some(next) {
+                break last;
+            }
+            (below, stretch) = (Some(last), next);
+        } else if let Some(below) = below.filter(|(steps, _)| steps.0 == stretch.after) {
             break below;
-        } else if found <= known.0 {
+        } else if stretch.after == 0 {
+            break (Steps(0), 0.0);
+        } else if stretch.after <= known.0 {
             // Closed forms allow as many.
             return Ok(None);
         } else {
-            falling = true;
-            // Far above what closed forms allow, stretch after stretch would take long: half of the way there, in octaves.
-            let far = found as f64 > FAR * known.0.max(1) as f64;
-            let middle = (found as f64 * known.0.max(1) as f64).sqrt() as u64;
-            stretch = Stretch::of(if far { middle } else { found });
+            above = Some(stretch);
+            // Where there is no telling, half of the way to what closed forms allow, in octaves.
+            let middle = (stretch.after as f64 * known.0.max(1) as f64).sqrt();
+            let least = below.map_or(1, |(steps, _)| steps.0.saturating_add(1));
+            let next = if edge > 0.0 { edge } else { middle };
+            stretch = Stretch::of((next as u64).clamp(least, stretch.after));
         }
     };
     if steps < known {
@@ -114,8 +124,8 @@ impl Search<'_> {
         (spent.unwrap_or(f64::INFINITY), seen.get())
     }
 
-    /// The most steps of a program that fit, with their ideal ε.
-    fn walk(&self, mut program: Program, stretch: Stretch) -> Result<(Steps, f64), Error> {
+    /// The most steps of a program that fit, with their ideal ε, and about where the budget ends.
+    fn walk(&self, mut program: Program, stretch: Stretch) -> Result<((Steps, f64), f64), Error> {
         let mut last = (Steps(0), 0.0);
         while program.steps < stretch.last {
             program.advance()?;
@@ -126,25 +136,44 @@ impl Search<'_> {
             }
             last = (steps, ideal);
         }
-        Ok(last)
+        Ok((last, last.0.0 as f64))
     }
 
-    /// The most steps of a stretch that fit as blocks, up to one part in some thousand, with their ideal ε; the end of the stretch below
-    /// if none do.
-    fn look(&self, blocks: &Blocks, stretch: Stretch, guess: f64) -> Result<(Steps, f64), Error> {
+    /// The most steps of a stretch that fit as blocks, up to one part in some thousand, with their ideal ε, and about where the budget
+    /// ends; the end of the stretch below if none do.
+    fn look(&self, blocks: &Blocks, stretch: Stretch, guess: f64) -> Result<((Steps, f64), f64), Error> {
         // Stretches begin and end at whole units.
         let unit = (stretch.last / RESOLUTION).max(1).next_power_of_two();
         let aim = self.loss(self.epsilon.get());
         let mut last = (Steps(stretch.after), f64::INFINITY);
-        try_largest_guessed(stretch.after / unit, stretch.last / unit + 1, guess / unit as f64, |units| {
+        let mut edge = 0.0;
+        let (mut inside, mut outside) = (stretch.after / unit, stretch.last / unit + 1);
+        let mut next = guess / unit as f64;
+        let mut before: Option<(f64, f64)> = None;
+        let mut looks = 0;
+        while outside - inside > 1 {
+            let middle = inside + (outside - inside) / 2;
+            // A cast saturates.
+            let units = if looks < LOOKS { next as u64 } else { middle }.clamp(inside + 1, outside - 1);
             let steps = Steps(units * unit);
             let (spent, ideal) = self.spent(steps, |delta| blocks.epsilon(steps, delta));
-            let fits = spent <= self.epsilon.get();
-            if fits {
-                last = (steps, ideal);
+            // In proportion at first, then along the line through the last two.
+            let (at, lost) = (units as f64, self.loss(spent));
+            let slope = before.map_or(lost / at, |(there, then)| (lost - then) / (at - there));
+            next = if slope > 0.0 { (at + (aim - lost) / slope).max(0.0) } else { at * aim / lost };
+            before = Some((at, lost)).filter(|_| lost.is_finite());
+            edge = next * unit as f64;
+            looks += 1;
+            if spent > self.epsilon.get() {
+                outside = units;
+                continue;
             }
-            Ok::<_, Error>((fits, units as f64 * aim / self.loss(spent)))
-        })?;
-        Ok(last)
+            (inside, last) = (units, (steps, ideal));
+            // Where one more is not expected to fit, nobody looks.
+            if next < units as f64 + 1.0 && looks < LOOKS {
+                break;
+            }
+        }
+        Ok((last, edge))
     }
 }

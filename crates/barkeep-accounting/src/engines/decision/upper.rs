@@ -5,7 +5,7 @@
 //! - *left of x = 1* F_j(x) = 1 − x + x·F_j(1/x), since the adversary's pairs come with P and Q in both orders and
 //!   H_x(P‖Q) = 1 − x + x·H_{1/x}(Q‖P);
 //! - *right of the last node kept* F_j is at most its value there, for it does not increase;
-//! - *the supremum over t* is at most the maximum over the envelope's corners;
+//! - *the supremum over t* is at most the maximum over the corners of an envelope, of whichever at each step;
 //! - *rounding*: all coefficients and terms are positive, each sum within 16 units of rounding, and the factor 1 + 2^−48
 //!   folded into the coefficients is 32 units. Positions are rounded to the left, where F_j is larger.
 //!
@@ -123,7 +123,8 @@ fn raise(stencils: &[Stencil], values: &mut [f64], padded: &[f64], origin: usize
 #[derive(Clone)]
 pub(super) struct Upper {
     floor: f64,
-    stencils: Vec<Stencil>,
+    /// What is tried from some step on until the next.
+    tiers: Vec<(u64, Vec<Stencil>)>,
     /// Largest distances to the left and to the right.
     reach: (usize, usize),
     /// Steps taken.
@@ -139,25 +140,19 @@ pub(super) struct Upper {
 }
 
 impl Upper {
-    /// F_0(x) = max(0, 1 − x) on a grid of the given step and at most `most_nodes` nodes.
-    pub(super) fn new(corners: &[Pair], step: f64, floor: f64, most_nodes: usize) -> Self {
-        let stencils: Vec<Stencil> = corners.iter().map(|&pair| Stencil::new(pair, step)).collect();
-        let left = stencils.iter().map(|stencil| stencil.left).max().unwrap_or(0);
-        let right = stencils.iter().map(|stencil| stencil.right).max().unwrap_or(0);
+    /// F_0(x) = max(0, 1 − x) on a grid of the given step and at most `most_nodes` nodes. The corners of a polygon serve from a step on
+    /// until the next polygon's.
+    pub(super) fn new(polygons: &[(u64, Vec<Pair>)], step: f64, floor: f64, most_nodes: usize) -> Self {
+        let stencils = |corners: &[Pair]| corners.iter().map(|&pair| Stencil::new(pair, step)).collect();
+        let tiers: Vec<(u64, Vec<Stencil>)> =
+            polygons.iter().map(|(from, corners)| (*from, stencils(corners))).collect();
+        let all = || tiers.iter().flat_map(|(_, stencils)| stencils);
+        let left = all().map(|stencil| stencil.left).max().unwrap_or(0);
+        let right = all().map(|stencil| stencil.right).max().unwrap_or(0);
         let decay = |g: usize| (-libm::expm1(-(g as f64) * step), libm::exp(-(g as f64) * step));
         let decays = (0..=left).map(decay).collect();
         let (values, padded) = (vec![0.0], Vec::new());
-        Self {
-            floor,
-            stencils,
-            reach: (left, right),
-            steps: 0,
-            most_nodes,
-            decays,
-            values,
-            flat: 0.0,
-            padded,
-        }
+        Self { floor, tiers, reach: (left, right), steps: 0, most_nodes, decays, values, flat: 0.0, padded }
     }
 
     /// Takes one more step; returns the number of stencils evaluated.
@@ -165,6 +160,8 @@ impl Upper {
         let (left, right) = self.reach;
         let kept = self.values.len();
         let furthest = (kept + left + 1).min(self.most_nodes.max(kept));
+        let tier = self.tiers.iter().rfind(|(from, _)| *from <= self.steps);
+        let stencils = tier.map_or(&[][..], |(_, stencils)| stencils);
         self.steps += 1;
         let floor = self.floor * (1.0 + self.steps as f64 / LEVELLING);
         self.padded.clear();
@@ -182,7 +179,7 @@ impl Upper {
             let (values, padded) = (&mut self.values[nodes..end], &self.padded[..]);
             vector::dispatch(
                 #[inline(always)]
-                || raise(&self.stencils, values, padded, left + nodes),
+                || raise(stencils, values, padded, left + nodes),
             );
             nodes = end;
         }
@@ -192,7 +189,7 @@ impl Upper {
         {
             self.flat = last;
         }
-        (nodes * self.stencils.len()) as u64
+        (nodes * stencils.len()) as u64
     }
 
     fn value(&self, place: usize) -> f64 {
