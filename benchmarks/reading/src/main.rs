@@ -1,12 +1,12 @@
 //! Times barkeep's readers against Arrow's on the same files, one process each, with the most memory each needed.
 //!
-//! `cargo run --release -- [records [times]]` in this folder: writes a Parquet file (Snappy, dictionaries) and a CSV file of ten
-//! columns, eight reals, an integer and a category, by default ten million records, into a temporary folder, and reads each by both
-//! readers in turn, five times. Arrow's readers use one thread and barkeep's all, so the ratios of both times are printed: of the
-//! processor's seconds, the system's included, and of the clock's. Each is a ratio of medians.
+//! `cargo run --release -- [records [times]]` in this folder: writes tables of ten columns as Parquet (Snappy, dictionaries) and as CSV, by
+//! default ten million records, into a temporary folder, and reads each file by both readers in turn, five times. Arrow's readers use one
+//! thread and barkeep's all, so the ratios of both times are printed: of the processor's seconds, the system's included, and of the
+//! clock's. Each is a ratio of medians.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -23,47 +23,111 @@ use parquet::file::properties::WriterProperties;
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
-const CITIES: [&str; 3] = ["Oslo", "Rome", "Bern"];
 const BATCH: usize = 100_000;
+
+/// What a column holds.
+#[derive(Clone, Copy)]
+enum Holds {
+    Real,
+    /// Of which one cell in ten is missing.
+    Gaps,
+    Whole,
+    /// One of this many levels.
+    Level(u32),
+}
+
+/// The tables' names, and what their columns hold.
+const TABLES: [(&str, [Holds; 10]); 4] = [
+    ("reals", [Holds::Real; 10]),
+    (
+        "mixed",
+        [
+            Holds::Real,
+            Holds::Real,
+            Holds::Real,
+            Holds::Real,
+            Holds::Real,
+            Holds::Real,
+            Holds::Real,
+            Holds::Real,
+            Holds::Whole,
+            Holds::Level(3),
+        ],
+    ),
+    (
+        "categories",
+        [
+            Holds::Level(2),
+            Holds::Level(3),
+            Holds::Level(5),
+            Holds::Level(8),
+            Holds::Level(12),
+            Holds::Level(20),
+            Holds::Level(50),
+            Holds::Level(50),
+            Holds::Whole,
+            Holds::Whole,
+        ],
+    ),
+    ("gaps", [Holds::Gaps; 10]),
+];
+
+/// What each column of a table is called, and what it holds.
+fn columns(table: &str) -> impl Iterator<Item = (char, Holds)> {
+    let holds = TABLES.iter().find(|(name, _)| *name == table).map(|(_, holds)| *holds);
+    ('a'..='j').zip(holds.into_iter().flatten())
+}
+
+fn levels(count: u32) -> Vec<String> {
+    (0..count).map(|level| format!("level {level}")).collect()
+}
 
 fn main() -> Fallible<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [reader, path, records] = &arguments[..] {
-        return one(reader, Path::new(path), records.parse()?);
+    if let [reader, table, path, records] = &arguments[..] {
+        return one(reader, table, Path::new(path), records.parse()?);
     }
     let records: usize = arguments.first().map_or(Ok(10_000_000), |text| text.parse())?;
     let times: usize = arguments.get(1).map_or(Ok(5), |text| text.parse())?;
     let folder = std::env::temp_dir().join(format!("barkeep-reading-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let (parquet, csv) = write(&folder, records)?;
-    let table = (records * 10 * 8) as f64 / 1e6;
-    println!("{records} records of 10 columns: {table:.0} MB as f64");
-    for path in [&parquet, &csv] {
-        println!("{}: {:.0} MB", path.display(), std::fs::metadata(path)?.len() as f64 / 1e6);
-        let mut seconds = [const { [const { Vec::new() }; 2] }; 2];
-        for _ in 0..times {
-            for (reader, [clock, processor]) in ["barkeep", "arrow"].iter().zip(&mut seconds) {
-                let output = Command::new(std::env::current_exe()?)
-                    .args([reader.as_ref(), path.as_os_str(), records.to_string().as_ref()])
-                    .output()?;
-                assert!(output.status.success());
-                let text = String::from_utf8(output.stdout)?;
-                print!("{text}");
-                let numbers: Vec<f64> =
-                    text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-                clock.push(numbers[0]);
-                processor.push(numbers[1]);
-            }
+    let size = (records * 10 * 8) as f64 / 1e6;
+    println!("{records} records of 10 columns: {size:.0} MB as f64");
+    let mut ratios = Vec::new();
+    for (table, _) in TABLES {
+        let (parquet, csv) = write(&folder, table, records)?;
+        for path in [&parquet, &csv] {
+            let [processor, clock] = compare(table, path, records, times)?;
+            let kind = path.extension().unwrap_or_default().display();
+            ratios.push(format!("{table:<12} {kind:<8} {processor:>6.2} {clock:>6.2}"));
+            std::fs::remove_file(path)?;
         }
-        let [own, arrow] = seconds.map(|kinds| kinds.map(median));
-        println!(
-            "  barkeep at {:.2} times arrow's speed by the processor, {:.2} by the clock",
-            arrow[1] / own[1],
-            arrow[0] / own[0]
-        );
     }
     std::fs::remove_dir_all(&folder)?;
+    println!("barkeep's speed by arrow's: by the processor, by the clock");
+    ratios.iter().for_each(|line| println!("{line}"));
     Ok(())
+}
+
+/// How many times as fast as arrow barkeep reads a file, by the processor and by the clock.
+fn compare(table: &str, path: &Path, records: usize, times: usize) -> Fallible<[f64; 2]> {
+    println!("{}: {:.0} MB", path.display(), std::fs::metadata(path)?.len() as f64 / 1e6);
+    let mut seconds = [const { [const { Vec::new() }; 2] }; 2];
+    for _ in 0..times {
+        for (reader, [clock, processor]) in ["barkeep", "arrow"].iter().zip(&mut seconds) {
+            let output = Command::new(std::env::current_exe()?)
+                .args([reader.as_ref(), table.as_ref(), path.as_os_str(), records.to_string().as_ref()])
+                .output()?;
+            assert!(output.status.success());
+            let text = String::from_utf8(output.stdout)?;
+            print!("{text}");
+            let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+            clock.push(numbers[0]);
+            processor.push(numbers[1]);
+        }
+    }
+    let [own, arrow] = seconds.map(|kinds| kinds.map(median));
+    Ok([arrow[1] / own[1], arrow[0] / own[0]])
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -81,15 +145,15 @@ fn processor() -> f64 {
 }
 
 /// Reads once, into memory, and says how long it took and how much memory the process ever had.
-fn one(reader: &str, path: &Path, records: usize) -> Fallible<()> {
+fn one(reader: &str, table: &str, path: &Path, records: usize) -> Fallible<()> {
     let is_parquet = path.extension().is_some_and(|extension| extension == "parquet");
     let begun = Instant::now();
     match (reader, is_parquet) {
         ("barkeep", _) => {
             // Another number of records would be refused.
-            let (view, count) = (View::all(schema()?), Count::Exactly(records));
-            let table = Table::read(path, &view, count, CsvOptions::default(), &mut |_| {})?;
-            std::hint::black_box(&table);
+            let (view, count) = (View::all(schema(table)?), Count::Exactly(records));
+            let read = Table::read(path, &view, count, CsvOptions::default(), &mut |_| {})?;
+            std::hint::black_box(&read);
         }
         (_, true) => {
             let batches = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?
@@ -99,7 +163,7 @@ fn one(reader: &str, path: &Path, records: usize) -> Fallible<()> {
             assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), records);
         }
         (_, false) => {
-            let csv = arrow_csv::ReaderBuilder::new(fields()).with_header(true).with_batch_size(BATCH);
+            let csv = arrow_csv::ReaderBuilder::new(fields(table)).with_header(true).with_batch_size(BATCH);
             let batches: Vec<RecordBatch> = csv.build(File::open(path)?)?.collect::<Result<_, _>>()?;
             assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), records);
         }
@@ -118,30 +182,32 @@ fn one(reader: &str, path: &Path, records: usize) -> Fallible<()> {
     Ok(())
 }
 
-fn schema() -> Fallible<Schema> {
-    let mut columns = Vec::new();
-    for name in "abcdefgh".chars() {
-        columns.push(Column::real(name, -3.0, 3.0, 0.0)?);
-    }
-    columns.push(Column::integer("age", 0.0, 120.0, 40.0)?);
-    columns.push(Column::category("city", CITIES.map(str::to_owned).to_vec(), "Rome")?);
-    Ok(Schema::new(columns)?)
+fn schema(table: &str) -> Fallible<Schema> {
+    let columns = columns(table).map(|(name, holds)| match holds {
+        Holds::Real | Holds::Gaps => Column::real(name, -3.0, 3.0, 0.0),
+        Holds::Whole => Column::integer(name, 0.0, 120.0, 40.0),
+        Holds::Level(count) => Column::category(name, levels(count), "level 1"),
+    });
+    Ok(Schema::new(columns.collect::<Result<_, _>>()?)?)
 }
 
-fn fields() -> Arc<ArrowSchema> {
-    let mut fields: Vec<Field> =
-        "abcdefgh".chars().map(|name| Field::new(name, DataType::Float64, true)).collect();
-    fields.push(Field::new("age", DataType::Int32, true));
-    fields.push(Field::new("city", DataType::Utf8, true));
-    Arc::new(ArrowSchema::new(fields))
+fn fields(table: &str) -> Arc<ArrowSchema> {
+    let fields = columns(table).map(|(name, holds)| {
+        let holds = match holds {
+            Holds::Real | Holds::Gaps => DataType::Float64,
+            Holds::Whole => DataType::Int32,
+            Holds::Level(_) => DataType::Utf8,
+        };
+        Field::new(name, holds, true)
+    });
+    Arc::new(ArrowSchema::new(fields.collect::<Vec<_>>()))
 }
 
-fn write(folder: &Path, records: usize) -> Fallible<(PathBuf, PathBuf)> {
-    let (parquet, csv) = (folder.join("records.parquet"), folder.join("records.csv"));
+fn write(folder: &Path, table: &str, records: usize) -> Fallible<(PathBuf, PathBuf)> {
+    let (parquet, csv) = (folder.join(format!("{table}.parquet")), folder.join(format!("{table}.csv")));
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut packed = ArrowWriter::try_new(File::create(&parquet)?, fields(), Some(properties))?;
-    let mut text = BufWriter::new(File::create(&csv)?);
-    writeln!(text, "a,b,c,d,e,f,g,h,age,city")?;
+    let mut packed = ArrowWriter::try_new(File::create(&parquet)?, fields(table), Some(properties))?;
+    let mut text = arrow_csv::Writer::new(BufWriter::new(File::create(&csv)?));
     let mut state = 1_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -151,26 +217,29 @@ fn write(folder: &Path, records: usize) -> Fallible<(PathBuf, PathBuf)> {
     while left > 0 {
         let count = left.min(BATCH);
         left -= count;
-        let reals: Vec<Vec<f64>> = (0..8)
-            .map(|_| {
-                (0..count).map(|_| (f64::from(next()) / 1e9 - 2.0) * 1e6).map(|x| x.round() / 1e6).collect()
-            })
-            .collect();
-        let ages: Vec<i32> = (0..count).map(|_| (next() >> 8) as i32 % 100).collect();
-        let cities: Vec<&str> = (0..count).map(|_| CITIES[(next() >> 8) as usize % 3]).collect();
-        for i in 0..count {
-            for column in &reals {
-                write!(text, "{},", column[i])?;
+        let mut real = || ((f64::from(next()) / 1e9 - 2.0) * 1e6).round() / 1e6;
+        let arrays = columns(table).map(|(_, holds)| -> ArrayRef {
+            match holds {
+                Holds::Real => Arc::new(Float64Array::from_iter_values((0..count).map(|_| real()))),
+                Holds::Gaps => {
+                    let cells = (0..count).map(|_| Some(real()).filter(|x| x.fract().abs() > 0.1));
+                    Arc::new(Float64Array::from_iter(cells))
+                }
+                Holds::Whole => {
+                    let cells = (0..count).map(|_| (real().abs() * 1e6) as i32 % 100);
+                    Arc::new(Int32Array::from_iter_values(cells))
+                }
+                Holds::Level(most) => {
+                    let levels = levels(most);
+                    let cells = (0..count).map(|_| &levels[(real().abs() * 1e6) as usize % levels.len()]);
+                    Arc::new(StringArray::from_iter_values(cells))
+                }
             }
-            writeln!(text, "{},{}", ages[i], cities[i])?;
-        }
-        let mut arrays: Vec<ArrayRef> =
-            reals.into_iter().map(|column| Arc::new(Float64Array::from(column)) as ArrayRef).collect();
-        arrays.push(Arc::new(Int32Array::from(ages)));
-        arrays.push(Arc::new(StringArray::from(cities)));
-        packed.write(&RecordBatch::try_new(fields(), arrays)?)?;
+        });
+        let batch = RecordBatch::try_new(fields(table), arrays.collect())?;
+        packed.write(&batch)?;
+        text.write(&batch)?;
     }
     packed.close()?;
-    text.flush()?;
     Ok((parquet, csv))
 }

@@ -181,9 +181,8 @@ impl Admission {
         for (index, (slots, column)) in columns.enumerate() {
             let slots = &mut slots[records.clone()];
             self.faults.clear();
-            self.faults.add(sink.noting(), column, slots);
+            self.faults.admit(sink.noting(), column, slots);
             sink.note(index, &self.faults);
-            column.admit_all(slots);
         }
         self.settled = self.staged_records;
     }
@@ -303,9 +302,8 @@ mod tests {
             if is_admitted {
                 admission.settle(&mut sink);
                 let mut faults = Faults::default();
-                faults.add(Noting::Each, &column, &values);
+                faults.admit(Noting::Each, &column, &mut values);
                 sink.note(0, &faults);
-                column.admit_all(&mut values);
                 admission.push_admitted(count, &[&values], &mut sink).unwrap();
             } else {
                 values.iter().for_each(|value| admission.push_row(&[*value], &mut sink).unwrap());

@@ -1,7 +1,6 @@
 //! Finds what is wrong with cells before they are admitted, as far as a sink wants to know it.
 
-use crate::schema::{is_bool, is_level, round};
-use crate::{Column, Kind};
+use crate::Column;
 
 /// What is wrong with a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,39 +46,16 @@ impl Faults {
         self.each.clear();
     }
 
-    /// Adds those of some cells, as they were read.
-    pub(crate) fn add(&mut self, noting: Noting, column: &Column, values: &[f64]) {
-        if noting == Noting::Nothing {
-            return;
-        }
-        let [invalid, clamped] = match column.kind() {
-            Kind::Real { min, max } => {
-                times(values, |value| [value.is_nan(), (value < *min) | (value > *max)])
-            }
-            Kind::Integer { min, max } => times(values, |value| {
-                let whole = round(value);
-                [whole.is_nan(), (whole < *min) | (whole > *max)]
-            }),
-            Kind::Bool => times(values, |value| [!is_bool(value), false]),
-            Kind::Category { levels } => {
-                let count = levels.len() as f64;
-                times(values, |value| [!is_level(value, count), false])
-            }
-        };
-        self.cells += values.len();
-        self.invalid += invalid;
-        self.clamped += clamped;
+    /// Admits some cells, as they were read, and adds what was wrong with them.
+    pub(crate) fn admit(&mut self, noting: Noting, column: &Column, values: &mut [f64]) {
         if noting == Noting::Each {
             self.each.extend(values.iter().map(|value| column.fault(*value)));
         }
+        let [invalid, clamped] = column.admit_all(values);
+        if noting != Noting::Nothing {
+            self.cells += values.len();
+            self.invalid += invalid;
+            self.clamped += clamped;
+        }
     }
-}
-
-/// How many values are the one, and how many the other, in a loop without jumps.
-#[inline]
-fn times(values: &[f64], are: impl Fn(f64) -> [bool; 2]) -> [usize; 2] {
-    values.iter().fold([0; 2], |[one, other], value| {
-        let [is_one, is_other] = are(*value);
-        [one + usize::from(is_one), other + usize::from(is_other)]
-    })
 }

@@ -154,8 +154,7 @@ impl Lane<'_, '_> {
                         // In parts that stay in the first cache.
                         for part in column.chunks_mut(BLOCK) {
                             decoder.fill(path, part)?;
-                            faults.add(noting, decoder.column(), part);
-                            decoder.column().admit_all(part);
+                            faults.admit(noting, decoder.column(), part);
                         }
                     }
                     if full.send(Ok(decoded)).is_err() {

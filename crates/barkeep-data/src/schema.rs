@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use barkeep_num::vector::dispatch;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Fault};
@@ -398,26 +399,42 @@ impl Column {
         }
     }
 
-    /// Replaces each value by what the kind admits of it, or else by `invalid`, in the column's own unit: never non-finite.
+    /// Replaces each value by what the kind admits of it, or else by `invalid`, in the column's own unit: never non-finite. Counts
+    /// those that were invalid, and those that were clamped.
     ///
     /// Loops without jumps: a machine does several values at once, and takes the same time whatever they are.
-    pub(crate) fn admit_all(&self, values: &mut [f64]) {
+    pub(crate) fn admit_all(&self, values: &mut [f64]) -> [usize; 2] {
         match &self.kind {
             Kind::Real { min, max } => {
-                admit_within(values, (*min, *max), self.invalid);
+                let found = admit_within(
+                    values,
+                    (*min, *max),
+                    self.invalid,
+                    #[inline(always)]
+                    |value| value,
+                );
                 if self.precision == Precision::Single {
                     let (low, high) = singles_within((*min, *max));
                     values.iter_mut().for_each(|value| *value = single(*value).clamp(low, high));
                 }
+                found
             }
-            Kind::Integer { min, max } => {
-                values.iter_mut().for_each(|value| *value = round(*value) + 0.0);
-                admit_within(values, (*min, *max), self.invalid);
-            }
+            Kind::Integer { min, max } => admit_within(
+                values,
+                (*min, *max),
+                self.invalid,
+                #[inline(always)]
+                |value| round(value) + 0.0,
+            ),
             Kind::Bool => admit_only(values, self.invalid, is_bool),
             Kind::Category { levels } => {
                 let count = levels.len() as f64;
-                admit_only(values, self.invalid, |value| is_level(value, count));
+                admit_only(
+                    values,
+                    self.invalid,
+                    #[inline(always)]
+                    move |value| is_level(value, count),
+                )
             }
         }
     }
@@ -436,34 +453,74 @@ impl Column {
     }
 }
 
-/// Clamps values.
-fn admit_within(values: &mut [f64], (min, max): (f64, f64), invalid: f64) {
-    for value in values {
-        let raised = if *value < min { min } else { *value };
-        let clamped = if raised > max { max } else { raised };
-        *value = if value.is_nan() { invalid } else { clamped };
-    }
+/// Clamps what `read` makes of values. Counts those that are NaN, and those outside the bounds.
+#[inline(always)]
+fn admit_within(
+    values: &mut [f64],
+    (min, max): (f64, f64),
+    invalid: f64,
+    read: impl Fn(f64) -> f64,
+) -> [usize; 2] {
+    admit_each(
+        values,
+        #[inline(always)]
+        move |value| {
+            let value = read(value);
+            let (is_low, is_high) = (value < min, value > max);
+            let raised = if is_low { min } else { value };
+            let clamped = if is_high { max } else { raised };
+            let admitted = if value.is_nan() { invalid } else { clamped };
+            (admitted, value.is_nan(), is_low | is_high)
+        },
+    )
 }
 
-/// Replaces values that are none of a kind's own. A sum with 0 has no negative zero.
-#[inline]
-fn admit_only(values: &mut [f64], invalid: f64, is_own: impl Fn(f64) -> bool) {
-    values.iter_mut().for_each(|value| *value = if is_own(*value) { *value + 0.0 } else { invalid });
+/// Replaces values that are none of a kind's own, and counts them. A sum with 0 has no negative zero.
+#[inline(always)]
+fn admit_only(values: &mut [f64], invalid: f64, is_own: impl Fn(f64) -> bool) -> [usize; 2] {
+    admit_each(
+        values,
+        #[inline(always)]
+        move |value| {
+            let is_own = is_own(value);
+            (if is_own { value + 0.0 } else { invalid }, !is_own, false)
+        },
+    )
 }
 
-#[inline]
-pub(crate) fn is_bool(value: f64) -> bool {
+/// Replaces each value by the first of what `admit` makes of it. Counts how often the second is true, and the third.
+///
+/// Closures own what they compare with: a loop that reads it anew for each value is not done in vectors.
+#[inline(always)]
+fn admit_each(values: &mut [f64], admit: impl Fn(f64) -> (f64, bool, bool)) -> [usize; 2] {
+    dispatch(
+        #[inline(always)]
+        move || {
+            let mut counts = [0; 2];
+            for value in values {
+                let (admitted, is_one, is_other) = admit(*value);
+                *value = admitted;
+                counts[0] += usize::from(is_one);
+                counts[1] += usize::from(is_other);
+            }
+            counts
+        },
+    )
+}
+
+#[inline(always)]
+fn is_bool(value: f64) -> bool {
     (value == 0.0) | (value == 1.0)
 }
 
-#[inline]
-pub(crate) fn is_level(value: f64, count: f64) -> bool {
+#[inline(always)]
+fn is_level(value: f64, count: f64) -> bool {
     (value >= 0.0) & (value < count) & (round(value) == value)
 }
 
 /// The nearest whole number, halves away from zero: [`f64::round`], which is a call on machines of the oldest kind.
-#[inline]
-pub(crate) fn round(value: f64) -> f64 {
+#[inline(always)]
+fn round(value: f64) -> f64 {
     /// Above this every f64 is whole.
     const WHOLE: f64 = 4_503_599_627_370_496.0;
     let size = value.abs();
