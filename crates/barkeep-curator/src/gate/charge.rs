@@ -89,10 +89,7 @@ impl Curator {
     /// Checks a batch against the records without looking at them.
     fn check_batch(&self, batch: Sampling) -> Result<(), Refused> {
         if batch != Sampling::Full && !self.sweep().takes_batches() {
-            return Err(question(
-                "batch",
-                "all records where they are not in this machine's memory: in shards, or larger than data.memory",
-            ));
+            return Err(question("batch", "all records where they are in shards"));
         }
         let Sampling::WithoutReplacement { batch, records } = batch else { return Ok(()) };
         if self.privacy_model().neighbours == Neighbours::AddRemove {

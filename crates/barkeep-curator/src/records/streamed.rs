@@ -4,6 +4,9 @@
 //! matters to them (`partials` has the lemma). What is read is refused by structure and number alone, as at the start: a pass fails
 //! if the files are no longer what they were, never by what a cell says. Then the run stops, and its journal can be continued.
 //!
+//! A batch takes a pass over all records too, of which each stretch asks its members. So what is read from a disk or a store never shows
+//! who was drawn: amplification by subsampling relies on that.
+//!
 //! **Memory.** Two stretches: one is read by a thread of its own while the other is asked. A stretch and the working memory of its
 //! columns are reused, so that a pass allocates twice, whatever the number of records is.
 
@@ -221,7 +224,7 @@ impl Sweep for Streamed {
     }
 
     fn takes_batches(&self) -> bool {
-        false
+        true
     }
 
     fn add(
@@ -231,16 +234,27 @@ impl Sweep for Streamed {
         positions: Option<&[u32]>,
         workers: &mut [Worker],
     ) -> Result<(), Refused> {
-        if positions.is_some() {
-            // Refused before it was charged for.
-            return Err(unasked("single records cannot be asked for in a stream"));
-        }
         if let Summed::Terms { terms, .. } = summed
             && terms.is_counted()
         {
             self.faults.add_to(workers);
             return Ok(());
         }
-        self.each(|stretch| stretch.add(summed, likelihood, None, workers))
+        let Some(positions) = positions else {
+            return self.each(|stretch| stretch.add(summed, likelihood, None, workers));
+        };
+        let mut members = positions.to_vec();
+        members.sort_unstable();
+        let (mut start, mut rest) = (0, &mut members[..]);
+        self.each(|stretch| {
+            // Members are numbers of 32 bits: none lies in a stretch that starts beyond.
+            let end = start + stretch.rows() as u64;
+            let here = rest.partition_point(|member| u64::from(*member) < end);
+            let (own, after) = std::mem::take(&mut rest).split_at_mut(here);
+            let first = u32::try_from(start).unwrap_or(u32::MAX);
+            own.iter_mut().for_each(|member| *member -= first);
+            (start, rest) = (end, after);
+            stretch.add(summed, likelihood, Some(own), workers)
+        })
     }
 }

@@ -26,7 +26,7 @@ pub const DATA_KEYS: [Key; 11] = [
         "memory",
         "half of the machine's, where it is known",
         "\"4GB\": how much memory the records may take. A file of more records is read anew at every pass, a stretch at a time: \
-         the same draws, for samplers that ask all records. Not with person: rows are sorted by person in memory",
+         the same draws. A batch takes a pass over all records too. Not with person: rows are sorted by person in memory",
     ),
     key(
         "person",
