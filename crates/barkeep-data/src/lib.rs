@@ -17,6 +17,7 @@ mod error;
 mod faults;
 mod frame;
 mod header;
+mod level_names;
 mod lines;
 mod location;
 #[cfg(feature = "object-store")]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use barkeep_num::vector::dispatch;
 use serde::{Deserialize, Serialize};
 
+use crate::level_names::LevelNames;
 use crate::{Error, Fault};
 
 #[cfg(test)]
@@ -539,35 +540,16 @@ const MOST_NAMED: usize = 12;
 /// is matched exactly. Space around a cell is ignored.
 pub(crate) struct Cells<'a> {
     column: &'a Column,
-    /// The levels in alphabetic order, each with its index, so that many of them cost little.
-    levels: Vec<(&'a str, f64)>,
-    /// The short levels as numbers, each with its index, where there are few.
-    short: Vec<(u128, f64)>,
-}
-
-/// Text of at most eight bytes as a number, another for each.
-#[inline]
-fn packed(text: &[u8]) -> Option<u128> {
-    let mut bytes = [0_u8; 16];
-    bytes[..8].get_mut(..text.len())?.copy_from_slice(text);
-    // The length tells texts that end in a zero byte from those without it.
-    bytes[15] = u8::try_from(text.len()).ok()?;
-    Some(u128::from_le_bytes(bytes))
+    levels: LevelNames<'a>,
 }
 
 impl<'a> Cells<'a> {
     pub(crate) fn new(column: &'a Column) -> Self {
-        let mut levels = match &column.kind {
-            Kind::Category { levels } => {
-                levels.iter().enumerate().map(|(index, level)| (level.as_str(), index as f64)).collect()
-            }
-            Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool => Vec::new(),
+        let levels = match &column.kind {
+            Kind::Category { levels } => &levels[..],
+            Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool => &[],
         };
-        levels.sort_unstable_by_key(|(level, _)| *level);
-        let few = if levels.len() <= 16 { &levels[..] } else { &[] };
-        let short = few.iter().filter_map(|(level, index)| Some((packed(level.as_bytes())?, *index)));
-        let short = short.collect();
-        Self { column, levels, short }
+        Self { column, levels: LevelNames::new(levels) }
     }
 
     pub(crate) fn column(&self) -> &'a Column {
@@ -584,22 +566,9 @@ impl<'a> Cells<'a> {
         let plain = match self.column.kind {
             Kind::Real { .. } | Kind::Integer { .. } => plain_decimal(cell),
             Kind::Bool => None,
-            Kind::Category { .. } => self.plain_level(cell),
+            Kind::Category { .. } => self.levels.find(cell),
         };
         plain.unwrap_or_else(|| self.parse_any(cell))
-    }
-
-    /// The level that is written as the cell is, to the byte.
-    fn plain_level(&self, cell: &[u8]) -> Option<f64> {
-        if let Some(own) = packed(cell)
-            && let Some((_, index)) = self.short.iter().find(|(level, _)| *level == own)
-        {
-            return Some(*index);
-        }
-        let place = self.levels.binary_search_by_key(&cell, |(level, _)| level.as_bytes()).ok()?;
-        // Space around a cell is ignored: a level with space around it is written by no cell.
-        let (level, index) = self.levels.get(place)?;
-        (level.trim().len() == level.len()).then_some(*index)
     }
 
     /// What [`parse`](Self::parse) says, of any cell.
@@ -607,10 +576,7 @@ impl<'a> Cells<'a> {
         let value = std::str::from_utf8(cell).ok().map(str::trim).and_then(|cell| match self.column.kind {
             Kind::Real { .. } | Kind::Integer { .. } => cell.parse::<f64>().ok(),
             Kind::Bool => parse_bool(cell),
-            Kind::Category { .. } => {
-                let place = self.levels.binary_search_by_key(&cell, |(level, _)| level).ok()?;
-                self.levels.get(place).map(|(_, index)| *index)
-            }
+            Kind::Category { .. } => self.levels.find(cell.as_bytes()),
         });
         value.unwrap_or(f64::NAN)
     }

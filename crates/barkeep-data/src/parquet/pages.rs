@@ -187,16 +187,13 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Moves the first `count` values to the records that have one; the others are missing.
+/// Moves the first `count` values, as many as are `there`, to the records that have one; the others are missing.
 fn spread(out: &mut [f64], there: &[bool], mut count: usize) -> Option<()> {
-    for place in (0..out.len()).rev() {
-        let value = if *there.get(place)? {
-            count = count.checked_sub(1)?;
-            *out.get(count)?
-        } else {
-            f64::NAN
-        };
-        *out.get_mut(place)? = value;
+    // From the last to the first, and without jumps: nobody foresees which are missing.
+    for (place, is_there) in there.get(..out.len())?.iter().enumerate().rev() {
+        let last = *out.get(count.saturating_sub(1))?;
+        *out.get_mut(place)? = if *is_there { last } else { f64::NAN };
+        count = count.checked_sub(usize::from(*is_there))?;
     }
     Some(())
 }

@@ -108,6 +108,15 @@ impl Packed {
         if last.div_ceil(8) > page.len() {
             return None;
         }
+        if width == 1 && self.bit.is_multiple_of(8) {
+            let bytes = page.get(self.bit / 8..)?;
+            for (out, byte) in out.chunks_mut(8).zip(bytes) {
+                for (place, out) in out.iter_mut().enumerate() {
+                    *out = look(u32::from(byte >> place & 1));
+                }
+            }
+            return Some(());
+        }
         let mask = (1_u64 << self.width) - 1;
         let mut bit = self.bit;
         for out in out {
