@@ -127,7 +127,8 @@ impl Accountant {
         Ok(Answer { bracket, method })
     }
 
-    /// The upper end of [`epsilon`](Accountant::epsilon) alone, to the bit, without the attacks behind the lower end of decisions.
+    /// The upper end of [`epsilon`](Accountant::epsilon) alone, to the bit, without what its lower end takes: attacks on decisions, and a second look
+    /// where coins are rounded.
     pub(crate) fn epsilon_above(&mut self, rounds: Steps, delta: Delta) -> Result<f64, Error> {
         if let Engine::Decision { rule, sensitivity, steps, .. } = &self.engine {
             let decisions = Decisions::new(rule, *sensitivity, steps.times(rounds)?, delta, Attacks::Spared)?;
@@ -136,7 +137,11 @@ impl Accountant {
                 return Ok(upper);
             }
         }
-        Ok(self.epsilon(rounds, delta)?.bracket.upper)
+        if rounds.0 == 0 {
+            return Ok(0.0);
+        }
+        let Self { engine, coins } = self;
+        coins.times(rounds).epsilon_above(delta, |delta| Ok(engine.epsilon(rounds, delta)?.bracket.upper))
     }
 
     /// δ at ε of `rounds` rounds, coins included.
@@ -180,7 +185,8 @@ impl Accountant {
                 Box::new(decision::followed(rule, *sensitivity, steps, smallest, patience)?)
             }
             Engine::Mixture { mixture, .. } => {
-                let composed = mixture.composed(rounds, smallest)?.followed(Accuracy::CLOSE)?;
+                let accuracy = if detail == Detail::Whole { Accuracy::CLOSE } else { Accuracy::FAIR };
+                let composed = mixture.composed(rounds, smallest)?.followed(accuracy)?;
                 Box::new(move |epsilon| composed.delta(epsilon))
             }
             Engine::Gaussian(_) | Engine::Bits { .. } | Engine::Renyi(_) => return Ok(None),
@@ -347,7 +353,9 @@ impl Accountant {
                 aside = more(found);
             } else {
                 beyond = beyond.min(aside);
-                if epsilon.get() - left.get() < 1e-7 * epsilon.get() {
+                // About the right number was set aside, or so little that it does not matter.
+                let enough = if rough.is_some() { 1e-3 } else { 1e-7 };
+                if epsilon.get() - left.get() < enough * epsilon.get() {
                     break;
                 }
             }

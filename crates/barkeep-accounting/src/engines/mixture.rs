@@ -13,7 +13,7 @@ use barkeep_num::try_largest_guessed;
 
 use crate::decision::Memory;
 use crate::mechanisms::Suits;
-use crate::pld::{Accuracy, Composition, Curve};
+use crate::pld::{Accuracy, Composition, Curve, whole_blocks};
 use crate::{Bracket, Cost, Delta, Epsilon, Error, GaussianRun, Rho, Rule, Sensitivity, Steps, decision};
 
 /// One round of different mechanisms.
@@ -78,7 +78,7 @@ impl Mixture {
     pub(crate) fn epsilon(&self, rounds: Steps, delta: Delta) -> Result<Bracket, Error> {
         self.with_floor(delta, |floor| {
             let run = self.composed(rounds, floor)?;
-            or_wider(|accuracy| run.epsilon(delta, accuracy))
+            or_wider(self.aim(rounds), |accuracy| run.epsilon(delta, accuracy))
         })
     }
 
@@ -98,7 +98,7 @@ impl Mixture {
     fn spent(&self, rounds: Steps, epsilon: Epsilon, aim: Delta) -> Result<Bracket, Error> {
         self.with_floor(aim, |floor| {
             let run = self.composed(rounds, floor)?;
-            or_wider(|accuracy| run.delta(epsilon, accuracy))
+            or_wider(self.aim(rounds), |accuracy| run.delta(epsilon, accuracy))
         })
     }
 
@@ -115,10 +115,17 @@ impl Mixture {
         }
     }
 
+    /// The most rounds within (ε, δ). Of thousands some may be missed, a thousandth at most.
     pub(crate) fn largest(&self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
         if self.decision.is_none() {
             let once = self.composed(Steps(1), delta)?;
-            return once.largest_repetitions(epsilon, delta, Accuracy::default());
+            let Some((block, each)) = self.in_blocks(&once, epsilon, delta)? else {
+                return once.largest_repetitions(epsilon, delta, Accuracy::CLOSE);
+            };
+            let blocks = Composition::new().and(&block, Steps(1));
+            let most = blocks.largest_repetitions(epsilon, delta, Accuracy::CLOSE)?;
+            // As a bill composes them: a few more or less may be in blocks of another size.
+            return Ok(whole_blocks(each.times(most)?));
         }
         let loss = |delta: f64| gaussian_loss(epsilon, delta);
         // Each evaluation is expensive. The loss grows about like that of as many Gaussian mechanisms: that is where to look next.
@@ -128,6 +135,29 @@ impl Mixture {
             Ok((spent <= delta.get(), rounds as f64 * aim / loss(spent)))
         })?;
         Ok(Steps(found))
+    }
+
+    /// How narrow a bracket is worth while: blocks of steps are themselves not closer than that.
+    fn aim(&self, rounds: Steps) -> Accuracy {
+        let in_blocks = |(curve, steps): &(Curve, Steps)| {
+            steps.times(rounds).is_ok_and(|steps| curve.is_in_blocks(steps))
+        };
+        if self.fixed.iter().any(in_blocks) { Accuracy::NARROW } else { Accuracy::AIMED }
+    }
+
+    /// Blocks of rounds, where one kind of step makes a round and very many of them are within (ε, δ).
+    fn in_blocks(
+        &self,
+        once: &Composition,
+        epsilon: Epsilon,
+        delta: Delta,
+    ) -> Result<Option<(Curve, Steps)>, Error> {
+        let [(curve, Steps(1))] = &self.fixed[..] else { return Ok(None) };
+        if !curve.is_from_above() {
+            return Ok(None);
+        }
+        let about = once.roughly_repeated(epsilon, delta)?;
+        Ok(about.and_then(|about| curve.in_blocks(about, delta)))
     }
 
     /// About the most rounds within (ε, δ), for showing and to begin a search; none where there is no telling.
@@ -150,7 +180,13 @@ impl Mixture {
             None => Composition::new(),
         };
         let mut fixed = self.fixed.iter();
-        fixed.try_fold(decisions, |sum, (curve, steps)| Ok(sum.and(curve, steps.times(rounds)?)))
+        fixed.try_fold(decisions, |sum, (curve, steps)| {
+            let steps = steps.times(rounds)?;
+            Ok(match curve.in_blocks(steps, floor) {
+                Some((block, each)) => sum.and(&block, Steps(steps.0.div_ceil(each.0))),
+                None => sum.and(curve, steps),
+            })
+        })
     }
 }
 
@@ -160,8 +196,8 @@ fn gaussian_loss(epsilon: Epsilon, delta: f64) -> f64 {
 }
 
 /// As narrow a bracket as can be had; where even the first lattice would be too long, from a coarser one.
-fn or_wider(ask: impl Fn(Accuracy) -> Result<Bracket, Error>) -> Result<Bracket, Error> {
-    match ask(Accuracy::AIMED) {
+fn or_wider(aim: Accuracy, ask: impl Fn(Accuracy) -> Result<Bracket, Error>) -> Result<Bracket, Error> {
+    match ask(aim) {
         Err(Error::Unresolved { .. }) => ask(Accuracy::WIDE),
         found => found,
     }

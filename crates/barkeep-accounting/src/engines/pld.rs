@@ -2,6 +2,7 @@
 
 mod amplified;
 mod atoms;
+mod blocks;
 mod characteristic;
 mod composed;
 mod composer;
@@ -24,5 +25,6 @@ mod tests;
 mod truncated;
 mod work;
 
+pub(crate) use blocks::whole as whole_blocks;
 pub use composition::{Accuracy, Composition};
 pub use curve::Curve;

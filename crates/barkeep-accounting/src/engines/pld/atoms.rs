@@ -111,6 +111,11 @@ pub(super) trait Losses: Debug + Send + Sync {
         None
     }
 
+    /// All atoms, if nothing else is known of the losses, and that from above only.
+    fn upper_alone(&self) -> Option<&Atoms> {
+        None
+    }
+
     /// At least the largest finite loss, if those are bounded.
     fn largest(&self) -> Option<f64> {
         None

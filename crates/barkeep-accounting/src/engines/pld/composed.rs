@@ -1,8 +1,9 @@
 //! Answers for δ(ε) of one composition, bounded from one side; what is added and taken away is explained in [`engine`](super::engine).
 
 use barkeep_num::convolution::Estimate;
-use barkeep_num::{log_add_exp, log_sub_exp};
+use barkeep_num::{log_add_exp, log_sub_exp, vector};
 
+use super::atoms::{Atom, Atoms};
 use super::engine::{Frame, Side, Totals};
 use super::plan::Window;
 
@@ -47,6 +48,8 @@ pub(super) struct Composed {
     log_slack: f64,
     /// To be added to δ (upper), or to be taken from it (lower), in units.
     outside: f64,
+    /// ln of at least the chance of a sum below the window, in units.
+    beneath: f64,
     /// ln of what may come back from above the window, were ε at its lower end, per e^(−s(ε−reference)), and how fast that falls with
     /// ε (lower).
     returning: (f64, f64),
@@ -82,6 +85,7 @@ impl Composed {
         let leans = (above * high).abs() + (below * low).abs() + (returning * high).abs();
         let slack = log_slack + unit * (totals.steps + leans);
         let moments = totals.moments;
+        let beneath = moments.below - (below + rate) * low + rate * reference + slack;
         let (outside, returning, infinite, capped, sunk) = match side {
             Side::Upper => {
                 let overflow = if totals.highest < high {
@@ -139,6 +143,7 @@ impl Composed {
             rounding,
             log_slack,
             outside,
+            beneath,
             returning,
             infinite,
             capped,
@@ -247,6 +252,39 @@ impl Composed {
             return if self.side == Side::Upper { 0.0 } else { f64::NEG_INFINITY };
         }
         log_delta.min(0.0)
+    }
+
+    /// An upper bound as atoms, of which any composition bounds that of what was composed; none where the entries say nothing.
+    ///
+    /// The mass of an entry is W_j·e^(C−sε_j). What lies below the window is moved up to its first entry, what lies above it to
+    /// infinity, both by Chernoff's bound.
+    pub(super) fn into_atoms(self) -> Option<Atoms> {
+        if self.side != Side::Upper || !self.known {
+            return None;
+        }
+        let unit = 8.0 * f64::EPSILON;
+        let in_units =
+            |log: f64| log + self.log_unit + self.log_slack + unit * (1.0 + log.abs() + self.log_unit.abs());
+        let infinite = log_add_exp(self.infinite, in_units(libm::log(self.outside + UNDERFLOW)));
+        let mut logs = self.values;
+        vector::ln(&mut logs);
+        let atom = |(index, log): (usize, &f64)| {
+            let loss = self.low + index as f64 * self.step;
+            let log_mass = log - self.rate * (loss - self.reference) + self.log_unit;
+            let terms = log.abs() + (self.rate * loss).abs() + (self.rate * self.reference).abs();
+            Atom {
+                loss: loss + self.shift,
+                log_mass,
+                loss_slack: unit * (loss.abs() + self.shift),
+                log_slack: self.log_slack + unit * (4.0 + terms + self.log_unit.abs()),
+            }
+        };
+        // An entry that is left out has no mass, and the first has at least its error.
+        let occupied = logs.iter().enumerate().filter(|(_, log)| **log > f64::NEG_INFINITY);
+        let mut atoms: Vec<Atom> = occupied.map(atom).collect();
+        let first = atoms.first_mut()?;
+        first.log_mass = log_add_exp(first.log_mass, in_units(self.beneath));
+        Some(Atoms { atoms, below: f64::NEG_INFINITY, above: infinite, infinite: f64::NEG_INFINITY })
     }
 
     /// ln of the mass at infinity.

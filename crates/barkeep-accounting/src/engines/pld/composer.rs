@@ -114,7 +114,7 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 /// The next number up with 21 binary digits.
-fn few_digits(x: f64) -> f64 {
+pub(super) fn few_digits(x: f64) -> f64 {
     let mask = (1_u64 << 32) - 1;
     f64::from_bits((x.to_bits() + mask) & !mask)
 }

@@ -32,8 +32,14 @@ impl Accuracy {
     /// 1e-2, or else whatever bracket the limits on work leave.
     pub const WIDE: Self = Self { relative: 1e-2, required: false };
 
+    /// 3e-3, or else whatever bracket the limits on work leave.
+    pub const FAIR: Self = Self { relative: 3e-3, required: false };
+
     /// 1e-3, or else whatever bracket the limits on work leave.
     pub const CLOSE: Self = Self { relative: 1e-3, required: false };
+
+    /// 1e-4, or else whatever bracket the limits on work leave.
+    pub const NARROW: Self = Self { relative: 1e-4, required: false };
 
     /// 1e-5, or else whatever bracket the limits on work leave.
     pub const AIMED: Self = Self { relative: 1e-5, required: false };

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::amplified::{Amplified, Batches};
 use super::atoms::Losses;
+use super::blocks;
 use super::discrete::{DiscreteGaussian, Laplace, Listed};
 use super::knots::dominating;
 use super::normal::{Kind, NormalPair, WithoutReplacement};
 use super::tabulated::{Sampled, Tabulated};
 use super::truncated::{self, Truncated};
-use crate::{Delta, Epsilon, Error, Neighbours, Probability, Rate, Ratio, Sampling, Variance};
+use crate::{Delta, Epsilon, Error, Neighbours, Probability, Rate, Ratio, Sampling, Steps, Variance};
 
 /// Shifts (1/ratio) that the arithmetic is made for.
 pub(super) const SHIFTS: std::ops::RangeInclusive<f64> = 1e-100..=1e3;
@@ -298,6 +299,27 @@ impl Curve {
     /// bound both directions of the mechanism. A mechanism of which nothing else is known hands its losses over this way.
     pub fn from_function(delta: impl Fn(f64) -> (f64, f64) + Send + Sync + 'static) -> Self {
         Self::symmetric(Sampled { function: Arc::new(delta) })
+    }
+}
+
+impl Curve {
+    /// Whether only an upper curve is known, the same for both directions.
+    pub(crate) fn is_from_above(&self) -> bool {
+        self.backward.is_none() && self.forward.upper_alone().is_some()
+    }
+
+    /// Whether this many steps are composed in blocks.
+    pub(crate) fn is_in_blocks(&self, Steps(steps): Steps) -> bool {
+        self.is_from_above() && blocks::size(steps).is_some()
+    }
+
+    /// As many steps as one, from above, and how many those are: for about `steps` of them and down to δ. None where single steps
+    /// serve as well, or their lower curve is known too.
+    pub(crate) fn in_blocks(&self, Steps(steps): Steps, delta: Delta) -> Option<(Self, Steps)> {
+        let upper = self.forward.upper_alone().filter(|_| self.is_from_above())?;
+        let each = blocks::size(steps)?;
+        let block = blocks::block(upper, each, steps, libm::log(delta.get()))?;
+        Some((Self::symmetric(block), Steps(each)))
     }
 }
 

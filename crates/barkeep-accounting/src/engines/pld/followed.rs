@@ -20,6 +20,9 @@ const NOTHING: f64 = -30.0;
 /// The δ for which the first lattice is made.
 const FIRST: f64 = 1e-10;
 
+/// How much narrower the bounds of a second lattice for the same ε should be.
+const FINER: f64 = 0.1;
+
 /// Lattices kept of a direction at most.
 const MOST: usize = 32;
 
@@ -71,14 +74,15 @@ impl Direction {
             return Ok(known.upper);
         }
         let mut lattices = self.lattices.borrow_mut();
-        // The first is made where δ is least, and shows how little is left far beyond.
-        for target in [Target::LogDelta(libm::log(FIRST)), Target::Epsilon(epsilon)] {
+        // The first is made where δ is least, and shows how little is left far beyond. Rare large losses want a finer one.
+        let here = Target::Epsilon(epsilon);
+        for (target, finer) in [(Target::LogDelta(libm::log(FIRST)), 1.0), (here, 1.0), (here, FINER)] {
             if let Some(log_delta) = close(&lattices, epsilon, accuracy) {
                 return Ok(above(log_delta));
             }
             if lattices.len() < MOST
-                && (lattices.is_empty() || matches!(target, Target::Epsilon(_)))
-                && let Ok(bounds) = query.lattice(target, accuracy, &mut planner)
+                && (lattices.is_empty() || target == here)
+                && let Ok(bounds) = query.lattice(target, finer * accuracy.get(), &mut planner)
             {
                 lattices.push(bounds);
             }

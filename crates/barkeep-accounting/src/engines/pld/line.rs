@@ -44,6 +44,9 @@ const TRIES: i32 = 6;
 /// By how much more terms must have decayed at each try, in logarithms.
 const MARGIN: f64 = 8.0;
 
+/// ln of about the largest ω that a line is followed to.
+const FARTHEST: f64 = 8.0;
+
 /// Looks at which ε is found, at most, and how often its ends are moved apart.
 const SECANTS: u32 = 12;
 const SEEKS: u32 = 28;
@@ -102,6 +105,14 @@ impl Line {
         let (lean, length) = copies(plan, libm::log(tolerance), deviation)?;
         let spacing = 2.0 * PI / length;
         if !(spacing > 0.0 && spacing.is_finite() && log_allowed.is_finite() && deviation > 0.0) {
+            return None;
+        }
+        // Atoms never decay: where they are all that is left, and that is too much, no line is long enough.
+        let still = |(branches, (one, times)): (&Branches, &(Cumulants, f64))| {
+            let log = branches.atom.map_or(f64::NEG_INFINITY, |atom| atom.log_mass + tilt * atom.loss);
+            times * (log - one.value)
+        };
+        if branches.iter().zip(&cumulants).map(still).sum::<f64>() > log_allowed + FARTHEST {
             return None;
         }
         let usual = (2.0 * (2.0 - log_allowed).max(1.0)).sqrt() / deviation;

@@ -313,15 +313,10 @@ impl<'a> Query<'a> {
         Some(delta_between(lower, upper, true))
     }
 
-    /// Bounds from one lattice, good to about the accuracy where δ is no further from the target than some powers of ten.
-    pub(super) fn lattice(
-        &self,
-        target: Target,
-        accuracy: Accuracy,
-        planner: &mut Planner,
-    ) -> Result<Bounds, Error> {
+    /// Bounds from one lattice, about `width` of ln δ apart where δ is no further from the target than some powers of ten.
+    pub(super) fn lattice(&self, target: Target, width: f64, planner: &mut Planner) -> Result<Bounds, Error> {
         let plan = self.plan(target);
-        let fineness = self.fineness(&plan.saddle, 1.0, FOLLOWED * accuracy.get(), false);
+        let fineness = self.fineness(&plan.saddle, 1.0, FOLLOWED * width, false);
         let fineness = Fineness { tolerance: FOLLOWED_TOLERANCE, ..fineness };
         Ok(Composer::new(self.steps, &plan, fineness, planner, self.work)?.compose(1))
     }

@@ -27,6 +27,10 @@ impl Losses for Tabulated {
     fn atoms(&self, _: &[f64]) -> Sides {
         Sides::Apart { upper: self.upper.clone(), lower: self.lower.clone() }
     }
+
+    fn upper_alone(&self) -> Option<&Atoms> {
+        self.lower.is_none().then_some(&self.upper)
+    }
 }
 
 /// A function of ε that returns a lower and an upper bound of δ(ε), for ε of either sign.
@@ -86,7 +90,7 @@ impl Losses for Sampled {
 }
 
 /// Neighbouring atoms put together until few are left.
-fn thinned(atoms: &[Atom]) -> Vec<Atom> {
+pub(super) fn thinned(atoms: &[Atom]) -> Vec<Atom> {
     let together = atoms.len().div_ceil(OUTLINE_ATOMS).max(1);
     let barycentre = |group: &[Atom]| {
         let first: Vec<f64> = group.iter().map(|atom| atom.log_mass).collect();

@@ -21,6 +21,9 @@
 //! differ in one record of one batch. So do B and A if a uniform member of a batch without i is exchanged for i. Hence H_a ≤ q·D(α), which needs no pair, only
 //! the curve. For a < 1 the mirror image H_a(P‖Q) = 1 − a + a·H_{1/a}(Q‖P) serves: D bounds both orders. ∎
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use barkeep_num::{ln_normal_cdf, up_by};
 
 use super::{BarkerBound, BarkerTest, batch_rate};
@@ -48,6 +51,9 @@ const LARGEST_LOSS: f64 = 600.0;
 /// Relative room for the rounding of a handful of operations.
 const ROOM: f64 = 1e-14;
 
+/// Normal tails from here on are less than any f64.
+const NOTHING_BEYOND: f64 = 39.0;
+
 /// Relative error charged to normal tails and their differences.
 const TAIL_ERROR: f64 = 1e-11;
 
@@ -67,14 +73,30 @@ struct Stair {
 /// [`Error::Argument`] unless 1 ≤ b ≤ n.
 pub(crate) fn curve(batch: u64, records: u64) -> Result<pld::Curve, Error> {
     let rate = batch_rate(batch, records)?.get();
-    let right: Vec<(f64, f64)> =
-        Test::new(batch as f64).followed().iter().map(|dot| dot.sampled(rate)).collect();
+    let right: Vec<(f64, f64)> = followed(batch).iter().map(|dot| dot.sampled(rate)).collect();
     let mirrored = right.iter().rev().filter(|(epsilon, _)| *epsilon > 0.0).map(|(epsilon, delta)| {
         let left = (libm::exp(-epsilon) * delta - libm::expm1(-epsilon)) * (1.0 + ROOM);
         (-epsilon, left.min(1.0))
     });
     let dots: Vec<(f64, f64)> = mirrored.chain(right.iter().copied()).collect();
     pld::Curve::from_dots(&dots)
+}
+
+thread_local! {
+    /// The last curve that was followed: a plan asks for one several times.
+    static LAST: RefCell<Option<(u64, Rc<[Dot]>)>> = const { RefCell::new(None) };
+}
+
+/// Dots of one batch's curve.
+fn followed(batch: u64) -> Rc<[Dot]> {
+    LAST.with_borrow_mut(|last| match last {
+        Some((known, dots)) if *known == batch => Rc::clone(dots),
+        _ => {
+            let dots: Rc<[Dot]> = Test::new(batch as f64).followed().into();
+            *last = Some((batch, Rc::clone(&dots)));
+            dots
+        }
+    })
 }
 
 /// A point of one batch's curve.
@@ -119,7 +141,7 @@ impl Divergences {
     /// [`Error::Argument`] unless 1 ≤ b ≤ n.
     pub(crate) fn new(batch: u64, records: u64) -> Result<Self, Error> {
         let rate = batch_rate(batch, records)?;
-        let followed = Test::new(batch as f64).followed();
+        let followed = followed(batch);
         let single = BarkerTest::new(batch, BarkerBound::Fixed);
         Ok(Self {
             dots: followed.iter().map(|dot| dot.sampled(rate.get())).collect(),
@@ -238,6 +260,10 @@ impl Stair {
 
 /// P(x) − a·Q(x) of two upper tails at arguments p and q, a = e^`loss`: the value, and what it was made of.
 fn tails(p: f64, q: f64, loss: f64) -> (f64, f64) {
+    // Both underflow to nothing: an upper tail at x > 1 is below e^(−x²/2).
+    if p > NOTHING_BEYOND && q > 1.0 && 0.5 * q * q - loss > 0.5 * NOTHING_BEYOND * NOTHING_BEYOND {
+        return (0.0, 0.0);
+    }
     let (first, second) = (libm::exp(ln_normal_cdf(-p)), libm::exp(loss + ln_normal_cdf(-q)));
     (first - second, first + second)
 }

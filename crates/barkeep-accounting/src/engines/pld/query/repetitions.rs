@@ -13,6 +13,10 @@ use super::super::sketch::Sketch;
 use super::{ATTEMPTS, COARSE, MOST_STEPS, Query, below, not_narrow};
 use crate::{Bracket, Error};
 
+/// Of the repetitions that may be missed, as many as a first lattice is fine enough for, and as a search on it may stop short of.
+const SPARED: f64 = 0.6;
+const MISSED: f64 = 0.1;
+
 /// Looks at which the end of a range of whole numbers is found, at most.
 const MOST_LOOKS: u32 = 4 * 64;
 
@@ -101,8 +105,15 @@ impl Query<'_> {
         let mut guess = (guess as u64).clamp(1, most);
         // Seen to hold, and seen not to hold for more: each look narrows it, whatever the lattice.
         let (mut certain, mut possible) = (pure.min(most), most);
-        // A coarse lattice corrects the guess; a finer one tells apart what one repetition more changes, K(s) of one.
+        // A coarse lattice corrects the guess; a finer one tells apart what one repetition more changes, K(s) of one. Where so many are
+        // allowed that not every one counts, the first is made to tell apart what does.
+        let spare = |times: u64| accuracy.get() * times as f64;
         let mut width = COARSE;
+        if spare(guess) >= 2.0 {
+            let tilt = self.model.repeated(guess as f64).saddle(Target::Epsilon(epsilon)).tilt;
+            let change = SPARED * spare(guess) * self.model.cumulants(tilt).value;
+            width = if change > 0.0 { width.min(change) } else { width };
+        }
         let work = self.work;
         if let Some((lower, upper)) = self.single().and_then(|losses| losses.alone(epsilon)) {
             if upper <= below(log_delta) {
@@ -133,11 +144,18 @@ impl Query<'_> {
                 (false, Side::Lower) => f64::NEG_INFINITY,
             };
             let once = self.model.cumulants(composer.tilt()).value;
-            let (here, slope) = turning_point(guess, possible, once, |times| miss(Side::Upper, times));
+            let near = if spare(guess) >= 2.0 { MISSED * spare(guess) } else { 0.0 };
+            let (here, slope) =
+                turning_point((guess, possible), once, near, |times| miss(Side::Upper, times));
             certain = certain.max(here);
+            // One look may show that not enough more would fit.
+            let enough = certain.saturating_add(spare(certain) as u64).saturating_add(1);
+            if enough <= possible && near > 0.0 && miss(Side::Lower, enough) > 0.0 {
+                return Ok(certain);
+            }
             // Far beyond, the lower bound would fade with the window.
             let beyond = here.saturating_mul(2).saturating_add(10).min(possible);
-            let (there, _) = turning_point(here, beyond, slope, |times| miss(Side::Lower, times));
+            let (there, _) = turning_point((here, beyond), slope, 0.0, |times| miss(Side::Lower, times));
             if there < beyond {
                 possible = possible.min(there);
             }
@@ -191,7 +209,7 @@ impl Query<'_> {
         if slope.is_nan() || slope <= 0.0 || unresolved.get() {
             return None;
         }
-        let (found, _) = turning_point(guess, most, slope, miss);
+        let (found, _) = turning_point((guess, most), slope, 0.0, miss);
         (!unresolved.get()).then_some(found)
     }
 
@@ -226,15 +244,21 @@ impl Query<'_> {
     }
 }
 
-/// The largest number at which something is not missed by more than 0, from a guess and about how much one more changes the miss.
+/// The largest number up to `most` at which something is not missed by more than 0, or one about `near` below it, from a guess and about how
+/// much one more changes the miss.
 ///
 /// The miss is seen not to be above 0 at the result, or the result is 0. Also returns how much one more changes it there.
-fn turning_point(guess: u64, most: u64, slope: f64, mut miss: impl FnMut(u64) -> f64) -> (u64, f64) {
+fn turning_point(
+    (guess, most): (u64, u64),
+    slope: f64,
+    near: f64,
+    mut miss: impl FnMut(u64) -> f64,
+) -> (u64, f64) {
     let (mut holds, mut fails) = ((0_u64, f64::NEG_INFINITY), (most.saturating_add(1), f64::INFINITY));
     let mut next = guess.clamp(1, most);
     // The range is halved every fourth time, so this is more than enough for any.
     for round in 0..MOST_LOOKS {
-        if fails.0 - holds.0 <= 1 {
+        if fails.0 - holds.0 <= 1 || -holds.1 <= near * slope {
             break;
         }
         let missed = miss(next);
@@ -248,11 +272,11 @@ fn turning_point(guess: u64, most: u64, slope: f64, mut miss: impl FnMut(u64) ->
         let way = if round % 4 == 3 {
             0.5 * room
         } else if holds.1.is_finite() && fails.1.is_finite() {
-            room * (holds.1 / (holds.1 - fails.1))
+            room * (holds.1 / (holds.1 - fails.1)) - 0.5 * near
         } else if holds.1.is_finite() {
-            widening * (-holds.1 / slope)
+            widening * (-holds.1 / slope) - 0.5 * near
         } else if fails.1.is_finite() {
-            room - widening * (fails.1 / slope)
+            room - widening * (fails.1 / slope) - 0.5 * near
         } else {
             0.5 * room
         };
@@ -260,5 +284,6 @@ fn turning_point(guess: u64, most: u64, slope: f64, mut miss: impl FnMut(u64) ->
         next = holds.0.saturating_add(way as u64).clamp(holds.0 + 1, (fails.0 - 1).max(holds.0 + 1));
     }
     let change = fails.1 - holds.1;
-    (holds.0, if change.is_finite() { change } else { slope })
+    let known = change.is_finite() && fails.0 - holds.0 <= 1;
+    (holds.0, if known { change } else { slope })
 }
