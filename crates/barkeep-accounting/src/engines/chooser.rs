@@ -271,9 +271,10 @@ impl Accountant {
                 let Engine::Mixture { bound: Some(renyi), mixture } = &mut self.engine else {
                     return Ok(most(found?, method));
                 };
-                // The Rényi divergences of decisions take seconds, and allow less than their programs.
+                // The Rényi divergences of decisions take seconds, and allow less than their programs. Blocks of steps are never out of
+                // a lattice's reach.
                 if let Ok(found) = found
-                    && mixture.has_decisions()
+                    && (mixture.has_decisions() || mixture.is_in_blocks(found))
                 {
                     return Ok(most(found, method));
                 }

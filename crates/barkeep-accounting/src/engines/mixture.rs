@@ -139,10 +139,15 @@ impl Mixture {
 
     /// How narrow a bracket is worth while: blocks of steps are themselves not closer than that.
     fn aim(&self, rounds: Steps) -> Accuracy {
+        if self.is_in_blocks(rounds) { Accuracy::NARROW } else { Accuracy::AIMED }
+    }
+
+    /// Whether this many rounds are composed in blocks.
+    pub(crate) fn is_in_blocks(&self, rounds: Steps) -> bool {
         let in_blocks = |(curve, steps): &(Curve, Steps)| {
             steps.times(rounds).is_ok_and(|steps| curve.is_in_blocks(steps))
         };
-        if self.fixed.iter().any(in_blocks) { Accuracy::NARROW } else { Accuracy::AIMED }
+        self.fixed.iter().any(in_blocks)
     }
 
     /// Blocks of rounds, where one kind of step makes a round and very many of them are within (ε, δ).

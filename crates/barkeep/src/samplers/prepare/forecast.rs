@@ -12,7 +12,7 @@ use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::prepare::walk_keys::WalkShape;
 use barkeep_accounting::{LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Sampling};
 use barkeep_model::Model;
-use barkeep_num::linear::{Cholesky, Spectrum};
+use barkeep_num::linear::{Cholesky, Spectrum, transpose};
 use barkeep_num::normal_cdf;
 
 /// Proposals averaged over: errors of about a percent.
@@ -52,7 +52,7 @@ pub(crate) fn forecast(setting: &Setting<'_>, shape: &WalkShape, judgement: &Jud
 
 /// The posterior as a normal law.
 struct Normal {
-    /// F, the information of one record, row-major.
+    /// F, the information of one record, column by column.
     information: Vec<f64>,
     /// L with L·Lᵀ = P.
     precision: Cholesky,
@@ -73,21 +73,27 @@ impl Normal {
     fn at(model: &dyn Model, theta: &[f64], counted: f64, rows: f64) -> Option<Self> {
         let mut information = vec![0.0; theta.len() * theta.len()];
         model.fisher(theta, &mut information);
+        let mut information = transpose(&information, theta.len());
         information.iter_mut().for_each(|entry| *entry *= rows);
         let precision = Cholesky::new(&public_precision(model, counted * rows, theta)?, theta.len())?;
         Some(Self { information, precision, counted })
     }
 
-    /// dᵀFd.
-    fn record_variance(&self, step: &[f64]) -> f64 {
-        let row = |(row, d): (&[f64], &f64)| d * row.iter().zip(step).map(|(f, d)| f * d).sum::<f64>();
-        self.information.chunks_exact(step.len()).zip(step).map(row).sum()
+    /// dᵀFd; `room` is overwritten.
+    fn record_variance(&self, step: &[f64], room: &mut [f64]) -> f64 {
+        room.fill(0.0);
+        for (column, d) in self.information.chunks_exact(step.len()).zip(step) {
+            room.iter_mut().zip(column).for_each(|(sum, f)| *sum += f * d);
+        }
+        room.iter().zip(step).map(|(product, d)| d * product).sum()
     }
 
     /// Lᵀd: the step in units of posterior standard deviations.
-    fn whitened(&self, step: &[f64]) -> Vec<f64> {
-        let (d, lower) = (step.len(), self.precision.lower());
-        (0..d).map(|k| (k..d).map(|i| lower[i * d + k] * step[i]).sum()).collect()
+    fn whiten(&self, step: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for (i, (row, d)) in self.precision.lower().chunks_exact(step.len()).zip(step).enumerate() {
+            out.iter_mut().zip(&row[..=i]).for_each(|(sum, entry)| *sum += entry * d);
+        }
     }
 
     fn outlook(&self, shape: &WalkShape, judgement: &Judgement) -> Option<Outlook> {
@@ -96,20 +102,23 @@ impl Normal {
         let mut walk = shape.walk(&mut rng);
         let (from, mut step) = (vec![0.0; dimension], vec![0.0; dimension]);
         let (mut acceptance, mut clipped, mut jumps) = (0.0, 0.0, vec![0.0; dimension * dimension]);
+        let mut whitened = vec![0.0; dimension];
         for _ in 0..PROPOSALS {
             let distance = walk.propose(&from, &mut step, &mut rng);
             let (clip, rule) = judgement.at(distance).ok()?;
-            let variance = self.record_variance(&step);
-            let step = self.whitened(&step);
-            let q: f64 = step.iter().map(|z| z * z).sum();
+            let variance = self.record_variance(&step, &mut whitened);
+            self.whiten(&step, &mut whitened);
+            let q: f64 = whitened.iter().map(|z| z * z).sum();
             let accept =
                 self.rule(rule, judgement.batch, variance)?.accept(-0.5 * q + q.sqrt() * rng.normal());
             acceptance += accept / f64::from(PROPOSALS);
             clipped += 2.0 * normal_cdf(-clip.get() / variance.sqrt()) / f64::from(PROPOSALS);
-            for (k, jump) in jumps.iter_mut().enumerate() {
-                *jump += accept * step[k / dimension] * step[k % dimension] / f64::from(PROPOSALS);
+            for (row, a) in jumps.chunks_exact_mut(dimension).zip(&whitened) {
+                let weight = accept * a;
+                row.iter_mut().zip(&whitened).for_each(|(jump, b)| *jump += weight * b);
             }
         }
+        jumps.iter_mut().for_each(|jump| *jump /= f64::from(PROPOSALS));
         // An autoregression whose squared jumps have this mean: 1 − ρ is half of it, in the slowest direction.
         let (slowest, _) = Spectrum::new(&jumps, dimension)?.range();
         if slowest <= 0.0 {
