@@ -77,6 +77,8 @@ pub(super) struct Line {
     travelled: f64,
     /// The ε it was made for.
     reference: f64,
+    /// Tries that failed before.
+    pub(super) tries: i32,
 }
 
 /// One kind of step on the line.
@@ -86,8 +88,9 @@ struct Kind {
 }
 
 impl Line {
-    /// Made for the ε of a plan and about its δ, to a part `tolerance` of that; None where a lattice serves better.
-    pub(super) fn new(steps: &[Step], plan: &Plan, tolerance: f64) -> Option<Self> {
+    /// Made for the ε of a plan and about its δ, to a part `tolerance` of that, by the first try from `tries` on that succeeds; None where
+    /// a lattice serves better.
+    pub(super) fn new(steps: &[Step], plan: &Plan, tolerance: f64, tries: i32) -> Option<Self> {
         let branches: Vec<Branches> =
             steps.iter().map(|step| step.losses.branches()).collect::<Option<_>>()?;
         let saddle = plan.saddle;
@@ -117,7 +120,7 @@ impl Line {
         }
         let usual = (2.0 * (2.0 - log_allowed).max(1.0)).sqrt() / deviation;
         let mut work = MOST_WORK;
-        for attempt in 0..TRIES {
+        for attempt in tries..TRIES {
             let most = 1.2 * libm::exp2(f64::from(attempt)) * usual;
             let mut kinds = Vec::with_capacity(steps.len());
             for ((branches, sketch), (one, times)) in
@@ -154,6 +157,7 @@ impl Line {
                 log_terms: total(&|one| one.value.abs()),
                 travelled: total(&|one| one.mean.abs()),
                 reference: epsilon,
+                tries: attempt,
             };
             let mut points = (work / nodes) as u32;
             // A kind of few steps decays fast at first and bounds little later: then the others must have decayed too.

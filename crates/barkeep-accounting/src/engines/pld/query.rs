@@ -1,6 +1,6 @@
 //! Solves for ε or δ in one direction of a composition, refining the lattice until it is enough.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use barkeep_num::convolution::Planner;
 use barkeep_num::{largest_real, smallest_real};
@@ -59,6 +59,8 @@ pub(super) struct Query<'a> {
     work: &'a Work,
     /// What was asked first, planned.
     first: OnceCell<(Target, Plan)>,
+    /// How often a line failed before one served: the next is not tried so short.
+    tries: Cell<i32>,
 }
 
 impl<'a> Query<'a> {
@@ -79,7 +81,7 @@ impl<'a> Query<'a> {
 
     /// With an outline made before.
     pub(super) fn of(steps: &'a [Step], model: Model, work: &'a Work) -> Self {
-        Self { steps, model, work, first: OnceCell::new() }
+        Self { steps, model, work, first: OnceCell::new(), tries: Cell::new(0) }
     }
 
     /// The outline.
@@ -203,7 +205,15 @@ impl<'a> Query<'a> {
     /// A line for a plan, fine enough for ln δ to be known to `width`.
     fn line(&self, plan: &Plan, width: f64) -> Option<Line> {
         let tolerance = (LINE * width).clamp(1e-10, 1e-7);
-        self.work.spend(0).then(|| Line::new(self.steps, plan, tolerance)).flatten()
+        let try_from = |tries: i32| {
+            let line = self.work.spend(0).then(|| Line::new(self.steps, plan, tolerance, tries)).flatten()?;
+            self.tries.set(line.tries);
+            Some(line)
+        };
+        match self.tries.get() {
+            0 => try_from(0),
+            tries => try_from(tries).or_else(|| try_from(0)),
+        }
     }
 
     /// ε at ln δ, where a line resolves it.

@@ -22,7 +22,7 @@ fn both(steps: &[Step], log_delta: f64) -> (Option<(f64, f64)>, (f64, f64)) {
     let model = Query::new(steps, log_delta, &work).unwrap().into_model();
     let plan = model.plan(Target::LogDelta(log_delta));
     let epsilon = plan.saddle.epsilon;
-    let line = Line::new(steps, &plan, 1e-7).map(|line| line.log_delta(epsilon));
+    let line = Line::new(steps, &plan, 1e-7, 0).map(|line| line.log_delta(epsilon));
     let count: f64 = steps.iter().map(|step| step.steps as f64).sum();
     let tilt = plan.saddle.tilt;
     let step = (4e-3 / (tilt * (1.0 + tilt) * count)).sqrt();
@@ -75,7 +75,7 @@ fn bounds_are_apart_by_what_is_charged() {
     let work = Work::new();
     let plan = Query::new(&steps, -14.0, &work).unwrap().into_model().plan(Target::LogDelta(-14.0));
     let width = |tolerance: f64| {
-        let (lower, upper) = Line::new(&steps, &plan, tolerance).unwrap().log_delta(plan.saddle.epsilon);
+        let (lower, upper) = Line::new(&steps, &plan, tolerance, 0).unwrap().log_delta(plan.saddle.epsilon);
         (upper - lower) / tolerance
     };
     for tolerance in [1e-4, 1e-6, 1e-8] {

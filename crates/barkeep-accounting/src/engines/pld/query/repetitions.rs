@@ -217,7 +217,10 @@ impl Query<'_> {
     fn repeated_on_line(&self, times: u64, log_delta: f64) -> Option<Bracket> {
         let steps = self.repeated(times)?;
         let query = Query::of(&steps, self.model.repeated(times as f64), self.work);
-        query.epsilon_on_line(log_delta, Accuracy::default())
+        query.tries.set(self.tries.get());
+        let found = query.epsilon_on_line(log_delta, Accuracy::default());
+        self.tries.set(query.tries.get());
+        found
     }
 
     /// Whether `times` repetitions stay within (ε, δ), if that is resolved.
