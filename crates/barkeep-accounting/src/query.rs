@@ -88,7 +88,7 @@ impl Query {
         Accountant::new(self.per_step())?.fits(steps, epsilon, delta)
     }
 
-    /// The most steps certainly within (ε, δ); 0 if not even one is.
+    /// The most steps certainly within (ε, δ); 0 if not even one is. Of thousands on batches a thousandth may be missed.
     ///
     /// # Errors
     /// As [`Query::epsilon`].

@@ -20,7 +20,7 @@ const DEFAULT_BASELINE_STEPS: u64 = 10_000;
 /// How the number of steps is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Count {
-    /// To the last one, with the bill that shows it.
+    /// To the last one, or nearly so of very many, with the bill that shows it.
     Certified,
     /// About, and unpaid: a forecast of a run that is not planned.
     Rough,
