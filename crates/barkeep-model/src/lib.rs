@@ -52,7 +52,7 @@ pub use prior::Prior;
 pub use regression::{CentredScore, Design, NodeRoom, Regression, ScoreBlock, Scorer};
 pub use scratch::Scratch;
 pub use settings::{Key, Settings, key};
-pub use sloped::Sloped;
+pub use sloped::{Line, Sloped};
 pub use statistics::{RecordStatistics, Statistics};
 pub use transform::{Belief, Transform};
 

@@ -4,7 +4,7 @@ use barkeep_data::{Block, Schema};
 
 use crate::given::NO_RESPONSES;
 use crate::statistics::NO_STATISTICS;
-use crate::{Affine, Given, RecordStatistics, Regression, Scratch, Sloped};
+use crate::{Affine, Given, Line, RecordStatistics, Regression, Scratch, Sloped};
 
 /// The likelihood ln p(x|θ) of single records, θ ∈ ℝᵈ.
 ///
@@ -80,6 +80,26 @@ pub trait Likelihood: Send + Sync {
     ///
     /// **Precision.** [`gradient`](Likelihood::gradient) writes the same bits, but for the sign of zeros: fl(r·x).
     fn slopes(
+        &self,
+        _block: Block<'_>,
+        _theta: &[f64],
+        slopes: &mut [f64],
+        others: &mut [f64],
+        _scratch: &mut Scratch,
+    ) {
+        slopes.fill(f64::NAN);
+        others.fill(f64::NAN);
+    }
+
+    /// Writes the linear predictor that slopes at θ are a function of, and returns true; returns false where there is none. The curator
+    /// then adds it up itself, in the pass that adds up norms.
+    fn slope_line(&self, _theta: &[f64], _out: &mut Line) -> bool {
+        false
+    }
+
+    /// Replaces each record's predictor by its slope, and writes `others`, as [`slopes`](Likelihood::slopes) does and with the same bits.
+    /// Not asked unless [`slope_line`](Likelihood::slope_line).
+    fn slopes_on_line(
         &self,
         _block: Block<'_>,
         _theta: &[f64],

@@ -13,7 +13,7 @@ use barkeep_num::up_by;
 use crate::error::require_positive;
 use crate::family::{Family, Nuisance, Observed};
 use crate::{
-    Belief, Error, Likelihood, Model, ReadAs, RecordStatistics, Scratch, Sloped, Statistics, Transform,
+    Belief, Error, Likelihood, Line, Model, ReadAs, RecordStatistics, Scratch, Sloped, Statistics, Transform,
 };
 use design::Trials;
 use products::Products;
@@ -82,8 +82,12 @@ impl Regression {
 
     /// Writes η, or y − η for a family that works on residuals.
     fn predict(&self, block: Block<'_>, theta: &[f64], out: &mut [f64]) {
-        let (response, sign) = if self.family.works_on_residuals() { (1.0, -1.0) } else { (0.0, 1.0) };
-        self.line(block, theta, (response, sign), out);
+        self.line(block, theta, self.signs(), out);
+    }
+
+    /// The weights of y and of η in what the family works on.
+    fn signs(&self) -> (f64, f64) {
+        if self.family.works_on_residuals() { (1.0, -1.0) } else { (0.0, 1.0) }
     }
 
     /// Writes ∂ℓ/∂η and, where the nuisance is a parameter, ∂ℓ/∂ ln nuisance.
@@ -96,6 +100,18 @@ impl Regression {
         trials: &mut [f64],
     ) {
         self.predict(block, theta, score);
+        self.score_predicted(block, theta, score, nuisance_score, trials);
+    }
+
+    /// As [`score`](Self::score), of predictors that are there.
+    fn score_predicted(
+        &self,
+        block: Block<'_>,
+        theta: &[f64],
+        score: &mut [f64],
+        nuisance_score: &mut [f64],
+        trials: &mut [f64],
+    ) {
         self.family.score(self.observed(block, trials), self.log_nuisance(theta), score, nuisance_score);
     }
 
@@ -171,6 +187,27 @@ impl Likelihood for Regression {
     ) {
         let [trials] = scratch.buffers(block.len());
         self.score(block, theta, slopes, others, trials);
+    }
+
+    fn slope_line(&self, theta: &[f64], out: &mut Line) -> bool {
+        let (response, sign) = self.signs();
+        let (start, weight) = self.design.weights(0.0, (response, sign), |j| sign * theta[j]);
+        out.start = start;
+        out.weights.clear();
+        out.weights.extend((0..self.columns()).map(weight));
+        true
+    }
+
+    fn slopes_on_line(
+        &self,
+        block: Block<'_>,
+        theta: &[f64],
+        slopes: &mut [f64],
+        others: &mut [f64],
+        scratch: &mut Scratch,
+    ) {
+        let [trials] = scratch.buffers(block.len());
+        self.score_predicted(block, theta, slopes, others, trials);
     }
 
     fn record_statistics(&self, schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {

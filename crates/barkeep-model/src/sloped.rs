@@ -14,6 +14,16 @@ pub struct Sloped {
     pub nuisance: bool,
 }
 
+/// A linear predictor of a record: `start` and w_j·x_j of each of a block's first columns, added with one rounding each, in order. Columns
+/// whose weight is 0 are left out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Line {
+    /// What the sum starts from.
+    pub start: f64,
+    /// w, one entry per column.
+    pub weights: Vec<f64>,
+}
+
 impl Sloped {
     /// Whether it has `dimension` coordinates and reads at most `columns` columns.
     #[must_use]

@@ -1,7 +1,7 @@
 //! Applies elementary functions to slices with the widest vector instructions of the machine, the same bits on all.
 //!
 //! A kernel is compiled once per instruction set and chosen at run time. All versions do the same IEEE operations per
-//! element — no fused multiply-add, no reassociation — so results agree bit for bit across machines, slice lengths
+//! element — no reassociation, and fused only where the source says so — so results agree bit for bit across machines, slice lengths
 //! and positions, and with the functions of [`scalar`]. NaN is always the canonical one.
 
 pub use fearless_simd;

@@ -21,7 +21,7 @@ use crate::sums::scores::score_width;
 use crate::sums::terms::Terms;
 use crate::{Centre, Clip, Precondition, Refused, Term};
 use barkeep_data::{Block, Column, Kind, Scale, Schema};
-use barkeep_model::{Affine, CentredScore, Likelihood, ScoreBlock, Sloped};
+use barkeep_model::{Affine, CentredScore, Likelihood, Line, ScoreBlock, Sloped};
 
 /// How many records are evaluated in each arrangement: vectors of the widest kind and a few more, fewer where terms are wide.
 const MOST: usize = 131;
@@ -214,7 +214,9 @@ fn affine_sums(affine: &Affine, block: Block<'_>, worker: &mut Worker) -> Vec<i6
 /// The same of slopes times columns.
 fn sloped_sums(terms: &Terms<'_>, sloped: Sloped, block: Block<'_>, worker: &mut Worker) -> Vec<i64> {
     worker.sums = vec![0; terms.width()];
-    terms.add_sloped(sloped, block, Clip::UNIT, worker);
+    let mut line = Line::default();
+    let on_line = terms.slope_line(&mut line);
+    terms.add_sloped((sloped, on_line.then_some(&line)), block, Clip::UNIT, worker);
     worker.sums.clone()
 }
 

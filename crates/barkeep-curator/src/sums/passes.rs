@@ -6,7 +6,7 @@ use crate::sums::fold::{Ends, Fold};
 use crate::sums::gram::OpenProducts;
 use crate::sums::lattice::{ClipRoom, Moments};
 use barkeep_data::{BLOCK, Block};
-use barkeep_model::{Affine, NodeRoom, Scratch};
+use barkeep_model::{Affine, Line, NodeRoom, Scratch};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -167,8 +167,12 @@ pub(crate) struct Worker {
     pub(crate) terms: Buffer<f64>,
     /// A block's preconditioned terms.
     pub(crate) mixed: Buffer<f64>,
+    /// A block's squared norms.
+    pub(crate) squares: Buffer<f64>,
     /// The question's gradient, where it is affine.
     pub(crate) affine: Affine,
+    /// What its slopes are functions of.
+    pub(crate) line: Line,
     /// What clipping needs.
     pub(crate) room_to_clip: ClipRoom,
     /// Partial sums of this worker's records, per coordinate.

@@ -186,15 +186,19 @@ fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, worke
         });
         return;
     }
-    let mut affine = workers.first_mut().map(|worker| std::mem::take(&mut worker.affine)).unwrap_or_default();
+    let (mut affine, mut line) = workers
+        .first_mut()
+        .map(|worker| (std::mem::take(&mut worker.affine), std::mem::take(&mut worker.line)))
+        .unwrap_or_default();
     let is_affine = asked.persons.is_none() && summed.affine(&mut affine);
     let sloped = if asked.persons.is_none() { summed.sloped() } else { None };
+    let on_line = sloped.is_some() && summed.slope_line(&mut line);
     sweep(asked, workers, summed.grain(), |worker, block, ends| {
         if is_affine {
             let gradients = Columns::new(block, &affine);
             add_clipped(&gradients, &mut worker.room_to_clip, &mut worker.sums, clip);
         } else if let Some(sloped) = sloped {
-            summed.add_sloped(sloped, block, clip, worker);
+            summed.add_sloped((sloped, on_line.then_some(&line)), block, clip, worker);
         } else {
             let size = tile(width);
             for (index, tile) in block.tiles(size).enumerate() {
@@ -206,7 +210,7 @@ fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, worke
         }
     });
     if let Some(worker) = workers.first_mut() {
-        worker.affine = affine;
+        (worker.affine, worker.line) = (affine, line);
     }
 }
 

@@ -4,13 +4,15 @@ use crate::error::question;
 use crate::sums::coordinates::{Coordinate, powers_width, rows_coordinate, write_powers};
 use crate::sums::fold::Ends;
 use crate::sums::gram::{self, Gram, gram_width};
-use crate::sums::lattice::{Slopes, add_clipped};
+use crate::sums::lattice::{MANY, Slopes, Whole, add_clipped};
 use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
 use crate::sums::scores::{score_width, write_score};
 use crate::{Along, Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Term};
 use barkeep_data::{BLOCK, Block, Schema, Unit};
-use barkeep_model::{Affine, CentredScore, Centring, Given, Likelihood, RecordStatistics, Scorer, Sloped};
+use barkeep_model::{
+    Affine, CentredScore, Centring, Given, Likelihood, Line, RecordStatistics, Scorer, Sloped,
+};
 
 /// What a sum adds up over records, checked against the model and the schema, both public.
 pub(crate) struct Terms<'a> {
@@ -183,15 +185,44 @@ impl<'a> Terms<'a> {
         self.likelihood.sloped().filter(|sloped| sloped.fits(self.width, self.likelihood.columns()))
     }
 
-    /// Adds the clipped terms of a block's records, which are as `sloped` says, to `worker.sums`.
-    pub(crate) fn add_sloped(&self, sloped: Sloped, block: Block<'_>, clip: Clip, worker: &mut Worker) {
+    /// Whether slopes are functions of a line, which is then written to `line`.
+    pub(crate) fn slope_line(&self, line: &mut Line) -> bool {
+        let Written::Gradient { theta, .. } = self.written else { return false };
+        self.likelihood.slope_line(theta, line) && line.weights.len() <= self.likelihood.columns()
+    }
+
+    /// Adds the clipped terms of a block's records, which are as `sloped` says, to `worker.sums`. Where slopes are functions of `line`,
+    /// norms are added up as it is, while columns are on their way from memory.
+    pub(crate) fn add_sloped(
+        &self,
+        (sloped, line): (Sloped, Option<&Line>),
+        block: Block<'_>,
+        clip: Clip,
+        worker: &mut Worker,
+    ) {
         let Written::Gradient { theta, .. } = self.written else { return };
+        let Worker { terms, mixed, squares, scratch, room_to_clip, sums, .. } = worker;
         let records = block.len();
-        let slopes = worker.terms.sized(records);
-        let others = worker.mixed.sized(if sloped.nuisance { records } else { 0 });
-        self.likelihood.slopes(block, theta, slopes, others, &mut worker.scratch);
-        let gradients = Slopes::new(block, sloped, slopes, others);
-        add_clipped(&gradients, &mut worker.room_to_clip, &mut worker.sums, clip);
+        let (slopes, squares) = (terms.sized(records), squares.sized(records));
+        let others = mixed.sized(if sloped.nuisance { records } else { 0 });
+        let mut columns = [&[][..]; MANY];
+        let whole =
+            line.and_then(|line| Whole::new(block, sloped, line, &mut columns)).map_or(0, |columns| {
+                let whole = columns.predict(slopes, squares);
+                let known = whole.min(others.len());
+                let (slopes, others) = (&mut slopes[..whole], &mut others[..known]);
+                if whole > 0 {
+                    self.likelihood.slopes_on_line(block.part(0, whole), theta, slopes, others, scratch);
+                    columns.add(slopes, &squares[..whole], others, clip, sums);
+                }
+                whole
+            });
+        if whole < records {
+            let block = block.part(whole, records - whole);
+            let (slopes, others) = (&mut slopes[whole..], others.get_mut(whole..).unwrap_or_default());
+            self.likelihood.slopes(block, theta, slopes, others, scratch);
+            add_clipped(&Slopes::new(block, sloped, slopes, others), room_to_clip, sums, clip);
+        }
     }
 
     /// Writes the terms of a tile's records, or of the persons that end in it, to `worker.terms`, and says how many.

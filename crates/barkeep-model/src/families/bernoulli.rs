@@ -1,6 +1,6 @@
 //! Yes or no: y is 1 with probability p(η), else 0.
 
-use barkeep_num::vector::scalar::sigmoid;
+use barkeep_num::vector::scalar::{fused_sigmoid, sigmoid};
 use barkeep_num::{erfcx, ln_normal_cdf, normal_cdf};
 
 use crate::Error;
@@ -58,7 +58,7 @@ impl Family for Logit {
             observed.response,
             score,
             #[inline(always)]
-            |predictor, y| y - sigmoid(predictor),
+            |predictor, y| y - fused_sigmoid(predictor),
         );
     }
 

@@ -243,18 +243,28 @@ impl Design {
         coefficients: impl Fn(usize) -> [f64; N],
         outs: [&mut [f64]; N],
     ) {
-        let (skip, lead) = (usize::from(self.intercept), self.lead());
-        let start = if self.intercept { coefficients(0) } else { [0.0; N] };
-        let weights = |j: usize| {
-            let weights = match j {
-                0 => response,
-                _ if j >= lead => coefficients(j - lead + skip),
-                _ if self.offset && j + 1 == lead => offset,
-                _ => [0.0; N],
-            };
-            (weights, 0.0)
-        };
+        let (start, weight) = self.weights([0.0; N], (response, offset), coefficients);
+        let weights = |j: usize| (weight(j), 0.0);
         sum_columns(block, self.columns.len(), start, outs, weights, linear);
+    }
+
+    /// Where r·y + q·o + α + Σ_j β_j·x_j starts, and the weight of each column; `none` is 0.
+    #[inline(always)]
+    pub(crate) fn weights<T: Copy>(
+        &self,
+        none: T,
+        (response, offset): (T, T),
+        coefficients: impl Fn(usize) -> T,
+    ) -> (T, impl Fn(usize) -> T) {
+        let (skip, lead, has_offset) = (usize::from(self.intercept), self.lead(), self.offset);
+        let start = if self.intercept { coefficients(0) } else { none };
+        let weight = move |j: usize| match j {
+            0 => response,
+            _ if j >= lead => coefficients(j - lead + skip),
+            _ if has_offset && j + 1 == lead => offset,
+            _ => none,
+        };
+        (start, weight)
     }
 
     /// How gradients are slopes times columns.

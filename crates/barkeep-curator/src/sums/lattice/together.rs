@@ -3,7 +3,9 @@
 use super::ROUNDER;
 use super::gradients::Coordinate;
 use super::vector::{CUBIC, LEAST, START, signed};
-use barkeep_model::Sloped;
+use crate::Clip;
+use barkeep_data::Block;
+use barkeep_model::{Line, Sloped};
 use barkeep_num::vector::fearless_simd::{Simd, f64x8, i64x8, mask64x8, prelude::*, u64x8};
 use barkeep_num::vector::{InVectors, in_vectors};
 
@@ -17,31 +19,104 @@ const CHUNK: usize = 4 * LANES;
 /// Some vectors, of consecutive records.
 type Vectors<S, const V: usize> = [f64x8<S>; V];
 
-/// Gradients of some records: the slope r, r·x for each column, and a number of their own, as `sloped` says.
+/// The whole columns of f64 of a block that gradients of slopes on a line are computed from.
 #[derive(Clone, Copy)]
-pub(crate) struct Products<'a> {
-    pub(crate) sloped: Sloped,
-    pub(crate) slopes: &'a [f64],
-    pub(crate) columns: &'a [&'a [f64]],
-    pub(crate) others: &'a [f64],
+pub(crate) struct Whole<'a> {
+    sloped: Sloped,
+    line: &'a Line,
+    columns: &'a [&'a [f64]],
+    records: usize,
 }
 
-/// Adds the contributions of all records but the last few, and says of how many: none where the machine has no wide vectors.
+impl<'a> Whole<'a> {
+    /// The columns of `block`, if all that are read are there and are not too many.
+    pub(crate) fn new(
+        block: Block<'a>,
+        sloped: Sloped,
+        line: &'a Line,
+        columns: &'a mut [&'a [f64]; MANY],
+    ) -> Option<Self> {
+        let last = sloped.first + sloped.features;
+        let columns = columns.get_mut(..line.weights.len().max(last))?;
+        for (j, slot) in columns.iter_mut().enumerate() {
+            // Those of a level are empty.
+            *slot = Some(block.column(j)).filter(|values| values.len() == block.len())?;
+        }
+        Some(Self { sloped, line, columns, records: block.len() })
+    }
+
+    /// Writes predictors and squared norms X of all records but the last few, and says of how many: none where the machine has no wide
+    /// vectors.
+    pub(crate) fn predict(&self, predictors: &mut [f64], squares: &mut [f64]) -> usize {
+        let whole = self.records - self.records % CHUNK;
+        let done = in_vectors(Predict { columns: self, predictors: &mut predictors[..whole], squares });
+        if done { whole } else { 0 }
+    }
+
+    /// Adds the contributions of records with these slopes, squared norms and, as `sloped` says, numbers of their own.
+    ///
+    /// The operations on a record are those of [`add_clipped`](super::add_clipped), in the same order, on vectors of records.
+    pub(crate) fn add(&self, slopes: &[f64], squares: &[f64], others: &[f64], clip: Clip, sums: &mut [i64]) {
+        let mut lanes = [[0; LANES]; MANY + 2];
+        let lanes = &mut lanes[..sums.len().min(MANY + 2)];
+        let steps = clip.steps_per_one();
+        if in_vectors(Loop { columns: self, slopes, squares, others, steps, lanes }) {
+            add_lanes(lanes, sums);
+        }
+    }
+
+    fn features(&self) -> &'a [&'a [f64]] {
+        &self.columns[self.sloped.first..][..self.sloped.features]
+    }
+}
+
+/// The loop of [`Whole::predict`].
+struct Predict<'a> {
+    columns: &'a Whole<'a>,
+    predictors: &'a mut [f64],
+    squares: &'a mut [f64],
+}
+
+impl InVectors for Predict<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const V: usize>(self, simd: S) {
+        let Self { columns: Whole { sloped, line, columns, .. }, predictors, squares } = self;
+        let least = if sloped.intercept { 1.0 } else { LEAST };
+        let (predictors, squares) =
+            (predictors.chunks_exact_mut(V * LANES), squares.chunks_exact_mut(V * LANES));
+        for (place, (predictors, squares)) in predictors.zip(squares).enumerate() {
+            let mut sums = [f64x8::splat(simd, line.start); V];
+            let mut norms = [f64x8::splat(simd, least); V];
+            for (j, column) in columns.iter().enumerate() {
+                let weight = line.weights.get(j).copied().unwrap_or(0.0);
+                let is_feature = j.wrapping_sub(sloped.first) < sloped.features;
+                if weight == 0.0 && !is_feature {
+                    continue;
+                }
+                let values = read::<S, V>(simd, column, place * V * LANES);
+                if weight != 0.0 {
+                    for v in 0..V {
+                        sums[v] = f64x8::splat(simd, weight).mul_add_precise(values[v], sums[v]);
+                    }
+                }
+                if is_feature {
+                    for v in 0..V {
+                        norms[v] = values[v].mul_add_precise(values[v], norms[v]);
+                    }
+                }
+            }
+            for v in 0..V {
+                sums[v].store_slice(&mut predictors[v * LANES..][..LANES]);
+                norms[v].store_slice(&mut squares[v * LANES..][..LANES]);
+            }
+        }
+    }
+}
+
+/// Adds the contributions of all records but the last few, of few coordinates that are all there are, and says of how many: none where
+/// the machine has no wide vectors.
 ///
 /// The operations on a record are those of [`add_clipped`](super::add_clipped), in the same order, on vectors of records.
-pub(super) fn add_together(products: Products<'_>, steps: f64, sums: &mut [i64]) -> usize {
-    let records = products.slopes.len();
-    let whole = records - records % CHUNK;
-    let mut lanes = [[0; LANES]; MANY + 2];
-    let lanes = &mut lanes[..sums.len().min(MANY + 2)];
-    if !in_vectors(Loop { products, whole, steps, lanes }) {
-        return 0;
-    }
-    add_lanes(lanes, sums);
-    whole
-}
-
-/// As [`add_together`], of few coordinates, all there are.
 pub(super) fn add_few<const K: usize, C: Coordinate>(
     coordinates: [C; K],
     steps: f64,
@@ -86,19 +161,21 @@ impl<const K: usize, C: Coordinate> InVectors for Few<'_, K, C> {
     #[inline(always)]
     fn run<S: Simd, const V: usize>(self, simd: S) {
         let Self { coordinates, whole, steps, lanes } = self;
-        let coordinates = coordinates.map(
-            #[inline(always)]
-            |coordinate| coordinate.part(0, whole),
-        );
         let mut sums = [i64x8::splat(simd, 0); K];
         let nothing = f64x8::splat(simd, 0.0);
         for start in (0..whole).step_by(V * LANES) {
+            let chunk = coordinates.map(
+                #[inline(always)]
+                |coordinate| coordinate.part(start, V * LANES),
+            );
             let mut terms = [[nothing; V]; K];
-            let mut squares = [f64x8::splat(simd, LEAST); V];
+            let mut squares = [nothing; V];
             for k in 0..K {
                 for v in 0..V {
-                    terms[k][v] = coordinates[k].vector(simd, start + v * LANES);
-                    squares[v] = terms[k][v].mul_add_precise(terms[k][v], squares[v]);
+                    let term = chunk[k].vector(simd, v * LANES);
+                    // What norms start from has no effect on a factor: a product is cheaper than a fused one.
+                    squares[v] = if k == 0 { term * term } else { term.mul_add_precise(term, squares[v]) };
+                    terms[k][v] = term;
                 }
             }
             let (counts, factors) = shrunk(simd, steps, squares);
@@ -112,10 +189,12 @@ impl<const K: usize, C: Coordinate> InVectors for Few<'_, K, C> {
     }
 }
 
-/// The loop of [`add_together`] over the first `whole` records.
+/// The loop of [`Whole::add`].
 struct Loop<'a> {
-    products: Products<'a>,
-    whole: usize,
+    columns: &'a Whole<'a>,
+    slopes: &'a [f64],
+    squares: &'a [f64],
+    others: &'a [f64],
     steps: f64,
     /// Of each coordinate, a sum for each place in a vector.
     lanes: &'a mut [[i64; LANES]],
@@ -124,18 +203,12 @@ struct Loop<'a> {
 impl InVectors for Loop<'_> {
     #[inline(always)]
     fn run<S: Simd, const V: usize>(self, simd: S) {
-        let Self { products: Products { sloped, slopes, columns, others }, whole, steps, lanes } = self;
-        let first = usize::from(sloped.intercept);
-        let least = if sloped.intercept { 1.0 } else { LEAST };
-        for start in (0..whole).step_by(V * LANES) {
-            let mut squares = [f64x8::splat(simd, least); V];
-            for column in columns {
-                let terms = read::<S, V>(simd, column, start);
-                for v in 0..V {
-                    squares[v] = terms[v].mul_add_precise(terms[v], squares[v]);
-                }
-            }
+        let Self { columns, slopes, squares, others, steps, lanes } = self;
+        let sloped = columns.sloped;
+        let (columns, first) = (columns.features(), usize::from(sloped.intercept));
+        for start in (0..slopes.len()).step_by(V * LANES) {
             let slopes = read::<S, V>(simd, slopes, start);
+            let mut squares = read::<S, V>(simd, squares, start);
             let mut own = [f64x8::splat(simd, 0.0); V];
             if sloped.nuisance {
                 own = read(simd, others, start);

@@ -2,7 +2,7 @@
 
 use super::ROUNDER;
 use super::gradients::{Coordinate, Gradients, Look, Plain, Slope, TILE};
-use super::together::{MANY, add_few, add_together};
+use super::together::add_few;
 use crate::Clip;
 use crate::sums::passes::Buffer;
 use barkeep_data::Levels;
@@ -30,14 +30,10 @@ pub(crate) const MOST_DIMENSIONS: usize = 1 << 12;
 /// more than 2^-1074 only where |r| > 1, and then X·|r| ≥ 2^-900 is normal. So the bound is that above with d + 4 for d. ∎
 pub(crate) fn add_clipped(gradients: &impl Gradients, room: &mut ClipRoom, sums: &mut [i64], clip: Clip) {
     let steps = clip.steps_per_one();
-    let done = if gradients.are_few() {
-        let mut few = AtOnce { steps, sums, done: 0 };
-        gradients.show(0, gradients.records(), &mut few);
-        few.done
-    } else {
-        let mut columns: [&[f64]; MANY] = [&[]; MANY];
-        gradients.together(&mut columns).map_or(0, |products| add_together(products, steps, sums))
-    };
+    let mut done = 0;
+    if gradients.are_few() {
+        gradients.show(0, gradients.records(), &mut AtOnce { steps, sums, done: &mut done });
+    }
     if done == gradients.records() {
         return;
     }
@@ -106,13 +102,13 @@ struct AtOnce<'a> {
     steps: f64,
     sums: &'a mut [i64],
     /// Of how many records.
-    done: usize,
+    done: &'a mut usize,
 }
 
 impl Look for AtOnce<'_> {
     fn coordinates<const K: usize, C: Coordinate>(&mut self, first: usize, coordinates: [C; K]) {
         let sums = self.sums.get_mut(first..).unwrap_or_default();
-        self.done = add_few(coordinates, self.steps, sums);
+        *self.done = add_few(coordinates, self.steps, sums);
     }
 
     /// Levels are never few.

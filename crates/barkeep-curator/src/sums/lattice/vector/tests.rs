@@ -3,7 +3,7 @@
 use super::super::*;
 use crate::test_support::echo::EXTREMES;
 use barkeep_data::{Beside, Block, Place};
-use barkeep_model::{Affine, Sloped};
+use barkeep_model::{Affine, Line, Sloped};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -234,19 +234,40 @@ fn sloped_gradients_are_summed_by_the_plain_operations() {
                 row
             };
             let clip = Clip::new(2.0).unwrap();
-            let mut expected = vec![0; dimension];
-            for (i, slope) in slopes.iter().enumerate() {
-                let own = sloped_contribution(*slope, &row(i), others.get(i).copied(), clip);
-                assert!(square(own.iter().copied()) <= 1 << 60);
-                expected.iter_mut().zip(own).for_each(|(sum, z)| *sum += z);
-            }
+            let own = |(i, slope): (usize, &f64)| {
+                sloped_contribution(*slope, &row(i), others.get(i).copied(), clip)
+            };
+            let all: Vec<Vec<i64>> = slopes.iter().enumerate().map(own).collect();
+            assert!(all.iter().all(|own| square(own.iter().copied()) <= 1 << 60));
+            let expected = |records: usize| {
+                let column = |j: usize| all[..records].iter().map(|own| own[j]).sum::<i64>();
+                (0..dimension).map(column).collect::<Vec<i64>>()
+            };
             let beside = Beside { widened: &[], indices: &indices, records };
             let block = Block::over(&values, records, records);
             let block = if features > 2 { block.placed(&places, beside) } else { block };
             let (mut room, mut found) = (ClipRoom::default(), vec![0; dimension]);
             let gradients = Slopes::new(block, sloped, &slopes, &others);
             add_clipped(&gradients, &mut room, &mut found, clip);
-            assert_eq!(found, expected, "{dimension} coordinates, {records} records");
+            assert_eq!(found, expected(records), "{dimension} coordinates, {records} records");
+            // Whole columns are predicted from as well: some records at a time, where the machine has wide vectors.
+            let line = Line { start: 0.25, weights: vec![0.0, -0.5, 1.5] };
+            let mut columns = [&[][..]; MANY];
+            let Some(columns) = Whole::new(block, sloped, &line, &mut columns) else {
+                assert!(features > 2);
+                continue;
+            };
+            let (mut predictors, mut norms) = (vec![0.0; records], vec![0.0; records]);
+            let whole = columns.predict(&mut predictors, &mut norms);
+            for (i, predictor) in predictors[..whole].iter().enumerate() {
+                let plain =
+                    1.5_f64.mul_add(values[2 * records + i], (-0.5_f64).mul_add(values[records + i], 0.25));
+                assert!(predictor.to_bits() == plain.to_bits() || (predictor.is_nan() && plain.is_nan()));
+            }
+            found.fill(0);
+            let known = whole.min(others.len());
+            columns.add(&slopes[..whole], &norms[..whole], &others[..known], clip, &mut found);
+            assert_eq!(found, expected(whole), "{dimension} coordinates, {whole} records");
         }
     }
 }
