@@ -25,7 +25,10 @@ const ACCURACY: [f64; 2] = [1e-4, 1e-3];
 /// Losses up to which a block's curve can be handed over.
 const LARGEST_LOSS: f64 = 690.0;
 
-/// The curves of blocks of 2^i steps, largest first.
+/// Parts of the largest block; curves are kept for whole numbers of them from half of it on.
+const PARTS: u64 = 16;
+
+/// The curves of blocks, largest first: of 2^i steps, and of parts of the largest.
 pub(super) struct Blocks {
     curves: Vec<(u64, Curve)>,
     accuracy: Accuracy,
@@ -72,7 +75,8 @@ impl Blocks {
         let mut curves = Vec::new();
         while program.steps < size {
             program.advance()?;
-            if program.steps.is_power_of_two() {
+            let part = program.steps.is_multiple_of((size / PARTS).max(1)) && 2 * program.steps >= size;
+            if part || program.steps.is_power_of_two() {
                 let profile = program.profile();
                 if profile.reach() > LARGEST_LOSS {
                     break;
@@ -90,10 +94,22 @@ impl Blocks {
         Ok(Self { curves, accuracy })
     }
 
-    /// `steps` steps as blocks.
+    /// `steps` steps as blocks: as few and as equal as can be, for small ones lose most, and what is left as smaller ones.
     pub(super) fn compose(&self, steps: Steps) -> Composition {
         let mut left = steps.0;
         let mut whole = Composition::new();
+        let largest = self.curves.first().map_or(1, |(size, _)| *size);
+        let (count, part) = (steps.0.div_ceil(largest).max(1), (largest / PARTS).max(1));
+        let parts = steps.0 / part;
+        for (blocks, size) in
+            [(parts % count, (parts / count + 1) * part), (count - parts % count, parts / count * part)]
+        {
+            let known = self.curves.iter().find(|(known, _)| *known == size);
+            if let Some((_, curve)) = known.filter(|_| blocks * size <= left) {
+                whole = whole.and(curve, Steps(blocks));
+                left -= blocks * size;
+            }
+        }
         for (size, curve) in &self.curves {
             whole = whole.and(curve, Steps(left / size));
             left %= size;

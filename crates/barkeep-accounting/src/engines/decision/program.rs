@@ -13,11 +13,14 @@ use crate::{Delta, Error, GaussianRun, Mu};
 /// the loss variance, and as much is allowed to the envelope: 1 % of the variance at n = 8, 0.02 % at n = 64.
 const FINENESS: [f64; 13] = [256.0, 128.0, 90.0, 64.0, 45.0, 32.0, 23.0, 19.0, 16.0, 13.5, 11.0, 9.5, 8.0];
 
+/// The most nodes per deviation for more than a few steps: what a finer grid gains nobody would notice.
+const FINEST: f64 = 45.0;
+
 /// The part of the loss variance that corners may add, times the square of nodes per deviation.
 const EXCESS: f64 = 0.3;
 
 /// Evaluations the upper bound may cost: some thirty milliseconds.
-const WORK: f64 = 1.2e8;
+const WORK: f64 = 1e8;
 
 /// Fewest nodes per standard deviation with which few steps may take longer.
 const COARSEST: f64 = 11.0;
@@ -218,7 +221,7 @@ impl Kind<'_> {
             let corners = corners * (fineness / 16.0).powf(GROWTH - 1.0);
             0.7 * steps * reach * fineness * corners <= self.most_work(patience)
         };
-        FINENESS.into_iter().find(fits).map(added)
+        FINENESS.into_iter().filter(|fineness| *fineness <= FINEST).find(fits).map(added)
     }
 }
 
@@ -280,7 +283,9 @@ impl Program {
         // The last work counted, and nodes per deviation there.
         let mut last = (0.7 * steps * spanned * FEWEST_CORNERS, 1.0);
         let tiers = if few { vec![(0, None)] } else { kind.tiers(run, stretch) };
-        for fineness in FINENESS.into_iter().filter(|fineness| *fineness >= coarsest) {
+        let finest = if few { f64::INFINITY } else { FINEST };
+        let wanted_fineness = |fineness: &f64| (coarsest..=finest).contains(fineness);
+        for fineness in FINENESS.into_iter().filter(wanted_fineness) {
             let most_work = kind.most_work(patience) * longer(fineness);
             let growth = if last.1 > 1.0 { GROWTH } else { 1.0 };
             if !few && last.0 * (fineness / last.1).powf(growth) > 1.1 * most_work {
