@@ -106,28 +106,35 @@ impl<'a> Decoder<'a> {
             };
             let page = &page.buffer()[..];
             let source = (&self.cells, &self.leaf, &self.dictionary[..]);
-            let read =
-                match levels.as_mut().map_or(Some(Piece::Same(1, most)), |runs| runs.next(page, most))? {
-                    Piece::Same(0, count) => {
-                        out.get_mut(..count)?.fill(f64::NAN);
-                        count
+            let here = out.get_mut(..most)?;
+            match levels {
+                None => values.fill(source, page, here)?,
+                Some(runs) => {
+                    // Runs are short where gaps are many: first which are there, then their values together.
+                    self.there.resize(most, false);
+                    let mut there = &mut self.there[..];
+                    while !there.is_empty() {
+                        let count = match runs.next(page, there.len())? {
+                            Piece::Same(level, count) => {
+                                there.get_mut(..count)?.fill(level == 1);
+                                count
+                            }
+                            Piece::Packed(packed, count) => {
+                                packed.each(page, there.get_mut(..count)?, |level| level == 1)?;
+                                count
+                            }
+                        };
+                        there = there.get_mut(count..)?;
                     }
-                    Piece::Same(_, count) => {
-                        values.fill(source, page, out.get_mut(..count)?)?;
-                        count
+                    let count = self.there.iter().filter(|there| **there).count();
+                    values.fill(source, page, here.get_mut(..count)?)?;
+                    if count < most {
+                        spread(here, &self.there, count)?;
                     }
-                    Piece::Packed(packed, count) => {
-                        self.there.resize(count, false);
-                        packed.each(page, &mut self.there, |level| level == 1)?;
-                        let out = out.get_mut(..count)?;
-                        let there = self.there.iter().filter(|there| **there).count();
-                        values.fill(source, page, out.get_mut(..there)?)?;
-                        spread(out, &self.there, there)?;
-                        count
-                    }
-                };
-            *left -= read;
-            out = out.get_mut(read..)?;
+                }
+            }
+            *left -= most;
+            out = out.get_mut(most..)?;
         }
         Some(())
     }
