@@ -33,7 +33,9 @@ def inline(value):
 
 def spec(model, section, epsilon):
     dimension, records = model["dimension"], model["records"]
-    columns = "\n".join(f"x{i + 1} = {{ min = -1000, max = 1000, invalid = 0 }}" for i in range(dimension))
+    # A record of the circle is one number, of the others as many as there are parameters.
+    width = 1 if model["name"] == "circle" else dimension
+    columns = "\n".join(f"x{i + 1} = {{ min = -1000, max = 1000, invalid = 0 }}" for i in range(width))
     section = {"start": [0.0] * dimension} | section
     keys = "\n".join(f"{key} = {inline(value)}" for key, value in section.items())
     return (
