@@ -25,6 +25,8 @@ const LARGE: u128 = 64 << 20;
 const LARGE_BY_INDEX: u128 = 2 << 20;
 /// How much smaller a narrow table must be than that of f64: for less it is not worth widening columns at every pass.
 const SMALLER: usize = 2;
+/// The same where that of f64 stays in a shared cache: what is not fetched saves little there, only what is not computed.
+const SMALLER_IN_CACHE: usize = 4;
 
 /// Where the values of each column are, in a record of f64 and in one of bytes.
 #[derive(Clone)]
@@ -93,9 +95,10 @@ impl Layout {
     pub(crate) fn of(view: &View, count: Count) -> Self {
         let wide = Self::wide(view.schema());
         let narrow = Self::narrow(view);
-        let large = if narrow.has_indices() { LARGE_BY_INDEX } else { LARGE };
-        let is_large = wide.record() as u128 * count.declared() as u128 >= large;
-        if is_large && narrow.record() * SMALLER <= wide.record() { narrow } else { wide }
+        let bytes = wide.record() as u128 * count.declared() as u128;
+        let smaller = if bytes >= LARGE { SMALLER } else { SMALLER_IN_CACHE };
+        let is_large = bytes >= LARGE || narrow.has_indices() && bytes >= LARGE_BY_INDEX;
+        if is_large && narrow.record() * smaller <= wide.record() { narrow } else { wide }
     }
 
     /// Every column at its own width.

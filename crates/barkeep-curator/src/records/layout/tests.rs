@@ -144,6 +144,12 @@ fn small_tables_and_those_that_hardly_shrink_stay_wide() {
     assert!(Layout::of(&view, Count::Exactly(1000)).is_wide());
     assert!(!Layout::of(&view, Count::Exactly(1_000_000)).is_wide());
     assert!(!Layout::of(&view, Count::About(1_000_000)).is_wide());
+    // Halved by an index: worth it only where f64 leave the cache.
+    let mixed = ["v5", "v6", "town1", "town2", "town4"]
+        .map(|name| view.features().iter().find(|feature| feature.name == name).unwrap().clone());
+    let mixed = View::new(view.source().clone(), mixed.to_vec()).unwrap();
+    assert!(Layout::of(&mixed, Count::Exactly(100_000)).is_wide());
+    assert!(!Layout::of(&mixed, Count::Exactly(2_000_000)).is_wide());
     let reals = View::all(Schema::unbounded(["a", "b"]).unwrap());
     assert!(Layout::of(&reals, Count::Exactly(1 << 30)).is_wide());
 }
