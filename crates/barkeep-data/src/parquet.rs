@@ -1,5 +1,6 @@
 //! Reads records from a Parquet file, a block of all columns at a time, and lets no message say what a record says.
 
+mod gaps;
 mod leaf;
 mod pages;
 mod runs;

@@ -9,6 +9,7 @@ use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::RowGroupReader;
 
+use super::gaps::There;
 use super::leaf::{Leaf, named};
 use super::runs::{Piece, Runs};
 use crate::Column;
@@ -26,8 +27,9 @@ pub(super) struct Decoder<'a> {
     from: Option<Page>,
     keeps_from: bool,
     open: Option<Open>,
-    /// Which of some records have a value.
-    there: Vec<bool>,
+    /// Which of some records have a value, and those values.
+    there: There,
+    found: Vec<f64>,
 }
 
 /// A page that is not read to its end.
@@ -58,7 +60,8 @@ impl<'a> Decoder<'a> {
             from: None,
             keeps_from: false,
             open: None,
-            there: Vec::new(),
+            there: There::default(),
+            found: Vec::new(),
         }
     }
 
@@ -111,25 +114,13 @@ impl<'a> Decoder<'a> {
                 None => values.fill(source, page, here)?,
                 Some(runs) => {
                     // Runs are short where gaps are many: first which are there, then their values together.
-                    self.there.resize(most, false);
-                    let mut there = &mut self.there[..];
-                    while !there.is_empty() {
-                        let count = match runs.next(page, there.len())? {
-                            Piece::Same(level, count) => {
-                                there.get_mut(..count)?.fill(level == 1);
-                                count
-                            }
-                            Piece::Packed(packed, count) => {
-                                packed.each(page, there.get_mut(..count)?, |level| level == 1)?;
-                                count
-                            }
-                        };
-                        there = there.get_mut(count..)?;
-                    }
-                    let count = self.there.iter().filter(|there| **there).count();
-                    values.fill(source, page, here.get_mut(..count)?)?;
-                    if count < most {
-                        spread(here, &self.there, count)?;
+                    let count = self.there.read(runs, page, most)?;
+                    if count == most {
+                        values.fill(source, page, here)?;
+                    } else {
+                        self.found.resize(self.found.len().max(count + 8), 0.0);
+                        values.fill(source, page, self.found.get_mut(..count)?)?;
+                        self.there.spread(&self.found, here)?;
                     }
                 }
             }
@@ -150,6 +141,10 @@ impl<'a> Decoder<'a> {
                 // A value takes four bytes at least: no memory is reserved for more than there are.
                 if !is_plain || self.leaf.physical() == Physical::BOOLEAN || count > length / 4 {
                     return None;
+                }
+                if self.dictionary.capacity() < count {
+                    // What it held is not moved along.
+                    self.dictionary = Vec::new();
                 }
                 self.dictionary.resize(count, 0.0);
                 let source = (&self.cells, &self.leaf, &[][..]);
@@ -192,17 +187,6 @@ impl<'a> Decoder<'a> {
         self.open = Some(Open { page, left: count, levels, values: Some(values) });
         Some(())
     }
-}
-
-/// Moves the first `count` values, as many as are `there`, to the records that have one; the others are missing.
-fn spread(out: &mut [f64], there: &[bool], mut count: usize) -> Option<()> {
-    // From the last to the first, and without jumps: nobody foresees which are missing.
-    for (place, is_there) in there.get(..out.len())?.iter().enumerate().rev() {
-        let last = *out.get(count.saturating_sub(1))?;
-        *out.get_mut(place)? = if *is_there { last } else { f64::NAN };
-        count = count.checked_sub(usize::from(*is_there))?;
-    }
-    Some(())
 }
 
 /// What values mean: the column's cells, how they are stored, and the dictionary.

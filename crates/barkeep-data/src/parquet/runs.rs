@@ -100,6 +100,15 @@ impl Runs {
 }
 
 impl Packed {
+    /// The `count` numbers from number `from` on, where each is a single bit: at most 57, the first in the lowest. Bits above them may
+    /// be anything. None if the page ends before.
+    #[inline]
+    pub(super) fn bits(self, page: &[u8], from: usize, count: usize) -> Option<u64> {
+        let bit = self.bit.checked_add(from)?;
+        let rest = page.get(bit / 8..).filter(|rest| (bit % 8 + count).div_ceil(8) <= rest.len())?;
+        Some(word(rest)? >> (bit % 8))
+    }
+
     /// Writes what `look` makes of each number; none if the page ends before.
     #[inline]
     pub(super) fn each<T>(self, page: &[u8], out: &mut [T], mut look: impl FnMut(u32) -> T) -> Option<()> {
@@ -120,23 +129,25 @@ impl Packed {
         let mask = (1_u64 << self.width) - 1;
         let mut bit = self.bit;
         for out in out {
-            let rest = page.get(bit / 8..)?;
-            let word = match rest.first_chunk::<8>() {
-                Some(word) => u64::from_le_bytes(*word),
-                None => {
-                    let mut word = [0_u8; 8];
-                    word.get_mut(..rest.len())?.copy_from_slice(rest);
-                    u64::from_le_bytes(word)
-                }
-            };
             // At most 7 bits below and 32 of the number: all in one word.
             #[expect(clippy::cast_possible_truncation, reason = "the mask has at most 32 bits")]
-            let number = ((word >> (bit % 8)) & mask) as u32;
+            let number = ((word(page.get(bit / 8..)?)? >> (bit % 8)) & mask) as u32;
             *out = look(number);
             bit += width;
         }
         Some(())
     }
+}
+
+/// The first eight bytes as a number, zeros where there are fewer.
+#[inline]
+fn word(bytes: &[u8]) -> Option<u64> {
+    if let Some(word) = bytes.first_chunk::<8>() {
+        return Some(u64::from_le_bytes(*word));
+    }
+    let mut word = [0_u8; 8];
+    word.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(u64::from_le_bytes(word))
 }
 
 #[cfg(test)]
