@@ -86,6 +86,14 @@ pub(crate) fn against_oracle(
             }
         }
         let mut affine = Affine::default();
+        if model.affine_log_ratio(&from, &to, &mut affine) {
+            for (i, ratio) in ratio.iter().enumerate() {
+                let terms = record(i).into_iter().zip(affine.weights.iter().zip(&affine.centres));
+                let moved = terms.filter(|(_, (weight, _))| **weight != 0.0);
+                let sum = moved.fold(0.0, |sum: f64, (x, (weight, centre))| weight.mul_add(x - centre, sum));
+                assert_eq!(*ratio, sum, "affine log ratio");
+            }
+        }
         if model.affine_gradient(&from, &mut affine) {
             let Affine { weights, centres, lean } = affine;
             for i in 0..length {

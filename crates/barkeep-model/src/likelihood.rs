@@ -49,6 +49,14 @@ pub trait Likelihood: Send + Sync {
         scratch.difference = at_from;
     }
 
+    /// Writes the log-ratio Σ_j w_j·(x_j − c_j) of a record, without a lean, and returns true; returns false where it is not of that form.
+    ///
+    /// **Precision.** [`log_ratio`](Likelihood::log_ratio) writes the same bits: w_j times fl(x_j − c_j) is added to 0 in one rounding, in
+    /// the order of the columns, but for those whose weight is 0.
+    fn affine_log_ratio(&self, _from: &[f64], _to: &[f64], _out: &mut Affine) -> bool {
+        false
+    }
+
     /// Whether [`gradient`](Likelihood::gradient) and [`Model::prior_gradient`](crate::Model::prior_gradient) are given. Where they are
     /// not, a plan refuses samplers that follow gradients; walks need none.
     fn has_gradient(&self) -> bool {

@@ -4,6 +4,7 @@ pub(crate) mod builder;
 pub(crate) mod faults;
 pub(crate) mod layout;
 pub(crate) mod persons;
+pub(crate) mod rows;
 pub(crate) mod stored;
 pub(crate) mod streamed;
 pub(crate) mod table;

@@ -4,8 +4,10 @@ use crate::MOST_RECORDS;
 use crate::records::faults::{FaultSums, FaultTally};
 use crate::records::layout::{Layout, Slot};
 use crate::records::persons::Persons;
+use crate::records::rows::{RUN, Run};
 use crate::sums::passes::Buffer;
 use barkeep_data::{BLOCK, Block, Count, Error, Fault, Faults, Noting, Roster, Schema, Sink, Unit, View};
+use std::ops::Range;
 
 /// The number of f64 in a cache line and in the widest vector register.
 const LANES: usize = 8;
@@ -151,6 +153,14 @@ impl<'a> Blocks<'a> {
     pub(crate) fn wide(self, index: usize) -> Option<Block<'a>> {
         let (values, _, stride, length) = self.parts(index);
         self.layout.is_wide().then(|| Block::over(values, stride, length))
+    }
+
+    /// The first of these blocks that are full, at most [`RUN`], where all columns are f64; `None` if there are none.
+    pub(crate) fn run(self, blocks: &Range<usize>) -> Option<Run<'a>> {
+        let end = blocks.end.min(self.records / BLOCK).min(blocks.start.saturating_add(RUN));
+        let pitch = STRIDE * self.layout.numbers();
+        let values = self.values.get(blocks.start * pitch..end * pitch)?;
+        self.layout.is_wide().then(|| Run::new(values, pitch)).filter(|run| run.blocks() > 0)
     }
 
     /// One value.

@@ -14,6 +14,7 @@
 //! coordinates, their products, centred scores and their bins, are tried in the same way.
 
 use crate::error::question;
+use crate::records::rows::Rows;
 use crate::sums::coordinates::{Coordinate, Curve};
 use crate::sums::lattice::{Columns, add_clipped};
 use crate::sums::passes::Worker;
@@ -206,7 +207,7 @@ impl Public {
 fn affine_sums(affine: &Affine, block: Block<'_>, worker: &mut Worker) -> Vec<i64> {
     let width = affine.weights.len();
     let mut sums = vec![0; width];
-    let gradients = Columns::new(block, affine);
+    let gradients = Columns::new(Rows::Block(block), affine);
     add_clipped(&gradients, &mut worker.room_to_clip, &mut sums, Clip::UNIT);
     sums
 }

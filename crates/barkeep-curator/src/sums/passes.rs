@@ -1,6 +1,7 @@
 //! Shows every asked record to a kernel once, in blocks, on as many threads as help; the result is the same on any.
 
 use crate::records::persons::Persons;
+use crate::records::rows::Run;
 use crate::records::stored::{Blocks, STRIDE};
 use crate::sums::fold::{Ends, Fold};
 use crate::sums::gram::OpenProducts;
@@ -66,6 +67,11 @@ impl Asked<'_> {
             }
             (_, Some(_)) | (None, None) => cut(index, self.parts())..cut(index + 1, self.parts()),
         }
+    }
+
+    /// The first blocks of a share, where they are asked in whole and can be read as they lie.
+    fn run(&self, share: &Range<usize>) -> Option<Run<'_>> {
+        if self.persons.is_some() || self.positions.is_some() { None } else { self.blocks.run(share) }
     }
 
     /// Shows a share block by block, gathered first if need be; where rows belong to persons, with the ends of theirs.
@@ -261,8 +267,24 @@ pub(crate) fn sweep(
     grain: usize,
     work: impl Fn(&mut Worker, Block<'_>, Option<Ends<'_>>) + Sync,
 ) {
+    sweep_in_runs(asked, workers, grain, |_, _| false, work);
+}
+
+/// As [`sweep`], but what lies in memory as a run is shown to `work_on_run` first, and to `work` where that says that it did not take it.
+pub(crate) fn sweep_in_runs(
+    asked: Asked<'_>,
+    workers: &mut [Worker],
+    grain: usize,
+    work_on_run: impl Fn(&mut Worker, Run<'_>) -> bool + Sync,
+    work: impl Fn(&mut Worker, Block<'_>, Option<Ends<'_>>) + Sync,
+) {
     let busy = (asked.size() / grain.max(1)).clamp(1, workers.len().max(1));
-    let walk = |worker: &mut Worker, range: Range<usize>| {
+    let walk = |worker: &mut Worker, mut range: Range<usize>| {
+        while let Some(run) = asked.run(&range)
+            && work_on_run(worker, run)
+        {
+            range.start += run.blocks();
+        }
         let mut room = std::mem::take(&mut worker.room);
         asked.show(range, &mut room, |block, ends| work(worker, block, ends));
         worker.room = room;

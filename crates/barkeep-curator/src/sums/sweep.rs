@@ -1,9 +1,10 @@
 //! Adds integer sums over all records up, wherever the records are: the one way from a charged question to a secret sum.
 
 use crate::records::faults::FaultSums;
+use crate::records::rows::{Rows, Run};
 use crate::records::stored::Stored;
 use crate::sums::lattice::{Columns, Moments, Written, add_clipped};
-use crate::sums::passes::{Asked, Buffer, GRAIN, Worker, sweep};
+use crate::sums::passes::{Asked, Buffer, GRAIN, Worker, sweep, sweep_in_runs};
 use crate::sums::terms::{COUNT, Terms, tile};
 use crate::{Along, Clip, Refused, Term};
 use barkeep_data::{Block, Unit};
@@ -121,7 +122,14 @@ fn add_log_ratios(
     workers: &mut [Worker],
 ) {
     workers.iter_mut().for_each(|worker| worker.fold.start(1));
-    sweep(asked, workers, GRAIN, |worker, block, ends| {
+    let mut affine = workers.first_mut().map(|worker| std::mem::take(&mut worker.affine)).unwrap_or_default();
+    // Whatever a model says here, the columns are there and every record is clipped.
+    let is_linear = along.is_none()
+        && likelihood.affine_log_ratio(from, to, &mut affine)
+        && affine.fits(affine.weights.len(), asked.columns);
+    let add_run =
+        |worker: &mut Worker, run: Run<'_>| is_linear && worker.moments.add_linear(run, &affine, clip);
+    sweep_in_runs(asked, workers, GRAIN, add_run, |worker, block, ends| {
         let terms = worker.terms.sized(block.len());
         likelihood.log_ratio(block, from, to, terms, &mut worker.scratch);
         if let Some(along) = along {
@@ -140,6 +148,9 @@ fn add_log_ratios(
             Some(_) => worker.moments.add_with_squares(terms, clip),
         }
     });
+    if let Some(worker) = workers.first_mut() {
+        worker.affine = affine;
+    }
 }
 
 /// Takes Σⱼ wⱼ·clip_b(∇ ln p(xᵢ|θⱼ)) off each record's term. A gradient without a finite norm counts as 0, as in a sum.
@@ -193,10 +204,18 @@ fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, worke
     let is_affine = asked.persons.is_none() && summed.affine(&mut affine);
     let sloped = if asked.persons.is_none() { summed.sloped() } else { None };
     let on_line = sloped.is_some() && summed.slope_line(&mut line);
-    sweep(asked, workers, summed.grain(), |worker, block, ends| {
+    let add_affine = |worker: &mut Worker, rows: Rows<'_>| {
+        add_clipped(&Columns::new(rows, &affine), &mut worker.room_to_clip, &mut worker.sums, clip);
+    };
+    let add_run = |worker: &mut Worker, run: Run<'_>| {
         if is_affine {
-            let gradients = Columns::new(block, &affine);
-            add_clipped(&gradients, &mut worker.room_to_clip, &mut worker.sums, clip);
+            add_affine(worker, Rows::Run(run));
+        }
+        is_affine
+    };
+    sweep_in_runs(asked, workers, summed.grain(), add_run, |worker, block, ends| {
+        if is_affine {
+            add_affine(worker, Rows::Block(block));
         } else if let Some(sloped) = sloped {
             summed.add_sloped((sloped, on_line.then_some(&line)), block, clip, worker);
         } else {

@@ -109,6 +109,12 @@ impl Banana {
         }
     }
 
+    /// What a log-ratio takes column j times, and the middle that it takes off before.
+    fn ratio_term(&self, from: &[f64], to: &[f64], j: usize) -> (f64, f64) {
+        let middle = 0.5 * (self.centre(from, j) + self.centre(to, j));
+        (self.precisions[j] * self.shift(from, to, j), middle)
+    }
+
     /// Jᵀ·diag(`weight`)·J for the Jacobian J of u, which is the identity but for ∂u₂/∂θ₁.
     fn pull_back(&self, theta: &[f64], weight: impl Fn(usize) -> f64, out: &mut [f64]) {
         let (d, slope) = (self.dimension(), self.bend.slope(theta[0]));
@@ -160,10 +166,15 @@ impl Likelihood for Banana {
     /// Σ_j (x_j − ½(u_j+u'_j))·(u'_j−u_j)/σ_j²: linear in x, and only moved coordinates are read.
     fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let term = |j: usize| {
-            let middle = 0.5 * (self.centre(from, j) + self.centre(to, j));
-            ([self.precisions[j] * self.shift(from, to, j)], middle)
+            let (weight, middle) = self.ratio_term(from, to, j);
+            ([weight], middle)
         };
         sum_columns(block, self.dimension(), [0.0], [out], term, linear);
+    }
+
+    fn affine_log_ratio(&self, from: &[f64], to: &[f64], out: &mut Affine) -> bool {
+        out.replace((0..self.dimension()).map(|j| self.ratio_term(from, to, j)));
+        true
     }
 
     fn has_gradient(&self) -> bool {
@@ -189,9 +200,7 @@ impl Likelihood for Banana {
     }
 
     fn affine_gradient(&self, theta: &[f64], out: &mut Affine) -> bool {
-        out.weights.clone_from(&self.precisions);
-        out.centres.clear();
-        out.centres.extend((0..self.dimension()).map(|j| self.centre(theta, j)));
+        out.replace(self.precisions.iter().enumerate().map(|(j, weight)| (*weight, self.centre(theta, j))));
         out.lean = self.bend.slope(theta[0]) * self.precisions[1];
         true
     }

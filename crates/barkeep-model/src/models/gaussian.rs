@@ -96,6 +96,18 @@ impl GaussianMean {
         Self::new(&diagonal(variances), &vec![0.0; dimension], &prior)
     }
 
+    /// What a log-ratio takes column j times, and the middle that it takes off before.
+    fn ratio_term(&self, from: &[f64], to: &[f64], j: usize) -> (f64, f64) {
+        let d = self.dimension();
+        let row = &self.precision[j * d..(j + 1) * d];
+        let weight = if self.diagonal {
+            row[j] * (to[j] - from[j])
+        } else {
+            row.iter().zip(from.iter().zip(to)).map(|(p, (from, to))| p * (to - from)).sum()
+        };
+        (weight, 0.5 * (from[j] + to[j]))
+    }
+
     /// Mean and covariance (row-major) of the posterior given `records` records with this mean, the
     /// likelihood raised to the power `temper`.
     ///
@@ -206,17 +218,16 @@ impl Likelihood for GaussianMean {
 
     /// (x − ½(θ+θ'))ᵀΣ⁻¹(θ'−θ): linear in x. **Precision.** No cancellation of large log densities.
     fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let d = self.dimension();
         let term = |j: usize| {
-            let row = &self.precision[j * d..(j + 1) * d];
-            let weight = if self.diagonal {
-                row[j] * (to[j] - from[j])
-            } else {
-                row.iter().zip(from.iter().zip(to)).map(|(p, (from, to))| p * (to - from)).sum()
-            };
-            ([weight], 0.5 * (from[j] + to[j]))
+            let (weight, centre) = self.ratio_term(from, to, j);
+            ([weight], centre)
         };
-        sum_columns(block, d, [0.0], [out], term, linear);
+        sum_columns(block, self.dimension(), [0.0], [out], term, linear);
+    }
+
+    fn affine_log_ratio(&self, from: &[f64], to: &[f64], out: &mut Affine) -> bool {
+        out.replace((0..self.dimension()).map(|j| self.ratio_term(from, to, j)));
+        true
     }
 
     fn has_gradient(&self) -> bool {
@@ -241,11 +252,8 @@ impl Likelihood for GaussianMean {
     }
 
     fn affine_gradient(&self, theta: &[f64], out: &mut Affine) -> bool {
-        out.weights.clear();
-        out.weights.extend(self.precision.iter().step_by(self.dimension() + 1));
-        out.centres.clear();
-        out.centres.extend_from_slice(theta);
-        out.lean = 0.0;
+        let weights = self.precision.iter().step_by(self.dimension() + 1);
+        out.replace(weights.copied().zip(theta.iter().copied()));
         self.diagonal
     }
 

@@ -1,6 +1,7 @@
 //! Hands gradients to the clip a few coordinates at a time: written before, or computed on the spot.
 
 use super::together::LANES;
+use crate::records::rows::{Rows, Stacked};
 use barkeep_data::{Block, Levels};
 use barkeep_model::{Affine, Sloped};
 use barkeep_num::vector::fearless_simd::{Simd, f64x8, prelude::*};
@@ -22,7 +23,7 @@ pub(crate) trait Gradients {
         None
     }
 
-    /// Shows the coordinates of `length` records from `start` on, each once and in order.
+    /// Shows the coordinates of `length` records from `start` on, all there are or some of one block, each once and in order.
     fn show(&self, start: usize, length: usize, look: &mut impl Look);
 }
 
@@ -45,12 +46,15 @@ pub(crate) trait Look {
 
 /// One coordinate of some records' gradients.
 pub(crate) trait Coordinate: Copy {
-    /// The number of records.
-    fn len(&self) -> usize;
+    /// That of records in one block.
+    type Part: Part;
 
-    /// That of `length` records from `start` on, where a loop can see that there are as many.
-    fn part(self, start: usize, length: usize) -> Self;
+    /// That of `length` records from `start` on, which are in one block, where a loop can see that there are as many.
+    fn part(self, start: usize, length: usize) -> Self::Part;
+}
 
+/// One coordinate of some records of a block.
+pub(crate) trait Part: Copy {
     /// That of record `i`.
     fn at(&self, i: usize) -> f64;
 
@@ -63,16 +67,15 @@ pub(crate) trait Coordinate: Copy {
 pub(super) struct Plain<'a>(pub(super) &'a [f64]);
 
 impl Coordinate for Plain<'_> {
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.0.len()
-    }
+    type Part = Self;
 
     #[inline(always)]
     fn part(self, start: usize, length: usize) -> Self {
         Self(&self.0[start..][..length])
     }
+}
 
+impl Part for Plain<'_> {
     #[inline(always)]
     fn at(&self, i: usize) -> f64 {
         self.0[i]
@@ -86,78 +89,76 @@ impl Coordinate for Plain<'_> {
 
 /// w·(x − c); w is 1 if `UNIT`, and the product then has the bits of x − c.
 #[derive(Clone, Copy)]
-struct Line<'a, const UNIT: bool> {
-    values: &'a [f64],
+struct Line<Values, const UNIT: bool> {
+    values: Values,
     weight: f64,
     centre: f64,
 }
 
-impl<const UNIT: bool> Coordinate for Line<'_, UNIT> {
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.values.len()
-    }
+impl<'a, const UNIT: bool> Coordinate for Line<Stacked<'a>, UNIT> {
+    type Part = Line<Plain<'a>, UNIT>;
 
     #[inline(always)]
-    fn part(self, start: usize, length: usize) -> Self {
-        Self { values: &self.values[start..][..length], ..self }
+    fn part(self, start: usize, length: usize) -> Self::Part {
+        let Self { values, weight, centre } = self;
+        Line { values: Plain(values.part(start, length)), weight, centre }
     }
+}
 
+impl<const UNIT: bool> Part for Line<Plain<'_>, UNIT> {
     #[inline(always)]
     fn at(&self, i: usize) -> f64 {
-        let deviation = self.values[i] - self.centre;
+        let deviation = self.values.at(i) - self.centre;
         if UNIT { deviation } else { self.weight * deviation }
     }
 
     #[inline(always)]
     fn vector<S: Simd>(&self, simd: S, i: usize) -> f64x8<S> {
-        let deviation = Plain(self.values).vector(simd, i) - f64x8::splat(simd, self.centre);
+        let deviation = self.values.vector(simd, i) - f64x8::splat(simd, self.centre);
         if UNIT { deviation } else { f64x8::splat(simd, self.weight) * deviation }
     }
 }
 
 /// A line in one column and, added in one rounding, a line in another.
 #[derive(Clone, Copy)]
-struct Leaning<'a>(Line<'a, false>, Line<'a, false>);
+struct Leaning<Values>(Line<Values, false>, Line<Values, false>);
 
-impl Coordinate for Leaning<'_> {
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.0.len()
-    }
+impl<'a> Coordinate for Leaning<Stacked<'a>> {
+    type Part = Leaning<Plain<'a>>;
 
     #[inline(always)]
-    fn part(self, start: usize, length: usize) -> Self {
-        Self(self.0.part(start, length), self.1.part(start, length))
+    fn part(self, start: usize, length: usize) -> Self::Part {
+        Leaning(self.0.part(start, length), self.1.part(start, length))
     }
+}
 
+impl Part for Leaning<Plain<'_>> {
     #[inline(always)]
     fn at(&self, i: usize) -> f64 {
-        self.1.weight.mul_add(self.1.values[i] - self.1.centre, self.0.at(i))
+        self.1.weight.mul_add(self.1.values.at(i) - self.1.centre, self.0.at(i))
     }
 
     #[inline(always)]
     fn vector<S: Simd>(&self, simd: S, i: usize) -> f64x8<S> {
-        let deviation = Plain(self.1.values).vector(simd, i) - f64x8::splat(simd, self.1.centre);
+        let deviation = self.1.values.vector(simd, i) - f64x8::splat(simd, self.1.centre);
         f64x8::splat(simd, self.1.weight).mul_add_precise(deviation, self.0.vector(simd, i))
     }
 }
 
 /// 1, for each of some records.
 #[derive(Clone, Copy)]
-struct One(usize);
+struct One;
 
 impl Coordinate for One {
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.0
-    }
+    type Part = Self;
 
     #[inline(always)]
-    fn part(self, _start: usize, length: usize) -> Self {
-        Self(length)
+    fn part(self, _start: usize, _length: usize) -> Self {
+        self
     }
+}
 
+impl Part for One {
     #[inline(always)]
     fn at(&self, _i: usize) -> f64 {
         1.0
@@ -233,21 +234,19 @@ impl Gradients for Written<'_> {
 
 /// Gradients that are affine in the columns, never written as a whole.
 pub(crate) struct Columns<'a> {
-    block: Block<'a>,
+    rows: Rows<'a>,
     affine: &'a Affine,
 }
 
 impl<'a> Columns<'a> {
-    /// For a block of the model that `affine` comes from.
-    pub(crate) fn new(block: Block<'a>, affine: &'a Affine) -> Self {
-        Self { block, affine }
+    /// For records of the model that `affine` comes from.
+    pub(crate) fn new(rows: Rows<'a>, affine: &'a Affine) -> Self {
+        Self { rows, affine }
     }
-}
 
-impl Columns<'_> {
     #[inline(always)]
-    fn line<const UNIT: bool>(&self, j: usize, start: usize, length: usize) -> Line<'_, UNIT> {
-        let values = &self.block.column(j)[start..][..length];
+    fn line<const UNIT: bool>(&self, j: usize, start: usize, length: usize) -> Line<Stacked<'a>, UNIT> {
+        let values = self.rows.column(j).from(start, length);
         Line { values, weight: self.affine.weights[j], centre: self.affine.centres[j] }
     }
 
@@ -266,7 +265,7 @@ impl Columns<'_> {
 
 impl Gradients for Columns<'_> {
     fn records(&self) -> usize {
-        self.block.len()
+        self.rows.len()
     }
 
     fn are_few(&self) -> bool {
@@ -334,7 +333,7 @@ impl Gradients for Slopes<'_> {
         let Sloped { intercept, first, features, .. } = self.sloped;
         let skip = usize::from(intercept);
         if intercept {
-            look.coordinates(0, [One(length)]);
+            look.coordinates(0, [One]);
         }
         let mut k = 0;
         while k < features {

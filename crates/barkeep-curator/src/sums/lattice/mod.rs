@@ -2,6 +2,7 @@
 //! bounded whatever floating point did inside that record.
 
 mod gradients;
+mod linear;
 mod scalar;
 #[cfg(test)]
 mod tests;

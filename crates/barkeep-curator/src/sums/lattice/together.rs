@@ -1,7 +1,7 @@
 //! Clips and adds up gradients some records at a time, whose norms and factors stay in registers.
 
 use super::ROUNDER;
-use super::gradients::Coordinate;
+use super::gradients::{Coordinate, Part};
 use super::vector::{CUBIC, LEAST, START, signed};
 use crate::Clip;
 use barkeep_data::Block;
@@ -119,10 +119,10 @@ impl InVectors for Predict<'_> {
 /// The operations on a record are those of [`add_clipped`](super::add_clipped), in the same order, on vectors of records.
 pub(super) fn add_few<const K: usize, C: Coordinate>(
     coordinates: [C; K],
+    records: usize,
     steps: f64,
     sums: &mut [i64],
 ) -> usize {
-    let records = coordinates[0].len();
     let whole = records - records % CHUNK;
     let mut lanes = [[0; LANES]; K];
     if !in_vectors(Few { coordinates, whole, steps, lanes: &mut lanes }) {
@@ -242,10 +242,10 @@ fn add_rounded<S: Simd, const V: usize>(
     factors: Vectors<S, V>,
     counts: [mask64x8<S>; V],
 ) -> i64x8<S> {
-    let (rounder, none) = (f64x8::splat(simd, ROUNDER), i64x8::splat(simd, 0));
+    let rounder = f64x8::splat(simd, ROUNDER);
     for v in 0..V {
         let rounded: i64x8<S> = terms[v].mul_add_precise(factors[v], rounder).bitcast();
-        sum += counts[v].select(rounded, none);
+        sum = counts[v].select(sum + rounded, sum);
     }
     sum
 }

@@ -1,7 +1,7 @@
 //! Adds clipped gradients as integer vectors, each of Euclidean norm at most 2^30.
 
 use super::ROUNDER;
-use super::gradients::{Coordinate, Gradients, Look, Plain, Slope, TILE};
+use super::gradients::{Coordinate, Gradients, Look, Part, Plain, Slope, TILE};
 use super::together::add_few;
 use crate::Clip;
 use crate::sums::passes::Buffer;
@@ -29,12 +29,12 @@ pub(crate) const MOST_DIMENSIONS: usize = 1 << 12;
 /// is rounded. fl(X·r)·r + fl(o²) loses three roundings more. X ≥ 2^-900 keeps fl(X·r) from losing more than 2^-1074, which times |r| is
 /// more than 2^-1074 only where |r| > 1, and then X·|r| ≥ 2^-900 is normal. So the bound is that above with d + 4 for d. ∎
 pub(crate) fn add_clipped(gradients: &impl Gradients, room: &mut ClipRoom, sums: &mut [i64], clip: Clip) {
-    let steps = clip.steps_per_one();
+    let (records, steps) = (gradients.records(), clip.steps_per_one());
     let mut done = 0;
     if gradients.are_few() {
-        gradients.show(0, gradients.records(), &mut AtOnce { steps, sums, done: &mut done });
+        gradients.show(0, records, &mut AtOnce { records, steps, sums, done: &mut done });
     }
-    if done == gradients.records() {
+    if done == records {
         return;
     }
     room.buckets.resize(256, [0; TABLES]);
@@ -99,6 +99,7 @@ fn run(
 
 /// Clips and adds up few coordinates while they are in registers, of all records but the last few.
 struct AtOnce<'a> {
+    records: usize,
     steps: f64,
     sums: &'a mut [i64],
     /// Of how many records.
@@ -108,7 +109,7 @@ struct AtOnce<'a> {
 impl Look for AtOnce<'_> {
     fn coordinates<const K: usize, C: Coordinate>(&mut self, first: usize, coordinates: [C; K]) {
         let sums = self.sums.get_mut(first..).unwrap_or_default();
-        *self.done = add_few(coordinates, self.steps, sums);
+        *self.done = add_few(coordinates, self.records, self.steps, sums);
     }
 
     /// Levels are never few.

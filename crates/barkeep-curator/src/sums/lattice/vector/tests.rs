@@ -1,8 +1,10 @@
 //! Attacks the clipped vector sums with every kind of f64, most of all with norms next to the bound.
 
 use super::super::*;
+use crate::records::rows::{Rows, Run};
+use crate::records::stored::STRIDE;
 use crate::test_support::echo::EXTREMES;
-use barkeep_data::{Beside, Block, Place};
+use barkeep_data::{BLOCK, Beside, Block, Place};
 use barkeep_model::{Affine, Line, Sloped};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -190,9 +192,21 @@ fn affine_gradients_are_summed_as_if_they_were_written() {
             let clip = Clip::new(2.0).unwrap();
             let block = Block::over(&values, records, records);
             let (mut room, mut found) = (ClipRoom::default(), vec![0; dimension]);
-            add_clipped(&Columns::new(block, &affine), &mut room, &mut found, clip);
+            add_clipped(&Columns::new(Rows::Block(block), &affine), &mut room, &mut found, clip);
             assert_eq!(found, sums(&rows, clip), "{dimension} coordinates, {records} records");
         }
+        // A run of blocks gives the sum of theirs.
+        let pitch = dimension * STRIDE;
+        let values: Vec<f64> = (0..3 * pitch).map(wild).collect();
+        let clip = Clip::new(2.0).unwrap();
+        let sum = |rows: &[Rows<'_>]| {
+            let (mut room, mut found) = (ClipRoom::default(), vec![0; dimension]);
+            rows.iter()
+                .for_each(|rows| add_clipped(&Columns::new(*rows, &affine), &mut room, &mut found, clip));
+            found
+        };
+        let blocks = values.chunks_exact(pitch).map(|block| Rows::Block(Block::over(block, STRIDE, BLOCK)));
+        assert_eq!(sum(&[Rows::Run(Run::new(&values, pitch))]), sum(&blocks.collect::<Vec<_>>()));
     }
 }
 
