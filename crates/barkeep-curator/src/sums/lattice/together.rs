@@ -2,7 +2,7 @@
 
 use super::ROUNDER;
 use super::gradients::{Coordinate, Part};
-use super::vector::{CUBIC, LEAST, START, signed};
+use super::vector::{LEAST, QUADRATIC, START, signed};
 use crate::Clip;
 use barkeep_data::Block;
 use barkeep_model::{Line, Sloped};
@@ -272,13 +272,13 @@ fn shrunk<S: Simd, const V: usize>(
     squares: Vectors<S, V>,
 ) -> ([mask64x8<S>; V], Vectors<S, V>) {
     let splat = |x: f64| f64x8::splat(simd, x);
-    let ([a, b, c], steps) = (CUBIC.map(splat), splat(steps));
+    let ([a, b], steps) = (QUADRATIC.map(splat), splat(steps));
     let (mut counts, mut factors) = ([steps.simd_lt(steps); V], squares);
     for v in 0..V {
         let bits: u64x8<S> = squares[v].bitcast();
         let start: f64x8<S> = (u64x8::splat(simd, START) - (bits >> 1)).bitcast();
         let turned = (squares[v] * start).mul_add_precise(start, a);
-        let root = (start * (c - turned)) * turned.mul_add_precise(turned, b);
+        let root = start * turned.mul_add_precise(turned, b);
         // Where it is not a number the record does not count.
         factors[v] = root.min(steps);
         counts[v] = squares[v].simd_le(splat(f64::MAX));

@@ -323,35 +323,38 @@ fn write_factors(squares: &mut [f64], factors: &mut [f64], steps: f64) {
 
 /// What a record with this squared norm N is multiplied by: s, or about 2^30/√N from below if that is less. In f64:
 ///
-/// y is the number whose bits are [`START`] less half those of N; w = N·y·y + a, its sum fused; f = min(y·(c − w)·(w² + b), s).
+/// y is the number whose bits are [`START`] less half those of N; w = N·y·y + a, its sum fused; f = min(y·(w² + b), s), that sum fused.
 ///
-/// Halving the exponent in the bits makes y about λ/√N, 15.85 < λ < 17.18. A polynomial of λ² takes that error off. Its
-/// coefficients and the bits' offset were chosen together for the smallest largest error among cubics whose leading coefficient is −1:
-/// those take two products less than others. Much faster than a square root and a division, and as good
-/// here: a gradient at the clip is shortened by three millionths too much.
+/// Halving the exponent in the bits makes y about λ/√N, 50.93 < λ < 54.28. A polynomial of λ² takes that error off. Its
+/// coefficients and the bits' offset were chosen together for the smallest largest error among quadratics whose leading coefficient is 1:
+/// those take one product less than others. Much faster than a square root and a division.
 ///
-/// **Privacy.** 0 < f√N ≤ 2^30 − 39 for 0 ≤ N < ∞. Proof. With t = N·y², in real numbers f√N ≤ G(t) = √t·p(t), p(t) = (c − t − a)((t + a)² +
-/// b). G vanishes at 0 and is positive up to c − a > 689. Its derivative has the sign of p + 2t·p′, a cubic with the roots 257.66…,
-/// 273.16… and 288.84…: there G is 2^30 − 39.99…, 2^30 − 3165.6…, 2^30 − 39.99…, so that 0 < G ≤ 2^30 − 39.9 for 0 < t < 689. If N is
-/// normal, y√N has two octaves for its period, and is largest, 17.1793…, and least, 15.8524…, where a half of a linear piece in N's
-/// or in y's bits ends or is level: t < 296. If N is subnormal, its bits stand for a number at least as large, and t is less; N = 0 gives t = 0. In
-/// f64 nothing under- or overflows that matters, since y lies within 2^±520 and N·y is 0, or within a factor of 18 of √N, unless N is
-/// subnormal, where any t < 296 would do. w is then off by at most 4u·300, the three factors, none of which is below 100 times that error, by
-/// relative 8u together, and the products by 3u: less than 2^-45 of 2^30 in all. ∎
+/// **Privacy.** 0 < f√N ≤ 2^30 − 39 for 0 ≤ N < ∞. Proof. With t = N·y², in real numbers f√N ≤ G(t) = √t·((t + a)² + b), which is 0 at 0 and
+/// positive beyond. Its derivative has the sign of 5t² + 6at + a² + b, a quadratic with the roots 2680.9155… and 2856.7623…, where G
+/// is 2^30 − 40.00… and 2^30 − 43100.17…: G grows up to the first, falls up to the second and grows from there, to 2^30 − 44.3… at 2945.7143. So
+/// 0 < G ≤ 2^30 − 39.9 for 0 < t ≤ 2945.7143, and no N has a larger t. For if N is normal, y√N has two octaves for its period: with k =
+/// [`START`]/2^52 − 1539.5 = 0.633…, N = 1 + 2x for 0 ≤ x < ½ and N = 4x for ½ ≤ x < 1 give y = 32·(1 + k − x), or half of 32·(2 + k − x)
+/// where x > k. √(1 + 2x) times the first is largest at x = k/3, 32·(1 + ⅔k)^(3/2) = 54.27443…, and √(4x) times either is less than 52.7. That is t ≤
+/// 2945.71422, at which the bit that the halving drops adds less than 2^-40. If N is subnormal, its bits stand for a number
+/// at least as large, and t is less; N = 0 gives t = 0. In f64 nothing under- or overflows that matters, since y lies within 2^±520 and N·y is 0, or
+/// within a factor of 55 of √N, unless N is subnormal, where any t < 2945 would do. w, above 1600 in size, is then off by at most 4u·4700, the
+/// sum w² + b by relative 8u and the product by u: less than 2^-45 of 2^30 in all. ∎
 ///
-/// **Precision.** f√N ≥ 2^30 − 3168 where f < s: below 2^30/√N by at most 3·10^-6 of it.
+/// **Precision.** f√N ≥ 2^30 − 43101 where f < s: below 2^30/√N by at most 4.02·10^-5 of it. A gradient beyond the clip loses that share of
+/// its length at most, as if the clip were smaller by less than a twenty-thousandth: little next to what clipping takes off. It
+/// keeps its direction. Gradients shorter than the clip by that share keep their length.
 #[inline(always)]
 fn factor(square: f64, steps: f64) -> f64 {
     let start = f64::from_bits(START.wrapping_sub(square.to_bits() >> 1));
-    let turned = (square * start).mul_add(start, CUBIC[0]);
-    let root = (start * (CUBIC[2] - turned)) * turned.mul_add(turned, CUBIC[1]);
+    let turned = (square * start).mul_add(start, QUADRATIC[0]);
+    let root = start * turned.mul_add(turned, QUADRATIC[1]);
     if root < steps { root } else { steps }
 }
 
 /// What half the bits of N are taken from.
-pub(super) const START: u64 = 0x6027_b4cf_0000_0000;
-/// a, b and c.
-pub(super) const CUBIC: [f64; 3] = [-228.808_987_969_170_9, 153_917.313_872_986_2, 461.112_507_298_619];
+pub(super) const START: u64 = 0x6042_220e_0000_0000;
+/// a and b.
+pub(super) const QUADRATIC: [f64; 2] = [-4_614.731_602_988_059, 16_997_945.617_55];
 
 #[cfg(test)]
 mod tests;
