@@ -52,7 +52,7 @@ pub trait Likelihood: Send + Sync {
     /// Writes the log-ratio Σ_j w_j·(x_j − c_j) of a record, without a lean, and returns true; returns false where it is not of that form.
     ///
     /// **Precision.** [`log_ratio`](Likelihood::log_ratio) writes the same bits: w_j times fl(x_j − c_j) is added to 0 in one rounding, in
-    /// the order of the columns, but for those whose weight is 0.
+    /// the order of the columns, but for those whose weight is 0. The curator tries it on made-up records and refuses a model where a bit differs.
     fn affine_log_ratio(&self, _from: &[f64], _to: &[f64], _out: &mut Affine) -> bool {
         false
     }

@@ -51,6 +51,11 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
         likelihood.log_ratio(block, from, to, worker.terms.sized(block.len()), &mut worker.scratch);
     };
     let mut own = records.agree(1, &mut worker, &log_ratio);
+    let mut affine = Affine::default();
+    if likelihood.affine_log_ratio(from, to, &mut affine) {
+        // Some records of a table are asked in this form and some in the other.
+        own &= records.are_written(&affine, &mut worker, &log_ratio);
+    }
     for theta in &thetas {
         for term in public.every_term(theta) {
             // What a model does not have nobody can ask for.
@@ -259,8 +264,6 @@ impl MadeUp {
         let whole = Block::over(&values, count, count);
         write(whole, worker);
         let expected = worker.terms.to_vec();
-        // What is not a number counts as 0, whatever its bits.
-        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
         let arranged = self.arrangements().into_iter().all(|(values, place)| {
             write(Block::over(&values, count, count), worker);
             (0..count).filter_map(|i| place(i, count).map(|at| (i, at))).all(|(i, at)| {
@@ -272,6 +275,22 @@ impl MadeUp {
                 write(one, worker);
                 (0..width).all(|j| same(expected[j * count + i], worker.terms[j]))
             })
+    }
+
+    /// Whether log-ratios of an affine form are those that are written.
+    fn are_written(
+        &self,
+        affine: &Affine,
+        worker: &mut Worker,
+        write: &dyn Fn(Block<'_>, &mut Worker),
+    ) -> bool {
+        let values = self.arranged(0..self.count);
+        write(Block::over(&values, self.count, self.count), worker);
+        worker.terms.iter().enumerate().all(|(i, term)| {
+            let terms = self.columns.iter().zip(affine.weights.iter().zip(&affine.centres));
+            let read = terms.filter(|(_, (weight, _))| **weight != 0.0);
+            same(*term, read.fold(0.0, |sum, (column, (w, centre))| w.mul_add(column[i] - centre, sum)))
+        })
     }
 
     /// Whether the integer sums of every arrangement are those of its single records.
@@ -287,6 +306,11 @@ impl MadeUp {
             sum(block) == singles
         })
     }
+}
+
+/// Whether two terms have the same bits. What is not a number counts as 0, whatever its bits.
+fn same(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }
 
 /// Where record i of a number of records stands.

@@ -31,6 +31,8 @@ enum Fault {
     Left,
     /// Depends on how often it was called.
     Calls,
+    /// An affine form of the log-ratio that differs in its last bit from what is written.
+    OtherForm,
 }
 
 /// ln p(x|θ) = −(x − θ)²/2, but for the fault.
@@ -49,7 +51,11 @@ impl Model {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         let fault = |i: usize, x: f64| match self.fault {
             fault if fault == centred => x - mean,
-            Fault::None | Fault::CentredRatio | Fault::CentredGradient | Fault::CentredStatistics => x,
+            Fault::None
+            | Fault::CentredRatio
+            | Fault::CentredGradient
+            | Fault::CentredStatistics
+            | Fault::OtherForm => x,
             Fault::Tail if i + 1 == values.len() => x.next_up(),
             Fault::Tail => x,
             Fault::Place => x + i as f64,
@@ -79,6 +85,13 @@ impl Likelihood for Model {
         let seen = self.seen(block, scratch, Fault::CentredRatio);
         let step = to[0] - from[0];
         out.iter_mut().zip(seen).for_each(|(out, x)| *out = step * (x - 0.5 * (to[0] + from[0])));
+    }
+
+    fn affine_log_ratio(&self, from: &[f64], to: &[f64], out: &mut Affine) -> bool {
+        let step = to[0] - from[0];
+        let weight = if self.fault == Fault::OtherForm { step.next_up() } else { step };
+        out.replace(std::iter::once((weight, 0.5 * (to[0] + from[0]))));
+        matches!(self.fault, Fault::None | Fault::OtherForm)
     }
 
     fn has_gradient(&self) -> bool {
@@ -139,6 +152,7 @@ fn a_model_whose_terms_are_not_its_records_own_is_refused() {
             Fault::Before,
             Fault::Left,
             Fault::Calls,
+            Fault::OtherForm,
         ] {
             let refused = accepted(model(fault), vec![column.clone()]);
             assert!(matches!(refused, Err(Refused::Question { name: "model", .. })), "{fault:?} {column:?}");
