@@ -84,13 +84,15 @@ pub trait Likelihood: Send + Sync {
     }
 
     /// Writes each record's slope at θ to `slopes`, which is as long as the block, and the last coordinate of a [`Sloped`] gradient
-    /// with a nuisance to `others`, which is empty for one without. Not asked unless [`sloped`](Likelihood::sloped).
+    /// with a nuisance to `others`, which is empty for one without. Where they `are_predicted`, `slopes` holds each record's predictor on the
+    /// [line](Likelihood::slope_line) before. Not asked unless [`sloped`](Likelihood::sloped).
     ///
     /// **Precision.** [`gradient`](Likelihood::gradient) writes the same bits, but for the sign of zeros: fl(r·x).
     fn slopes(
         &self,
         _block: Block<'_>,
         _theta: &[f64],
+        _are_predicted: bool,
         slopes: &mut [f64],
         others: &mut [f64],
         _scratch: &mut Scratch,
@@ -103,20 +105,6 @@ pub trait Likelihood: Send + Sync {
     /// then adds it up itself, in the pass that adds up norms.
     fn slope_line(&self, _theta: &[f64], _out: &mut Line) -> bool {
         false
-    }
-
-    /// Replaces each record's predictor by its slope, and writes `others`, as [`slopes`](Likelihood::slopes) does and with the same bits.
-    /// Not asked unless [`slope_line`](Likelihood::slope_line).
-    fn slopes_on_line(
-        &self,
-        _block: Block<'_>,
-        _theta: &[f64],
-        slopes: &mut [f64],
-        others: &mut [f64],
-        _scratch: &mut Scratch,
-    ) {
-        slopes.fill(f64::NAN);
-        others.fill(f64::NAN);
     }
 
     /// The records' sufficient statistics under the schema's public bounds: the part that reads records of what

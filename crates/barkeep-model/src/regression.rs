@@ -90,21 +90,8 @@ impl Regression {
         if self.family.works_on_residuals() { (1.0, -1.0) } else { (0.0, 1.0) }
     }
 
-    /// Writes ∂ℓ/∂η and, where the nuisance is a parameter, ∂ℓ/∂ ln nuisance.
+    /// Replaces what [`predict`](Self::predict) writes by ∂ℓ/∂η and, where the nuisance is a parameter, writes ∂ℓ/∂ ln nuisance.
     fn score(
-        &self,
-        block: Block<'_>,
-        theta: &[f64],
-        score: &mut [f64],
-        nuisance_score: &mut [f64],
-        trials: &mut [f64],
-    ) {
-        self.predict(block, theta, score);
-        self.score_predicted(block, theta, score, nuisance_score, trials);
-    }
-
-    /// As [`score`](Self::score), of predictors that are there.
-    fn score_predicted(
         &self,
         block: Block<'_>,
         theta: &[f64],
@@ -169,6 +156,7 @@ impl Likelihood for Regression {
         let [score, trials] = scratch.buffers(block.len());
         // The nuisance's share of the gradient comes last, and only if it is a parameter.
         let last = self.design.coefficients() * block.len();
+        self.predict(block, theta, score);
         self.score(block, theta, score, out.get_mut(last..).unwrap_or_default(), trials);
         self.design.scores(block, score, out);
     }
@@ -181,11 +169,15 @@ impl Likelihood for Regression {
         &self,
         block: Block<'_>,
         theta: &[f64],
+        are_predicted: bool,
         slopes: &mut [f64],
         others: &mut [f64],
         scratch: &mut Scratch,
     ) {
         let [trials] = scratch.buffers(block.len());
+        if !are_predicted {
+            self.predict(block, theta, slopes);
+        }
         self.score(block, theta, slopes, others, trials);
     }
 
@@ -196,18 +188,6 @@ impl Likelihood for Regression {
         out.weights.clear();
         out.weights.extend((0..self.columns()).map(weight));
         true
-    }
-
-    fn slopes_on_line(
-        &self,
-        block: Block<'_>,
-        theta: &[f64],
-        slopes: &mut [f64],
-        others: &mut [f64],
-        scratch: &mut Scratch,
-    ) {
-        let [trials] = scratch.buffers(block.len());
-        self.score_predicted(block, theta, slopes, others, trials);
     }
 
     fn record_statistics(&self, schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {

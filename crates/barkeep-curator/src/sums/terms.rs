@@ -212,7 +212,7 @@ impl<'a> Terms<'a> {
                 let known = whole.min(others.len());
                 let (slopes, others) = (&mut slopes[..whole], &mut others[..known]);
                 if whole > 0 {
-                    self.likelihood.slopes_on_line(block.part(0, whole), theta, slopes, others, scratch);
+                    self.likelihood.slopes(block.part(0, whole), theta, true, slopes, others, scratch);
                     columns.add(slopes, &squares[..whole], others, clip, sums);
                 }
                 whole
@@ -220,7 +220,7 @@ impl<'a> Terms<'a> {
         if whole < records {
             let block = block.part(whole, records - whole);
             let (slopes, others) = (&mut slopes[whole..], others.get_mut(whole..).unwrap_or_default());
-            self.likelihood.slopes(block, theta, slopes, others, scratch);
+            self.likelihood.slopes(block, theta, false, slopes, others, scratch);
             add_clipped(&Slopes::new(block, sloped, slopes, others), room_to_clip, sums, clip);
         }
     }

@@ -277,7 +277,7 @@ fn slopes_times_columns_are_the_gradient() {
         model.gradient(block, &theta, &mut gradient, &mut Scratch::new());
         let mut slopes = vec![f64::NAN; records];
         let mut others = vec![f64::NAN; if sloped.nuisance { records } else { 0 }];
-        Likelihood::slopes(&model, block, &theta, &mut slopes, &mut others, &mut Scratch::new());
+        Likelihood::slopes(&model, block, &theta, false, &mut slopes, &mut others, &mut Scratch::new());
         for i in 0..records {
             let features = (0..sloped.features).map(|k| slopes[i] * block.column(sloped.first + k)[i]);
             let own = std::iter::once(slopes[i]).chain(features).chain(others.get(i).copied());
