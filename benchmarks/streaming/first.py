@@ -27,7 +27,8 @@ def main():
     if not path.exists():
         write(path.with_suffix(".part"), records)
         path.with_suffix(".part").rename(path)
-    text = SPEC.format(path=path.name, records=records, sites=str(SITES).replace("'", '"')).replace('memory = "1MB"\n', "")
+    sites = str(SITES).replace("'", '"')
+    text = SPEC.format(path=path.name, count=f"records = {records}", memory="1MB", sites=sites).replace('memory = "1MB"\n', "")
     text = text.replace('name = "noise-aware"', f'name = "barker"\nsteps = 1\nproposal_sd = 0.01\nclip = 0.1\nstart = {[0.0] * 12}')
     spec.write_text(text)
     clock, processor = [], []

@@ -2,17 +2,18 @@
 
     cargo build --release -p barkeep-cli
     pip install numpy pyarrow
-    python3 benchmarks/streaming/grow.py FOLDER [100000 1000000 …]
+    python3 benchmarks/streaming/grow.py FOLDER [--persons together|apart] [--memory 1MB] [100000 1000000 …]
 
 FOLDER gets the files, 20 bytes a record; those that are there are not written again. A logistic regression of six columns: a bool, two
-categories, an integer and two reals. Records may take one megabyte, so every file is streamed, a stretch at a time.
+categories, an integer and two reals. Records may take one megabyte, so every file is streamed, a stretch at a time. With --persons four rows
+are one person's: they stand together, or as far apart as they can.
 """
 
+import argparse
 import pathlib
 import resource
 import shutil
 import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -30,10 +31,11 @@ COLUMNS = {
     "dose": pa.float64(),
     "time": pa.float64(),
 }
+ROWS = 4
 SPEC = """[data]
 path = "{path}"
-records = {records}
-memory = "1MB"
+{count}
+memory = "{memory}"
 [data.columns]
 y = {{ kind = "bool", invalid = false }}
 arm = {{ kind = "category", levels = ["placebo", "drug"], invalid = "placebo" }}
@@ -52,9 +54,9 @@ name = "noise-aware"
 """
 
 
-def write(path, records):
+def write(path, records, persons=None):
     rng = np.random.default_rng(7)
-    schema = pa.schema(list(COLUMNS.items()))
+    schema = pa.schema([*COLUMNS.items(), *([("who", pa.int64())] if persons else [])])
     with pq.ParquetWriter(path, schema, compression="snappy") as file:
         for start in range(0, records, PIECE):
             size = min(PIECE, records - start)
@@ -63,21 +65,32 @@ def write(path, records):
             predictor = -0.5 + 0.4 * arm + 0.1 * (site == 3) + 0.8 * (age - 54) / 36 + dose - 0.5 - 0.3 * (2 * moment - 1)
             response = rng.random(size) < 1 / (1 + np.exp(-predictor))
             levels = [pa.DictionaryArray.from_arrays(arm, ["placebo", "drug"]), pa.DictionaryArray.from_arrays(site, SITES)]
-            file.write_table(pa.table([response, *levels, age, dose, moment], schema=schema), row_group_size=PIECE // 4)
+            row = np.arange(start, start + size)
+            who = {None: [], "together": [row // ROWS], "apart": [row % -(-records // ROWS)]}[persons]
+            table = pa.table([response, *levels, age, dose, moment, *who], schema=schema)
+            file.write_table(table, row_group_size=PIECE // 4)
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("records", type=int, nargs="*", default=LENGTHS)
+    parser.add_argument("--persons", choices=["together", "apart"])
+    parser.add_argument("--memory", default="1MB")
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
     print("records, seconds, processor seconds, nanoseconds a record, peak MB, verdict")
-    for records in [int(word) for word in sys.argv[2:]] or LENGTHS:
-        path, out = folder / f"{records}.parquet", folder / f"{records}.out"
+    for records in asked.records:
+        name = str(asked.folder / f"{records}") + (f"-{asked.persons}" if asked.persons else "")
+        path, out, spec = [pathlib.Path(f"{name}.{ending}") for ending in ("parquet", "out", "toml")]
         if not path.exists():
-            write(path.with_suffix(".part"), records)
+            write(path.with_suffix(".part"), records, asked.persons)
             path.with_suffix(".part").rename(path)
-        spec = folder / f"{records}.toml"
+        count = f"records = {records}"
+        if asked.persons:
+            count = f'person = "who"\npersons = {-(-records // ROWS)}\nmost_rows = {ROWS}'
         sites = str(SITES).replace("'", '"')
-        spec.write_text(SPEC.format(path=path.name, records=records, sites=sites))
+        spec.write_text(SPEC.format(path=path.name, count=count, memory=asked.memory, sites=sites))
         shutil.rmtree(out, ignore_errors=True)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         timed = ["/usr/bin/env", "time", "-f", "%e %M", str(PROGRAM), "sample", str(spec), "--out", str(out)]

@@ -107,6 +107,12 @@ impl Roster {
         &self.rows
     }
 
+    /// The person of each row, in file order, without the identifiers.
+    #[must_use]
+    pub fn into_rows(self) -> Vec<u32> {
+        self.rows
+    }
+
     /// The number of persons seen.
     #[must_use]
     pub fn persons(&self) -> usize {

@@ -108,21 +108,37 @@ impl FaultSums {
         places: &[usize],
         count: Count,
     ) -> Self {
-        let of = |column: &[Fault], fault: Fault| -> i64 {
-            (0..persons.len())
-                .map(|person| {
-                    let rows = &places[persons.start(person)..persons.start(person + 1)];
-                    let found = rows.iter().filter(|row| column.get(**row) == Some(&fault)).count();
-                    worth(found, rows.len(), noted.len(), count)
-                })
-                .sum()
-        };
-        Self(
-            noted
-                .iter()
-                .flat_map(|column| [Fault::Invalid, Fault::Clamped].map(|fault| of(column, fault)))
-                .collect(),
-        )
+        let mut sums = Self::new(noted.len());
+        for (column, cells) in noted.iter().enumerate() {
+            for person in 0..persons.len() {
+                let rows = &places[persons.start(person)..persons.start(person + 1)];
+                let of = |fault| rows.iter().filter(|row| cells.get(**row) == Some(&fault)).count();
+                sums.add_person(column, [of(Fault::Invalid), of(Fault::Clamped)], rows.len(), count);
+            }
+        }
+        sums
+    }
+
+    /// Nothing yet, of a file of this many columns.
+    pub(super) fn new(columns: usize) -> Self {
+        Self(vec![0; 2 * columns])
+    }
+
+    /// Adds a person of this many rows, of which so many had an invalid and a clamped cell in a column.
+    pub(super) fn add_person(
+        &mut self,
+        column: usize,
+        [invalid, clamped]: [usize; 2],
+        rows: usize,
+        count: Count,
+    ) {
+        let columns = self.0.len() / 2;
+        if let Some([invalid_sum, clamped_sum]) =
+            self.0.get_mut(2 * column..).and_then(|sums| sums.first_chunk_mut())
+        {
+            *invalid_sum += worth(invalid, rows, columns, count);
+            *clamped_sum += worth(clamped, rows, columns, count);
+        }
     }
 
     /// The number of sums.

@@ -1,5 +1,6 @@
 //! Keeps the records: only this crate reads them back.
 
+mod bands;
 pub(crate) mod builder;
 pub(crate) mod faults;
 pub(crate) mod layout;

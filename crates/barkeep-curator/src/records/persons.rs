@@ -42,6 +42,27 @@ impl Persons {
         (Self { starts, most_rows }, places)
     }
 
+    /// Persons of whom each one's rows start at the next of these numbers, and the last one's end at the last.
+    pub(super) fn from_starts(starts: &[usize], most_rows: Option<u64>) -> Self {
+        let first = starts.first().copied().unwrap_or(0);
+        Self { starts: starts.iter().map(|start| start - first).collect(), most_rows }
+    }
+
+    /// Where each row goes that comes in the order of `whose`, to lie by person: for each place the row, counted as they come.
+    pub(super) fn places(&self, whose: &[u32]) -> Vec<usize> {
+        let mut places = vec![0; whose.len()];
+        let mut next = self.starts.clone();
+        for (row, person) in whose.iter().enumerate() {
+            if let Some(next) = next.get_mut(*person as usize)
+                && let Some(place) = places.get_mut(*next)
+            {
+                *place = row;
+                *next += 1;
+            }
+        }
+        places
+    }
+
     /// The number of persons.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1

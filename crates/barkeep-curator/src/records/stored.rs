@@ -79,19 +79,31 @@ impl Stored {
         noted: Option<(&[Vec<Fault>], Count)>,
     ) -> Result<Self, Error> {
         let (persons, places) = Persons::sort(roster, most_rows);
-        let blocks = self.blocks();
         // Its message would show the number of rows.
         let count = Count::About(places.len().max(1));
         let sorted = Filling::laid_out(&self.schema, self.layout.clone(), count);
-        let mut sorted = sorted.map_err(|_| Error::Room)?;
+        let sorted = self.in_order(&places, sorted.map_err(|_| Error::Room)?)?;
+        let faults = noted.map(|(noted, count)| FaultSums::of_persons(noted, &persons, &places, count));
+        Ok(Self { faults, ..sorted.of(persons) })
+    }
+
+    /// The rows at these places, one after the other, in the memory of `sorted`.
+    ///
+    /// # Errors
+    /// [`Error::Room`] if that is not enough.
+    pub(super) fn in_order(&self, places: &[usize], mut sorted: Filling) -> Result<Self, Error> {
+        let blocks = self.blocks();
         for places in places.chunks(BLOCK) {
             sorted.take(places.len(), &mut |column, out| {
                 out.iter_mut().zip(places).for_each(|(out, place)| *out = blocks.value(*place, column));
             });
         }
-        let sorted = sorted.finish()?;
-        let faults = noted.map(|(noted, count)| FaultSums::of_persons(noted, &persons, &places, count));
-        Ok(Self { persons: Some(persons), faults, ..sorted })
+        sorted.finish()
+    }
+
+    /// The same rows, which lie as these persons' do.
+    pub(super) fn of(self, persons: Persons) -> Self {
+        Self { persons: Some(persons), ..self }
     }
 
     /// What is publicly known of the columns.
@@ -272,7 +284,7 @@ impl Filling {
     pub(super) fn anew(mut table: Stored, count: Count) -> Self {
         table.values.truncate(table.offset);
         table.bytes.clear();
-        let table = Stored { records: 0, ..table };
+        let table = Stored { records: 0, persons: None, ..table };
         Self { table, overflowed: false, count, noted: Noted::Nothing, spare: Vec::new() }
     }
 

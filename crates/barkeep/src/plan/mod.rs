@@ -389,7 +389,7 @@ impl Plan {
     /// then with the number read so far, where that is public.
     ///
     /// Where they would take more memory than [`Data::memory_limit`](crate::Data::memory_limit) they stay in the file, which every
-    /// question reads anew. Which it is follows from the declared number of records, never from the file.
+    /// question reads anew. Which it is follows from the declared number of records, or of persons and their rows, never from the file.
     ///
     /// # Errors
     /// [`Error::Data`] if the file is missing, malformed, or not what the spec declares.
@@ -409,20 +409,31 @@ impl Plan {
     ) -> Result<Table, Error> {
         let (data, count) = (self.spec.data(), self.spec.count());
         let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
+        let (view, limit) = (&self.view, self.streams_in());
         if let (Some(person), Unit::Person { most_rows }) = (data.person(), data.unit()) {
-            return Ok(Table::read_files_persons(paths, &self.view, person, count, most_rows, options)?);
+            return Ok(match limit {
+                Some(memory) => {
+                    Table::stream_files_persons(paths, view, person, count, most_rows, options, memory)?
+                }
+                None => Table::read_files_persons(paths, view, person, count, most_rows, options)?,
+            });
         }
         let progress = &mut |read| progress(Records(read as u64));
-        match self.streams_in() {
-            Some(memory) => Ok(Table::stream_files(paths, &self.view, count, options, memory, progress)?),
-            None => Ok(Table::read_files(paths, &self.view, count, options, progress)?),
+        match limit {
+            Some(memory) => Ok(Table::stream_files(paths, view, count, options, memory, progress)?),
+            None => Ok(Table::read_files(paths, view, count, options, progress)?),
         }
     }
 
     /// The bytes of memory in which a file of records is read anew at every pass; none where the records fit into memory.
     fn streams_in(&self) -> Option<u64> {
         let data = self.spec.data();
-        data.memory_limit().filter(|limit| Table::bytes(&self.view, self.spec.count()) > u128::from(*limit))
+        let rows = match data.unit() {
+            Unit::Person { most_rows: Some(most) } => u128::from(most),
+            Unit::Person { most_rows: None } | Unit::Record => 1,
+        };
+        let bytes = Table::bytes(&self.view, self.spec.count()).saturating_mul(rows);
+        data.memory_limit().filter(|limit| bytes > u128::from(*limit))
     }
 
     /// Reads the records from a frame in memory, as [`Plan::read_records`] reads a file.

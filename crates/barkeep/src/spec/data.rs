@@ -26,7 +26,8 @@ pub const DATA_KEYS: [Key; 11] = [
         "memory",
         "half of the machine's, where it is known",
         "\"4GB\": how much memory the records may take. A file of more records is read anew at every pass, a stretch at a time: \
-         the same draws. A batch takes a pass over all records too. Not with person: rows are sorted by person in memory",
+         the same draws. A batch takes a pass over all records too. Rows of persons are as many as persons times most_rows; \
+         where they do not stand person by person, a pass may read the file several times",
     ),
     key(
         "person",
@@ -268,12 +269,6 @@ impl Data {
             return Err(SpecError::new("data.report.share", "must be above 0 and below 1"));
         }
         let Some(Person { column, most_rows }) = &self.person else { return Ok(()) };
-        if self.memory.is_some() {
-            return Err(SpecError::new(
-                "data.memory",
-                "does not go with person: rows are sorted by person in memory",
-            ));
-        }
         if *most_rows == Some(0) {
             return Err(SpecError::new("data.most_rows", "must be at least 1"));
         }
