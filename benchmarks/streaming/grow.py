@@ -77,7 +77,7 @@ def main():
     parser.add_argument("records", type=int, nargs="*", default=LENGTHS)
     parser.add_argument("--persons", choices=["together", "apart"])
     parser.add_argument("--memory", default="1MB")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     print("records, seconds, processor seconds, nanoseconds a record, peak MB, verdict")
     for records in asked.records:

@@ -20,6 +20,7 @@ mod header;
 mod level_names;
 mod lines;
 mod location;
+mod names;
 #[cfg(feature = "object-store")]
 mod object;
 mod parquet;
