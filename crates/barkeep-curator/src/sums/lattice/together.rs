@@ -140,7 +140,7 @@ fn add_lanes(lanes: &[[i64; LANES]], sums: &mut [i64]) {
 }
 
 #[inline(always)]
-fn read<S: Simd, const V: usize>(simd: S, values: &[f64], start: usize) -> Vectors<S, V> {
+pub(super) fn read<S: Simd, const V: usize>(simd: S, values: &[f64], start: usize) -> Vectors<S, V> {
     let values = &values[start..][..V * LANES];
     let mut vectors = [f64x8::splat(simd, 0.0); V];
     for v in 0..V {
