@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
 }
 
 /// A column in pieces of [`BLOCK`] records.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Stacked<'a> {
     values: &'a [f64],
     /// The distance between two pieces.

@@ -5,7 +5,7 @@ use super::scalar::MOST;
 use super::together::{LANES, read};
 use super::vector::signed;
 use crate::Clip;
-use crate::records::rows::{Run, Stacked};
+use crate::records::rows::Run;
 use barkeep_data::BLOCK;
 use barkeep_model::Affine;
 use barkeep_num::vector::fearless_simd::{Simd, f64x8, i64x8, prelude::*};
@@ -45,17 +45,17 @@ impl InVectors for Linear<'_> {
             let mut terms = terms.filter(|(_, (weight, _))| **weight != 0.0).peekable();
             let mut is_first = true;
             while terms.peek().is_some() {
-                let mut group = [(Stacked::default(), 0.0, 0.0); ABREAST];
+                let mut group = [(&[][..], 0.0, 0.0); ABREAST];
                 let mut count = 0;
                 for (slot, (j, (weight, centre))) in group.iter_mut().zip(terms.by_ref()) {
-                    *slot = (run.column(j), *weight, *centre);
+                    *slot = (run.column(j).part(block * BLOCK, BLOCK), *weight, *centre);
                     count += 1;
                 }
                 let is_last = terms.peek().is_none();
                 for start in (0..BLOCK).step_by(V * LANES) {
                     let mut ratios = if is_first { [splat(0.0); V] } else { read(simd, &partial, start) };
-                    for (column, weight, centre) in &group[..count] {
-                        let values = read::<S, V>(simd, column.part(block * BLOCK + start, V * LANES), 0);
+                    for (values, weight, centre) in &group[..count] {
+                        let values = read::<S, V>(simd, values, start);
                         for v in 0..V {
                             let deviation = values[v] - splat(*centre);
                             ratios[v] = splat(*weight).mul_add_precise(deviation, ratios[v]);
