@@ -1,7 +1,7 @@
 //! Answers questions from standard input, one JSON object a line, and says how long each took: for comparisons.
 //!
 //! `{"step": CONTRACT, "steps": 1000, "delta": 1e-6}` asks for ε; with `epsilon` in the place of one of the others, for that.
-//! `{"step": CONTRACT, "risk": true}` asks what the step means for one person. CONTRACT is what [`Contract`] reads: a list of pairs of a cost and how often it is paid within one step.
+//! `{"step": CONTRACT, "risk": true}` asks what the step means for one person, composed for `delta`, or 1e-6. CONTRACT is what [`Contract`] reads: a list of pairs of a cost and how often it is paid within one step.
 
 use std::io::{BufRead, Write};
 use std::time::Instant;
@@ -27,7 +27,7 @@ struct Question {
 impl Question {
     fn answer(&self) -> Result<Value, Error> {
         if self.risk {
-            return Ok(json!({ "risk": self.step.risk()? }));
+            return Ok(json!({ "risk": self.step.risk(Delta::new(self.delta.unwrap_or(1e-6))?)? }));
         }
         let query = Query::new(self.step.parts().to_vec())?;
         let epsilon = self.epsilon.map(Epsilon::new).transpose()?;

@@ -64,7 +64,7 @@ pub use price::{
     Order, PrivacyCurve, Probability, Rate, Ratio, Renyi, Rho, Risk, RunCharge, RunFilter, Runs, Sampling,
     Sensitivity, SpentOut, Steps, TradeOff, Variance, ZcdpFilter, calibration,
 };
-pub use query::{Answer, Most, Query};
+pub use query::{Answer, Bought, Most, Query};
 pub use rule::{
     BATCH_ROUNDING, CLAMP, Coin, Component, Correction, LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Side, vcor,
 };

@@ -10,7 +10,7 @@ use crate::mechanisms::{BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, 
 use crate::theorems::{gradients, thesis};
 use crate::{
     BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, GaussianRun, Mechanism, Neighbours,
-    Probability, Ratio, Rule, Sampling, Sensitivity, Steps, Variance,
+    Probability, Ratio, Risk, Rule, Sampling, Sensitivity, Steps, Variance,
 };
 
 /// A step that will be repeated.
@@ -47,6 +47,17 @@ pub struct Most {
     pub method: &'static str,
     /// Their ε, where the search came across it: what [`Contract::epsilon_above`] finds for them, to the bit.
     pub epsilon: Option<f64>,
+}
+
+/// The most steps within what a budget leaves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bought {
+    /// How many; 0 if not even one is.
+    pub steps: Steps,
+    /// Their ε, where the search came across it: what [`Contract::epsilon_above`] finds for them, to the bit.
+    pub epsilon: Option<f64>,
+    /// What they mean for one person, where the search composed them: [`Contract::risk`] at the budget's δ, to the bit.
+    pub risk: Option<Risk>,
 }
 
 impl Query {
@@ -104,8 +115,7 @@ impl Query {
         Accountant::new(self.per_step())?.largest(epsilon, delta)
     }
 
-    /// The most steps that stay within (ε, δ) after `first` was paid once, with their ε where the search came across it; None
-    /// if `first` alone does not.
+    /// The most steps that stay within (ε, δ) after `first` was paid once; None if `first` alone does not.
     ///
     /// **Privacy.** The answer was itself composed and seen to fit; that it is the largest rests on ε growing with the steps.
     ///
@@ -116,12 +126,17 @@ impl Query {
         first: &[(Cost, Steps)],
         epsilon: Epsilon,
         delta: Delta,
-    ) -> Result<Option<(Steps, Option<f64>)>, Error> {
+    ) -> Result<Option<Bought>, Error> {
         let memory = Memory::default();
-        let most = Accountant::remembering(self.per_step(), &memory)?.largest(epsilon, delta)?;
+        let mut accountant = Accountant::remembering(self.per_step(), &memory)?;
+        let most = accountant.largest(epsilon, delta)?;
         let alone = most.steps;
         if first.is_empty() {
-            return Ok(Some((alone, most.epsilon)));
+            return Ok(Some(Bought {
+                steps: alone,
+                epsilon: most.epsilon,
+                risk: accountant.risk_found(alone, delta),
+            }));
         }
         let cost = |steps: u64| {
             let whole = self.after(first, Steps(steps))?;
@@ -138,7 +153,7 @@ impl Query {
             let spent = cost(steps)?;
             Ok((spent <= epsilon.get(), steps as f64 * aim / (loss(spent) - loss(start))))
         })?;
-        Ok(Some((Steps(found), None)))
+        Ok(Some(Bought { steps: Steps(found), epsilon: None, risk: None }))
     }
 
     /// The contract of `first`, once, and this step, `steps` times.

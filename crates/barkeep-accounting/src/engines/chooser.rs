@@ -14,14 +14,14 @@ use barkeep_num::{smallest_real, try_largest_integer};
 
 use super::bits::Bits;
 use super::mixture::Mixture;
-use crate::decision::{Attacks, Decisions, Memory};
+use crate::decision::{Attacks, Composed, Decisions, Longest, Memory};
 use crate::mechanisms::{Bernoulli, Suits};
 use crate::pld::Accuracy;
 use crate::price::Detail;
 use crate::query::Most;
 use crate::renyi::Composition;
 use crate::{
-    Answer, Bracket, CoinError, Cost, Delta, Epsilon, Error, GaussianRun, Mu, PrivacyCurve, Rule,
+    Answer, Bracket, CoinError, Cost, Delta, Epsilon, Error, GaussianRun, Mu, PrivacyCurve, Risk, Rule,
     Sensitivity, Steps, decision,
 };
 
@@ -30,6 +30,8 @@ pub(crate) struct Accountant {
     engine: Engine,
     /// Of one round.
     coins: CoinError,
+    /// What the last search for decisions composed, and for which δ: whoever asks for its curve need not compose it again.
+    found: Option<(Steps, Delta, Composed)>,
 }
 
 enum Engine {
@@ -45,11 +47,6 @@ type Curve<'a> = dyn Fn(Epsilon) -> Result<f64, Error> + 'a;
 
 /// The δ that a curve is followed down to.
 const SMALLEST_OF_CURVE: f64 = 1e-12;
-
-/// The same where only the risk is asked for, and how much work of decisions it is worth: false-positive rates of a thousandth do not
-/// need more.
-const SMALLEST_OF_RISK: f64 = 1e-8;
-const PATIENCE_FOR_RISK: f64 = 0.5;
 
 struct Renyi {
     composition: Composition,
@@ -95,7 +92,7 @@ impl Accountant {
         } else {
             Engine::Mixture { mixture: Mixture::new(&parts, memory.clone())?, bound: renyi(&parts).ok() }
         };
-        Ok(Self { engine, coins })
+        Ok(Self { engine, coins, found: None })
     }
 
     /// The accountant's name, for people.
@@ -109,7 +106,7 @@ impl Accountant {
         if rounds.0 == 0 {
             return Ok(Answer { bracket: Bracket::exact(0.0), method });
         }
-        let Self { engine, coins } = self;
+        let Self { engine, coins, .. } = self;
         let coins = coins.times(rounds);
         if let Engine::Decision { rule, sensitivity, steps, .. } = engine {
             // Composed once, whatever the coins ask.
@@ -140,7 +137,7 @@ impl Accountant {
         if rounds.0 == 0 {
             return Ok(0.0);
         }
-        let Self { engine, coins } = self;
+        let Self { engine, coins, .. } = self;
         coins.times(rounds).epsilon_above(delta, |delta| Ok(engine.epsilon(rounds, delta)?.bracket.upper))
     }
 
@@ -150,7 +147,7 @@ impl Accountant {
         if rounds.0 == 0 {
             return Ok(Answer { bracket: Bracket::exact(0.0), method });
         }
-        let Self { engine, coins } = self;
+        let Self { engine, coins, .. } = self;
         let bracket = coins.times(rounds).delta(epsilon, |epsilon| {
             let answer = engine.delta(rounds, epsilon)?;
             method = answer.method.unwrap_or(method);
@@ -172,17 +169,27 @@ impl Accountant {
         )
     }
 
+    /// What the rounds of the last search mean for one person; None where it did not compose them.
+    pub(crate) fn risk_found(&mut self, rounds: Steps, delta: Delta) -> Option<Risk> {
+        self.found.as_ref()?;
+        self.curve(rounds, Detail::Risk(delta)).ok().map(|curve| curve.risk())
+    }
+
     /// The curve of what is composed once and then asked for any ε; None for other engines.
-    fn composed_curve(&self, rounds: Steps, detail: Detail) -> Result<Option<PrivacyCurve>, Error> {
-        let (smallest, patience) = match detail {
-            Detail::Whole => (SMALLEST_OF_CURVE, 1.0),
-            Detail::Risk => (SMALLEST_OF_RISK, PATIENCE_FOR_RISK),
+    fn composed_curve(&mut self, rounds: Steps, detail: Detail) -> Result<Option<PrivacyCurve>, Error> {
+        let smallest = match detail {
+            Detail::Whole => Delta::trusted(SMALLEST_OF_CURVE),
+            Detail::Risk(delta) => delta,
         };
-        let smallest = Delta::trusted(smallest);
+        let found = self.found.take();
         let composed: Box<Curve<'_>> = match &self.engine {
             Engine::Decision { rule, sensitivity, steps, .. } => {
                 let steps = steps.times(rounds)?;
-                Box::new(decision::followed(rule, *sensitivity, steps, smallest, patience)?)
+                let composed = match found {
+                    Some((found, delta, composed)) if (found, delta) == (steps, smallest) => Ok(composed),
+                    _ => decision::composed(rule, *sensitivity, steps, smallest),
+                };
+                Box::new(decision::followed(rule, *sensitivity, steps, composed)?)
             }
             Engine::Mixture { mixture, .. } => {
                 let accuracy = if detail == Detail::Whole { Accuracy::CLOSE } else { Accuracy::FAIR };
@@ -229,11 +236,12 @@ impl Accountant {
                 let price = |asked: Steps, ideal: &dyn Fn(Delta) -> Result<f64, Error>| {
                     self.coins.times(Steps(asked.0.div_ceil(steps.0))).epsilon_above(delta, ideal)
                 };
-                if let Ok(Some((found, spent))) =
+                if let Ok(Some(Longest { steps: found, spent, composed })) =
                     decision::longest(&rule, sensitivity, epsilon, delta, &price)
                 {
                     let whole = found.0.is_multiple_of(steps.0);
                     let epsilon = whole.then_some(spent);
+                    self.found = composed.map(|composed| (found, delta, composed));
                     return Ok(Most { steps: Steps(found.0 / steps.0), method, epsilon });
                 }
                 let mut found = self.coins_aside(epsilon, delta, None, |epsilon, delta| {

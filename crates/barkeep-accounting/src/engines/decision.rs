@@ -70,7 +70,7 @@ use closed::Closed;
 pub(crate) use memory::Memory;
 pub(crate) use program::Attacks;
 use program::{Kind, Program, Stretch};
-pub(crate) use search::longest;
+pub(crate) use search::{Longest, longest};
 
 /// Sensitivities for which a dynamic program is run; outside, closed forms answer.
 const SENSITIVITIES: std::ops::RangeInclusive<f64> = 1e-9..=32.0;
@@ -78,15 +78,12 @@ const SENSITIVITIES: std::ops::RangeInclusive<f64> = 1e-9..=32.0;
 /// Below this δ no grid is made; the closed forms are as good as zero there.
 const SMALLEST_DELTA: f64 = 1e-110;
 
-/// The usual work of a dynamic program.
-const USUAL: f64 = 1.0;
-
 fn too_many_steps() -> Error {
     Error::Unresolved { what: "a composition of decisions", reason: "too many steps for this sensitivity" }
 }
 
 /// A composition of decisions, by one dynamic program or by blocks.
-enum Composed {
+pub(crate) enum Composed {
     Whole(Profile),
     Blocks { blocks: Blocks, steps: Steps, attack: Option<Attack> },
 }
@@ -98,19 +95,18 @@ impl Composed {
         steps: Steps,
         smallest: f64,
         attacks: Attacks,
-        patience: f64,
     ) -> Result<Self, Error> {
         if !SENSITIVITIES.contains(&sensitivity) {
             return Err(too_many_steps());
         }
         let (kind, stretch) = (Kind::new(rule, sensitivity)?, Stretch::of(steps.0));
-        if let Some(mut program) = Program::plan(&kind, stretch, smallest, attacks, patience)? {
+        if let Some(mut program) = Program::plan(&kind, stretch, smallest, attacks)? {
             while program.steps < steps.0 {
                 program.advance()?;
             }
             return Ok(Self::Whole(program.profile()));
         }
-        let blocks = Blocks::new(&kind, stretch, smallest, patience)?;
+        let blocks = Blocks::new(&kind, stretch, smallest)?;
         let attack = match attacks {
             Attacks::Run => Some(Attack::new(rule, sensitivity, steps.0 as f64)?),
             Attacks::Spared => None,
@@ -185,7 +181,7 @@ impl<'a> Decisions<'a> {
         rule.check()?;
         let composed = match steps.0 {
             0 => Err(too_many_steps()),
-            _ => Composed::new(rule, sensitivity.get(), steps, lowest(smallest), attacks, USUAL),
+            _ => Composed::new(rule, sensitivity.get(), steps, lowest(smallest), attacks),
         };
         Ok(Self { rule, sensitivity, steps, composed, attacks })
     }
@@ -214,11 +210,24 @@ impl<'a> Decisions<'a> {
     }
 }
 
+/// Decisions composed for δ from some value on, to be [`followed`].
+///
+/// # Errors
+/// As [`epsilon`].
+pub(crate) fn composed(
+    rule: &dyn Acceptance,
+    sensitivity: Sensitivity,
+    steps: Steps,
+    smallest: Delta,
+) -> Result<Composed, Error> {
+    rule.check()?;
+    Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared)
+}
+
 /// δ at ε, from above.
 type Along = Box<dyn Fn(Epsilon) -> Result<f64, Error>>;
 
-/// δ of k decisions at any ε, from above: composed once by `patience` times the usual work, to be asked often. Less work makes coarser
-/// grids, and the bounds looser.
+/// δ of k decisions at any ε, from above, given their composition.
 ///
 /// # Errors
 /// As [`epsilon`].
@@ -226,11 +235,8 @@ pub(crate) fn followed<'a>(
     rule: &'a dyn Acceptance,
     sensitivity: Sensitivity,
     steps: Steps,
-    smallest: Delta,
-    patience: f64,
+    composed: Result<Composed, Error>,
 ) -> Result<impl Fn(Epsilon) -> Result<f64, Error> + 'a, Error> {
-    rule.check()?;
-    let composed = Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared, patience);
     let along: Result<Along, Error> = match composed {
         Ok(Composed::Whole(profile)) => Ok(Box::new(move |epsilon| Ok(profile.delta(epsilon).upper))),
         Ok(Composed::Blocks { blocks, steps, .. }) => {
@@ -277,7 +283,7 @@ pub fn delta(
         like.map_or(1e-10, |gaussian| gaussian.delta(epsilon).upper).clamp(SMALLEST_DELTA, 0.1);
     let mut found = Err(too_many_steps());
     for _ in 0..3 {
-        found = Composed::new(rule, sensitivity.get(), steps, smallest, Attacks::Run, USUAL)
+        found = Composed::new(rule, sensitivity.get(), steps, smallest, Attacks::Run)
             .and_then(|composed| composed.delta(epsilon));
         let Ok(Bracket { lower, upper }) = found else { break };
         if upper >= 0.1 * smallest || smallest <= SMALLEST_DELTA {
@@ -303,7 +309,7 @@ pub fn delta(
 
 /// The largest number of decisions found to be (ε, δ)-private: never too many.
 ///
-/// **Precision.** Up to some hundred steps mostly the true number, or one less; beyond, at most about 0.5 % less.
+/// **Precision.** Up to some hundred steps mostly the true number, or one less; beyond, mostly within 0.5 %, at most about 1 % less.
 ///
 /// # Errors
 /// As [`epsilon`].
@@ -322,7 +328,7 @@ pub fn largest_steps(
     delta: Delta,
 ) -> Result<Steps, Error> {
     match longest(rule, sensitivity, epsilon, delta, &|_, ideal| ideal(delta)) {
-        Ok(Some((found, _))) => Ok(found),
+        Ok(Some(found)) => Ok(found.steps),
         _ => largest_known(rule, sensitivity, epsilon, delta),
     }
 }
@@ -362,7 +368,7 @@ pub fn profile(
     smallest: Delta,
 ) -> Result<Profile, Error> {
     rule.check()?;
-    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Run, USUAL)? {
+    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Run)? {
         Composed::Whole(profile) => Ok(profile),
         Composed::Blocks { .. } => Err(too_many_steps()),
     }
@@ -390,7 +396,7 @@ pub fn composition(
     smallest: Delta,
 ) -> Result<Composition, Error> {
     rule.check()?;
-    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared, USUAL)? {
+    match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared)? {
         Composed::Whole(profile) => Ok(Composition::new().and(&profile.curve()?, Steps(1))),
         Composed::Blocks { blocks, steps, .. } => Ok(blocks.compose(steps)),
     }

@@ -82,14 +82,14 @@ impl Bill {
         }
     }
 
-    /// What the bill means for one person, whatever is stated of it elsewhere.
+    /// What the bill means for one person, whatever is stated of it elsewhere, composed as for its ε at this δ.
     ///
     /// # Errors
     /// As [`Bill::epsilon`].
-    pub fn meaning(&self) -> Result<Risk, Error> {
+    pub fn meaning(&self, delta: Delta) -> Result<Risk, Error> {
         match self {
-            Self::Contract(contract) | Self::Once(contract) => contract.risk(),
-            Self::Gaussian { whole } => one_answer(whole)?.risk(),
+            Self::Contract(contract) | Self::Once(contract) => contract.risk(delta),
+            Self::Gaussian { whole } => one_answer(whole)?.risk(delta),
             Self::Filter { .. } => Ok(self.curve()?.risk()),
         }
     }

@@ -97,12 +97,12 @@ impl Contract {
         Accountant::new(&self.0)?.curve(Steps(1), Detail::Whole)
     }
 
-    /// What it means for one person: the risk of [`Contract::curve`], found with fewer points.
+    /// What it means for one person: the risk of [`Contract::curve`], found with fewer points and composed as for ε at this δ.
     ///
     /// # Errors
     /// As [`Contract::epsilon`].
-    pub fn risk(&self) -> Result<Risk, Error> {
-        Ok(Accountant::new(&self.0)?.curve(Steps(1), Detail::Risk)?.risk())
+    pub fn risk(&self, delta: Delta) -> Result<Risk, Error> {
+        Ok(Accountant::new(&self.0)?.curve(Steps(1), Detail::Risk(delta))?.risk())
     }
 
     /// Whether this is certainly within (ε, δ).

@@ -51,12 +51,12 @@ pub struct PrivacyCurve {
 }
 
 /// What a curve is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Detail {
     /// Anything: points all along it.
     Whole,
-    /// The risk for one person, which rests on few points.
-    Risk,
+    /// The risk for one person, which rests on few points, of what is composed for this δ.
+    Risk(Delta),
 }
 
 /// What a run means for one person whose record is in it or not.
@@ -93,7 +93,7 @@ impl PrivacyCurve {
     ) -> Result<Self, Error> {
         let (points, floor) = match detail {
             Detail::Whole => WHOLE,
-            Detail::Risk => RISK,
+            Detail::Risk(_) => RISK,
         };
         // Down to the smallest δ of interest, or to the chance of an infinite loss, below which nothing lies.
         let least = (LEAST_ABOVE * delta(Epsilon::trusted(LARGEST))?).clamp(floor, 0.5);

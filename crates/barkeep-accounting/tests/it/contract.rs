@@ -4,8 +4,8 @@ use barkeep_accounting::mechanisms::{
     BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace, NoisyDecision,
 };
 use barkeep_accounting::{
-    BarkerBound, Contract, Cost, Delta, Epsilon, Error, Mechanism, Neighbours, Probability, Query, Rate,
-    Ratio, Rule, Sampling, Sensitivity, Steps, Variance,
+    BarkerBound, Bought, Contract, Cost, Delta, Epsilon, Error, Mechanism, Neighbours, Probability, Query,
+    Rate, Ratio, Rule, Sampling, Sensitivity, Steps, Variance,
 };
 
 const BATCH: Sampling = Sampling::WithoutReplacement { batch: 100, records: 10_000 };
@@ -194,6 +194,10 @@ fn a_search_prices_its_answer_as_a_bill_does() {
         assert!(spent <= epsilon && most.steps.0 > 80, "{most:?}");
         assert!(each > 1 || most.epsilon == Some(spent), "{most:?} {spent}");
         assert!(most.epsilon.is_none_or(|found| found == spent));
+        let bought = query.most_after(&[], Epsilon::new(epsilon).unwrap(), delta).unwrap().unwrap();
+        assert_eq!((bought.steps, bought.epsilon), (most.steps, most.epsilon));
+        assert!(each > 1 || bought.risk.is_some());
+        assert!(bought.risk.is_none_or(|found| found == bill(most.steps.0).risk(delta).unwrap()));
     }
 }
 
@@ -270,7 +274,7 @@ fn a_rough_number_of_steps_is_near_the_largest() {
             let most = query.most_after(first, epsilon, delta).unwrap();
             match (query.roughly_after(first, epsilon, delta).unwrap(), most) {
                 (None, None) => {}
-                (Some(rough), Some((most, _))) => {
+                (Some(rough), Some(Bought { steps: most, .. })) => {
                     let ratio = rough.0 as f64 / most.0 as f64;
                     assert!((0.85..1.15).contains(&ratio), "{query:?}: {rough:?} for {most:?}");
                 }

@@ -165,7 +165,7 @@ impl Account {
             Some(Unknown::Steps) | None => self.third(subject, steps, epsilon, delta)?,
         };
         if self.meaning && shown.solved.is_none() {
-            shown.meaning = Some(subject.risk(shown.steps)?);
+            shown.meaning = Some(subject.risk(shown.steps, shown.delta.upper)?);
         }
         Ok(shown)
     }
@@ -258,6 +258,9 @@ impl Account {
     }
 }
 
+/// The least δ for which decisions are composed to say what they mean.
+const SMALLEST_DELTA: f64 = 1e-100;
+
 const GROUP: &str = "the exact curve, chained over the group";
 
 impl Subject {
@@ -303,10 +306,12 @@ impl Subject {
 }
 
 impl Subject {
-    fn risk(&self, steps: Steps) -> Result<Risk, Exit> {
+    /// What it means for one person, composed for about this δ.
+    fn risk(&self, steps: Steps, delta: f64) -> Result<Risk, Exit> {
+        let delta = Delta::new(delta.clamp(SMALLEST_DELTA, 0.5)).map_err(refused)?;
         match self {
-            Self::Mechanism(_) => self.contract(steps)?.risk().map_err(refused),
-            Self::Bills(bills) => bills.risk().map_err(refused),
+            Self::Mechanism(_) => self.contract(steps)?.risk(delta).map_err(refused),
+            Self::Bills(bills) => bills.risk(delta).map_err(refused),
         }
     }
 }

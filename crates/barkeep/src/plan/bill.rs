@@ -26,9 +26,10 @@ impl PricedBill {
         Ok(Self { bill, delta, epsilon, meaning: OnceLock::new() })
     }
 
-    /// Takes the ε of a contract from the search that has just composed it.
-    pub(super) fn composed(contract: Contract, delta: Delta, epsilon: Epsilon) -> Self {
-        Self { bill: Bill::Contract(contract), delta, epsilon, meaning: OnceLock::new() }
+    /// Takes the ε of a contract, and what it means where that is known, from the search that has just composed it.
+    pub(super) fn composed(contract: Contract, delta: Delta, epsilon: Epsilon, risk: Option<Risk>) -> Self {
+        let meaning = risk.map_or_else(OnceLock::new, |risk| OnceLock::from(Some(risk)));
+        Self { bill: Bill::Contract(contract), delta, epsilon, meaning }
     }
 
     /// The bill.
@@ -48,6 +49,6 @@ impl PricedBill {
 
     /// What the bill means for one person; None where no accountant follows its curve.
     pub(crate) fn meaning(&self) -> Option<Risk> {
-        *self.meaning.get_or_init(|| self.bill.meaning().ok())
+        *self.meaning.get_or_init(|| self.bill.meaning(self.delta).ok())
     }
 }

@@ -417,7 +417,7 @@ impl Certificate {
             let computed = computed.get();
             return fail(format!("the bill costs epsilon {computed}, more than the stated {epsilon}"));
         }
-        let meaning = bill.meaning().ok();
+        let meaning = bill.meaning(delta).ok();
         if !means_alike(self.meaning, meaning) {
             return fail("what it means for one person is not what the bill means".to_owned());
         }

@@ -380,7 +380,7 @@ impl Plan {
             return Ok(self);
         }
         let most = Query::new(step)?.most_after(&self.first, epsilon, delta)?;
-        let steps = most.map_or(Steps(0), |(steps, _)| steps);
+        let steps = most.map_or(Steps(0), |most| most.steps);
         self.affordable.push(Affordable { level, steps, estimated: false });
         Ok(self)
     }

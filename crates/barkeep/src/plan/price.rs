@@ -7,8 +7,8 @@ use crate::samplers::entry::{Price, Questions};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::mechanisms::Gaussian;
 use barkeep_accounting::{
-    CoinError, Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Query, Sampling, Steps, ZcdpFilter,
-    calibration,
+    Bought, CoinError, Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Query, Sampling, Steps,
+    ZcdpFilter, calibration,
 };
 use barkeep_curator::PrivacyModel;
 
@@ -97,7 +97,9 @@ impl Order {
             let privacy_model = PrivacyModel { neighbours };
             return Ok(Purchase { privacy_model, paid: None, steps, first, affordable: None });
         }
-        let Some((affordable, composed)) = query.most_after(&first, epsilon, delta)? else {
+        let Some(Bought { steps: affordable, epsilon: composed, risk }) =
+            query.most_after(&first, epsilon, delta)?
+        else {
             return Err(Error::Budget(format!(
                 "what is asked before the first step costs more than the budget (epsilon {}, delta {:e})",
                 epsilon.get(),
@@ -121,7 +123,7 @@ impl Order {
             let bought = Steps(steps.saturating_mul(chains));
             let contract = query.after(&first, bought)?;
             let paid = match composed.filter(|_| bought == affordable) {
-                Some(composed) => PricedBill::composed(contract, delta, Epsilon::new(composed)?),
+                Some(composed) => PricedBill::composed(contract, delta, Epsilon::new(composed)?, risk),
                 None => PricedBill::new(Bill::Contract(contract), epsilon, delta)?,
             };
             // A search and a bill may stand on different lattices. What the bill cannot show to fit is not bought.

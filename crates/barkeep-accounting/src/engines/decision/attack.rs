@@ -14,7 +14,7 @@ use barkeep_num::{largest_real, ln_binomial};
 const PAIRS: usize = 24;
 
 /// The attacks with each of a few pairs, k steps long.
-pub(super) struct Attack {
+pub(crate) struct Attack {
     pairs: Vec<Pair>,
     steps: f64,
 }

@@ -29,22 +29,16 @@ const LARGEST_LOSS: f64 = 690.0;
 const PARTS: u64 = 16;
 
 /// The curves of blocks, largest first: of 2^i steps, and of parts of the largest.
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     curves: Vec<(u64, Curve)>,
     accuracy: Accuracy,
 }
 
 impl Blocks {
-    /// Curves for a stretch of steps, with an eye on δ ≥ `smallest`, by `patience` times the usual work.
-    pub(super) fn new(
-        kind: &Kind<'_>,
-        stretch: Stretch,
-        smallest: f64,
-        patience: f64,
-    ) -> Result<Self, Error> {
+    /// Curves for a stretch of steps, with an eye on δ ≥ `smallest`.
+    pub(super) fn new(kind: &Kind<'_>, stretch: Stretch, smallest: f64) -> Result<Self, Error> {
         let steps = stretch.last as f64;
-        let (longer, accuracy) = if steps <= TAKEN { (1.0, ACCURACY[0]) } else { (HURRY, ACCURACY[1]) };
-        let patience = patience * longer;
+        let (patience, accuracy) = if steps <= TAKEN { (1.0, ACCURACY[0]) } else { (HURRY, ACCURACY[1]) };
         let accuracy = Accuracy::new(accuracy)?;
         let mut failure = Error::Unresolved { what: "a composition of decisions", reason: "too many steps" };
         // The flat end of a block's curve is mass at infinity in every block.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::blocks::Blocks;
 use super::program::{Attacks, Kind, Program, Stretch};
-use super::{SENSITIVITIES, USUAL, lowest, too_many_steps};
+use super::{SENSITIVITIES, lowest, too_many_steps};
 use crate::pld::Composition;
 use crate::{Delta, Error, Rule, Sensitivity, Steps};
 
@@ -77,12 +77,12 @@ impl Grid {
             return Err(too_many_steps());
         }
         let kind = Kind::new(rule, sensitivity)?;
-        Ok(match Program::plan(&kind, stretch, smallest, Attacks::Spared, USUAL)? {
+        Ok(match Program::plan(&kind, stretch, smallest, Attacks::Spared)? {
             Some(program) => {
                 let program = Box::new(program);
                 Self::Program { fresh: program.clone(), latest: program }
             }
-            None => Self::Blocks(Blocks::new(&kind, stretch, smallest, USUAL)?),
+            None => Self::Blocks(Blocks::new(&kind, stretch, smallest)?),
         })
     }
 

@@ -9,7 +9,7 @@ use super::acceptance::Acceptance;
 use super::blocks::Blocks;
 use super::closed::Closed;
 use super::program::{Attacks, Kind, Program, Stretch};
-use super::{SENSITIVITIES, USUAL, lowest, too_many_steps};
+use super::{Composed, SENSITIVITIES, lowest, too_many_steps};
 use crate::{Delta, Epsilon, Error, GaussianRun, Sensitivity, Steps};
 use std::cell::Cell;
 
@@ -32,8 +32,25 @@ const MANY: u64 = 1 << 24;
 /// What a number of decisions costs in all, given their ε by δ with ideal coins.
 type Price<'a> = &'a dyn Fn(Steps, &dyn Fn(Delta) -> Result<f64, Error>) -> Result<f64, Error>;
 
-/// The largest number of decisions found whose price is at most ε, and that price; None where no program resolves them, or a
-/// closed form may allow more.
+/// The largest number of decisions found within a budget.
+pub(crate) struct Longest {
+    pub(crate) steps: Steps,
+    /// What they cost in all.
+    pub(crate) spent: f64,
+    /// Them all, as [`composed`](super::composed()) for the budget's δ, to the bit; none where there are none.
+    pub(crate) composed: Option<Composed>,
+}
+
+/// The last steps of a stretch that fit.
+struct Last {
+    steps: Steps,
+    /// Their ε with ideal coins.
+    ideal: f64,
+    composed: Option<Composed>,
+}
+
+/// The largest number of decisions found whose price is at most ε; None where no program resolves them, or a closed form may
+/// allow more.
 ///
 /// The price is the one that [`Decisions`](super::Decisions) composed for δ lead to, to the bit: the search stands on their grids.
 ///
@@ -45,7 +62,7 @@ pub(crate) fn longest(
     epsilon: Epsilon,
     delta: Delta,
     price: Price,
-) -> Result<Option<(Steps, f64)>, Error> {
+) -> Result<Option<Longest>, Error> {
     rule.check()?;
     let closed = Closed::new(rule, sensitivity);
     let known = closed.largest_steps(epsilon, delta);
@@ -65,23 +82,23 @@ pub(crate) fn longest(
     // A cast saturates.
     let mut stretch = Stretch::of(guess as u64);
     // The last steps of a stretch that fit, and the first stretch of which none do.
-    let (mut below, mut above): (Option<(Steps, f64)>, Option<Stretch>) = (None, None);
-    let (steps, ideal) = loop {
-        let (last, edge) = match Program::plan(&kind, stretch, smallest, Attacks::Spared, USUAL)? {
+    let (mut below, mut above): (Option<Last>, Option<Stretch>) = (None, None);
+    let Last { steps, ideal, composed } = loop {
+        let (last, edge) = match Program::plan(&kind, stretch, smallest, Attacks::Spared)? {
             Some(program) => search.walk(program, stretch)?,
-            None => search.look(&Blocks::new(&kind, stretch, smallest, USUAL)?, stretch, guess)?,
+            None => search.look(Blocks::new(&kind, stretch, smallest)?, stretch, guess)?,
         };
-        let Steps(found) = last.0;
+        let Steps(found) = last.steps;
         if found > stretch.after {
             let next = Stretch::of(found.saturating_add(1));
             if found < stretch.last || found >= Stretch::LAST || above == Some(next) {
                 break last;
             }
             (below, stretch) = (Some(last), next);
-        } else if let Some(below) = below.filter(|(steps, _)| steps.0 == stretch.after) {
+        } else if let Some(below) = below.take_if(|below| below.steps.0 == stretch.after) {
             break below;
         } else if stretch.after == 0 {
-            break (Steps(0), 0.0);
+            break Last { steps: Steps(0), ideal: 0.0, composed: None };
         } else if stretch.after <= known.0 {
             // Closed forms allow as many.
             return Ok(None);
@@ -89,7 +106,7 @@ pub(crate) fn longest(
             above = Some(stretch);
             // Where there is no telling, half of the way to what closed forms allow, in octaves.
             let middle = (stretch.after as f64 * known.0.max(1) as f64).sqrt();
-            let least = below.map_or(1, |(steps, _)| steps.0.saturating_add(1));
+            let least = below.as_ref().map_or(1, |below| below.steps.0.saturating_add(1));
             let next = if edge > 0.0 { edge } else { middle };
             stretch = Stretch::of((next as u64).clamp(least, stretch.after));
         }
@@ -97,7 +114,8 @@ pub(crate) fn longest(
     if steps < known {
         return Ok(None);
     }
-    Ok(Some((steps, price(steps, &|delta| Ok(ideal.min(closed.epsilon(steps, delta))))?)))
+    let spent = price(steps, &|delta| Ok(ideal.min(closed.epsilon(steps, delta))))?;
+    Ok(Some(Longest { steps, spent, composed }))
 }
 
 /// A search for the largest number of steps of one stretch.
@@ -124,24 +142,25 @@ impl Search<'_> {
         (spent.unwrap_or(f64::INFINITY), seen.get())
     }
 
-    /// The most steps of a program that fit, with their ideal ε, and about where the budget ends.
-    fn walk(&self, mut program: Program, stretch: Stretch) -> Result<((Steps, f64), f64), Error> {
-        let mut last = (Steps(0), 0.0);
+    /// The most steps of a program that fit, and about where the budget ends.
+    fn walk(&self, mut program: Program, stretch: Stretch) -> Result<(Last, f64), Error> {
+        let (mut steps, mut ideal, mut profile) = (Steps(0), 0.0, None);
         while program.steps < stretch.last {
             program.advance()?;
-            let steps = Steps(program.steps);
-            let (spent, ideal) = self.spent(steps, |delta| program.epsilon(delta).ok_or_else(too_many_steps));
+            let now = Steps(program.steps);
+            let (spent, so) = self.spent(now, |delta| program.epsilon(delta).ok_or_else(too_many_steps));
             if spent > self.epsilon.get() {
                 break;
             }
-            last = (steps, ideal);
+            (steps, ideal) = (now, so);
+            program.store(profile.get_or_insert_with(|| program.profile()));
         }
-        Ok((last, last.0.0 as f64))
+        Ok((Last { steps, ideal, composed: profile.map(Composed::Whole) }, steps.0 as f64))
     }
 
-    /// The most steps of a stretch that fit as blocks, up to one part in some thousand, with their ideal ε, and about where the budget
-    /// ends; the end of the stretch below if none do.
-    fn look(&self, blocks: &Blocks, stretch: Stretch, guess: f64) -> Result<((Steps, f64), f64), Error> {
+    /// The most steps of a stretch that fit as blocks, up to one part in some thousand, and about where the budget ends; the end of
+    /// the stretch below if none do.
+    fn look(&self, blocks: Blocks, stretch: Stretch, guess: f64) -> Result<(Last, f64), Error> {
         // Stretches begin and end at whole units.
         let unit = (stretch.last / RESOLUTION).max(1).next_power_of_two();
         let aim = self.loss(self.epsilon.get());
@@ -174,6 +193,8 @@ impl Search<'_> {
                 break;
             }
         }
-        Ok((last, edge))
+        let (steps, ideal) = last;
+        let composed = Some(Composed::Blocks { blocks, steps, attack: None });
+        Ok((Last { steps, ideal, composed }, edge))
     }
 }

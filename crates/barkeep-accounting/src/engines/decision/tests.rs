@@ -113,7 +113,7 @@ fn the_two_programs_bracket_each_other() {
         for (sensitivity, steps) in [(0.02, 30), (0.3, 3), (1.0, 8)] {
             let smallest = 1e-7;
             let Composed::Whole(profile) =
-                Composed::new(&rule, sensitivity, Steps(steps), smallest, Attacks::Run, USUAL).unwrap()
+                Composed::new(&rule, sensitivity, Steps(steps), smallest, Attacks::Run).unwrap()
             else {
                 panic!("{rule:?} needed blocks");
             };
@@ -138,12 +138,10 @@ fn blocks_stay_above_the_whole_and_near_it() {
     let (sensitivity, steps, smallest) = (0.1, Steps(200), 1e-6);
     let delta = Delta::new(smallest).unwrap();
     for rule in [Rule::Barker, Rule::Penalty { sigma: 1.5 }] {
-        let whole = Composed::new(&rule, sensitivity, steps, smallest, Attacks::Run, USUAL)
-            .unwrap()
-            .epsilon(delta)
-            .unwrap();
+        let whole =
+            Composed::new(&rule, sensitivity, steps, smallest, Attacks::Run).unwrap().epsilon(delta).unwrap();
         let kind = Kind::new(&rule, sensitivity).unwrap();
-        let blocks = Blocks::new(&kind, Stretch::of(200), smallest, USUAL).unwrap().compose(steps);
+        let blocks = Blocks::new(&kind, Stretch::of(200), smallest).unwrap().compose(steps);
         let upper = blocks.epsilon(delta, Accuracy::default()).unwrap().upper;
         assert!(upper >= whole.lower.unwrap(), "{rule:?}");
         assert!(upper <= 1.03 * whole.upper, "{rule:?}: {upper} against {}", whole.upper);
@@ -281,7 +279,7 @@ fn no_attack_beats_the_bound_at_any_node() {
         let sensitivity = libm::exp(12.0 * next() - 10.0);
         let (steps, smallest) = (Steps(libm::exp(4.0 * next()) as u64), libm::exp(-2.0 - 20.0 * next()));
         let Composed::Whole(profile) =
-            Composed::new(&rule, sensitivity, steps, smallest, Attacks::Run, USUAL).unwrap()
+            Composed::new(&rule, sensitivity, steps, smallest, Attacks::Run).unwrap()
         else {
             panic!("{rule:?} needed blocks");
         };
@@ -323,7 +321,7 @@ fn a_search_finds_the_price_of_its_answer_to_the_bit() {
     ] {
         let (sensitivity, epsilon) = (Sensitivity::new(sensitivity).unwrap(), Epsilon::new(epsilon).unwrap());
         let found = longest(&rule, sensitivity, epsilon, delta, &|_, ideal| ideal(delta)).unwrap();
-        let (steps, spent) = found.unwrap();
+        let Longest { steps, spent, .. } = found.unwrap();
         assert!(spent <= epsilon.get());
         let price = |steps| {
             Decisions::new(&rule, sensitivity, steps, delta, Attacks::Spared)
@@ -449,15 +447,16 @@ fn a_decision_is_charged_the_closed_form_of_its_rule() {
 }
 
 #[test]
-fn a_curve_made_in_a_hurry_is_an_upper_bound_and_close() {
+fn a_curve_that_is_followed_is_an_upper_bound_and_close() {
     for (rule, sensitivity, steps) in
         [(Rule::Barker, 0.04, 139), (Rule::Penalty { sigma: 2.0 }, 0.1, 400), (Rule::Barker, 0.01, 40_000)]
     {
         let (sensitivity, steps) = (Sensitivity::new(sensitivity).unwrap(), Steps(steps));
-        let hurried = followed(&rule, sensitivity, steps, Delta::new(1e-8).unwrap(), 0.5).unwrap();
+        let composed = composed(&rule, sensitivity, steps, Delta::new(1e-5).unwrap());
+        let curve = followed(&rule, sensitivity, steps, composed).unwrap();
         for at in [0.0, 0.3, 1.0, 2.0] {
             let at = Epsilon::new(at).unwrap();
-            let (found, careful) = (hurried(at).unwrap(), delta(&rule, sensitivity, steps, at).unwrap());
+            let (found, careful) = (curve(at).unwrap(), delta(&rule, sensitivity, steps, at).unwrap());
             assert!(found >= careful.lower.unwrap(), "{rule:?}: {found} below {careful:?}");
             assert!(found <= 1.03 * careful.upper + 1e-6, "{rule:?}: {found} far above {careful:?}");
         }

@@ -40,9 +40,7 @@ const WIDENINGS: usize = 4;
 /// Largest part of ln δ that is left to all errors but those of the lattice.
 const OTHER_ERRORS: f64 = 0.08;
 
-/// How much finer than asked for a lattice is that serves a range of ε, and the part of δ that may get lost elsewhere: δ falls by powers
-/// of ten along the range.
-const FOLLOWED: f64 = 0.3;
+/// The part of δ that may get lost elsewhere where a lattice serves a range of ε: δ falls by powers of ten along it.
 const FOLLOWED_TOLERANCE: f64 = 1e-9;
 
 /// The part of the width of ln δ that a line may be wrong by, and how often one is tried.
@@ -326,7 +324,7 @@ impl<'a> Query<'a> {
     /// Bounds from one lattice, about `width` of ln δ apart where δ is no further from the target than some powers of ten.
     pub(super) fn lattice(&self, target: Target, width: f64, planner: &mut Planner) -> Result<Bounds, Error> {
         let plan = self.plan(target);
-        let fineness = self.fineness(&plan.saddle, 1.0, FOLLOWED * width, false);
+        let fineness = self.fineness(&plan.saddle, 1.0, width, false);
         let fineness = Fineness { tolerance: FOLLOWED_TOLERANCE, ..fineness };
         Ok(Composer::new(self.steps, &plan, fineness, planner, self.work)?.compose(1))
     }

@@ -84,10 +84,10 @@ impl Composed {
         }
     }
 
-    /// What they mean for one person.
-    pub(super) fn risk(&self) -> Result<Risk, Error> {
+    /// What they mean for one person, composed for this δ.
+    pub(super) fn risk(&self, delta: Delta) -> Result<Risk, Error> {
         match self {
-            Self::Fixed { contract, coins } if *coins == CoinError::NONE => contract.risk(),
+            Self::Fixed { contract, coins } if *coins == CoinError::NONE => contract.risk(delta),
             Self::Fixed { .. } | Self::Adaptive(_) => Ok(self.curve()?.risk()),
         }
     }

@@ -140,8 +140,13 @@ impl Normal {
             (Rule::Penalty { sigma }, Sampling::Full | Sampling::Poisson { .. }) => {
                 Some(Rule::Penalty { sigma: sigma.min(LARGEST_SIGMA) })
             }
+            // The correction makes it Barker's test, nearly.
             (
-                rule @ (Rule::Metropolis | Rule::Barker | Rule::Corrected { .. } | Rule::Lazy { .. }),
+                rule @ Rule::Corrected { .. },
+                Sampling::Full | Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. },
+            ) => rule.validate().is_ok().then_some(Rule::Barker),
+            (
+                rule @ (Rule::Metropolis | Rule::Barker | Rule::Lazy { .. }),
                 Sampling::Full | Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. },
             ) => rule.validate().is_ok().then_some(rule),
         }
