@@ -59,6 +59,8 @@ pub(super) struct Envelope {
     pub(super) information: f64,
     /// Where cells end, and on which half; inwards first on each.
     pub(super) places: Vec<(f64, bool)>,
+    /// The same information, of the coarse walk with which an envelope begins: whoever makes another one need not repeat it.
+    pub(super) strongest: f64,
 }
 
 /// The last point of a half whose range is unbounded.
@@ -84,15 +86,16 @@ pub(super) struct Fineness {
 impl Envelope {
     /// As close everywhere as where coins are strongest.
     pub(super) fn new(a: &dyn Acceptance, sensitivity: f64, fineness: Fineness) -> Result<Self, Error> {
-        Self::below(a, sensitivity, fineness, None)
+        Self::below(a, sensitivity, fineness, None, None)
     }
 
-    /// As close as corners must be to stay below a peak.
+    /// As close as corners must be to stay below a peak, given [`Envelope::strongest`] of another envelope of the same coins.
     pub(super) fn below(
         a: &dyn Acceptance,
         sensitivity: f64,
         fineness: Fineness,
         peak: Option<&Peak>,
+        strongest: Option<f64>,
     ) -> Result<Self, Error> {
         let centre = if a.odd() { 0.5 * sensitivity } else { median(a) + 0.5 * sensitivity };
         let aside = if peak.is_some() { ASIDE_OF_LARGE } else { ASIDE };
@@ -101,9 +104,10 @@ impl Envelope {
         let upper = Half { a, sensitivity, mirrored: true, aside };
         // The halves overlap by more than the rounding of where they meet.
         let mirrored_centre = sensitivity - centre + 1e-9 * (1.0 + centre.abs());
-        let information = lower.strongest(centre).max(upper.strongest(mirrored_centre));
+        let walked = || lower.strongest(centre).max(upper.strongest(mirrored_centre));
+        let strongest = strongest.unwrap_or_else(walked);
         let (outer, inner, ends, places) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut envelope = Self { outer, inner, ends, information, places };
+        let mut envelope = Self { outer, inner, ends, information: strongest, places, strongest };
         let mut halves = |exchanged: bool| {
             lower.march(centre, fineness, peak, exchanged, &mut envelope)?;
             if a.odd() {

@@ -21,7 +21,7 @@ const ASIDE: [f64; 6] = [-2.4, -1.2, 0.0, 1.2, 2.4, 3.6];
 const MOST_EXCESS: f64 = 0.03;
 
 /// Sections by which a largest gain between two places is refined.
-const SECTIONS: usize = 12;
+const SECTIONS: usize = 6;
 const GOLDEN: f64 = 0.381_966_011_250_105;
 
 /// A place on the way of a run.

@@ -134,6 +134,11 @@ impl<'a> Kind<'a> {
         Ok(Self { rule, sensitivity, envelope })
     }
 
+    /// An envelope as close as this, below a peak where there is one.
+    fn enclosed(&self, fineness: Fineness, peak: Option<&Peak>) -> Result<Envelope, Error> {
+        Envelope::below(self.rule, self.sensitivity, fineness, peak, Some(self.envelope.strongest))
+    }
+
     /// The variance of a step's privacy loss at its largest.
     pub(super) fn information(&self) -> f64 {
         self.envelope.information
@@ -210,7 +215,7 @@ impl Kind<'_> {
     pub(super) fn corners(&self, run: Run) -> f64 {
         let peak = self.peak(run, (MIDDLE.0, MIDDLE.0.max(run.steps.min(MIDDLE.1))));
         let aim = Fineness { excess: EXCESS / 256.0, decay: f64::INFINITY, tail: 1e-15 };
-        let envelope = Envelope::below(self.rule, self.sensitivity, aim, Some(&peak));
+        let envelope = self.enclosed(aim, Some(&peak));
         envelope.map_or(64.0, |envelope| envelope.outer.len() as f64)
     }
 
@@ -302,7 +307,7 @@ impl Program {
             let enclose = |(from, peak): &(u64, Option<Peak>)| {
                 let below = Fineness { excess, decay: f64::INFINITY, tail };
                 let aim = if peak.is_some() { below } else { close };
-                Ok((*from, Envelope::below(kind.rule, kind.sensitivity, aim, peak.as_ref())?))
+                Ok((*from, kind.enclosed(aim, peak.as_ref())?))
             };
             // At small sensitivities rounding may forbid the finest envelopes.
             let envelopes: Vec<(u64, Envelope)> = match tiers.iter().map(enclose).collect() {
@@ -390,7 +395,7 @@ impl Kind<'_> {
     fn attacks(&self, excess: f64, spread: f64, tail: f64, steps: f64) -> Result<Vec<Pair>, Error> {
         let finest = if steps <= FEW as f64 { 0.02 } else { 0.1 };
         let aim = Fineness { excess, decay: (finest * spread).min(8.0), tail };
-        let envelope = Envelope::new(self.rule, self.sensitivity, aim)?;
+        let envelope = self.enclosed(aim, None)?;
         let (weakest, apart) = if steps <= 64.0 { (0.0, 0.02) } else { (0.02, 0.15) };
         let mut pairs: Vec<Pair> = Vec::new();
         let mut last = f64::NEG_INFINITY;

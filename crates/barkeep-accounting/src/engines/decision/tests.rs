@@ -61,7 +61,7 @@ fn the_polygon_encloses_every_pair_and_not_much_more() {
             let run = (run.run(2048.0, 1e-6), run);
             let peak = run.1.peak(run.0, (64.0, 512.0));
             let loose = Fineness { excess: 1e-3, decay: f64::INFINITY, tail: 1e-14 };
-            let below = Envelope::below(&rule, sensitivity, loose, Some(&peak)).unwrap();
+            let below = Envelope::below(&rule, sensitivity, loose, Some(&peak), None).unwrap();
             assert!(below.outer.len() < envelope.outer.len(), "{rule:?} {sensitivity}");
             for (mu, log_x) in [(0.5, 0.0), (0.5, 0.7), (1.5, 2.0), (0.2, 0.6), (3.0, -1.0)] {
                 let x = libm::exp(log_x);
@@ -344,7 +344,8 @@ fn corners_below_a_peak_gain_no_more_than_coins_on_the_way_of_a_run() {
         let kind = Kind::new(&rule, sensitivity).unwrap();
         let (run, to_go) = (kind.run(1000.0, 1e-6), 500.0);
         let aim = Fineness { excess: 1e-3, decay: f64::INFINITY, tail: 1e-16 };
-        let few = Envelope::below(&rule, sensitivity, aim, Some(&kind.peak(run, (64.0, 512.0)))).unwrap();
+        let few =
+            Envelope::below(&rule, sensitivity, aim, Some(&kind.peak(run, (64.0, 512.0))), None).unwrap();
         let close = Fineness { excess: 1e-4, decay: 0.1, tail: 1e-16 };
         let many = Envelope::new(&rule, sensitivity, close).unwrap();
         assert!(3 * few.outer.len() < many.outer.len(), "{rule:?}: {}", few.outer.len());

@@ -5,6 +5,9 @@ use barkeep_num::{log_add_exp, vector};
 use super::atoms::Atom;
 use super::plan::Saddle;
 
+/// More atoms are gathered: a curve of many dots has no finer features that matter to a plan.
+const MOST_ATOMS: usize = 512;
+
 /// The losses of one step in outline, and how many such steps there are.
 #[derive(Debug, Clone)]
 pub(super) struct Sketch {
@@ -21,12 +24,27 @@ pub(super) struct Cumulants {
     pub(super) variance: f64,
 }
 
+/// The mean loss of atoms that follow each other, and ln of their mass.
+fn gathered(atoms: &[Atom]) -> (f64, f64) {
+    if let [atom] = atoms {
+        return (atom.loss, atom.log_mass);
+    }
+    let largest = atoms.iter().map(|atom| atom.log_mass).fold(f64::NEG_INFINITY, f64::max);
+    let (mut mass, mut sum) = (0.0, 0.0);
+    for atom in atoms {
+        let part = libm::exp(atom.log_mass - largest);
+        (mass, sum) = (mass + part, sum + part * atom.loss);
+    }
+    (sum / mass, largest + libm::log(mass))
+}
+
 impl Sketch {
     pub(super) fn new(outline: &[Atom], steps: f64) -> Self {
-        let mut log_masses: Vec<f64> = outline.iter().map(|atom| atom.log_mass).collect();
+        let together = outline.len().div_ceil(MOST_ATOMS).max(1);
+        let (losses, mut log_masses): (Vec<f64>, Vec<f64>) = outline.chunks(together).map(gathered).unzip();
         let total = barkeep_num::log_sum_exp(&log_masses);
         log_masses.iter_mut().for_each(|log| *log -= total);
-        Self { losses: outline.iter().map(|atom| atom.loss).collect(), log_masses, steps }
+        Self { losses, log_masses, steps }
     }
 
     pub(super) fn steps(&self) -> f64 {
