@@ -5,15 +5,45 @@ use barkeep_num::{log_add_exp, vector};
 use super::atoms::Atom;
 use super::plan::Saddle;
 
-/// More atoms are gathered: a curve of many dots has no finer features that matter to a plan.
-const MOST_ATOMS: usize = 512;
-
 /// The losses of one step in outline, and how many such steps there are.
 #[derive(Debug, Clone)]
 pub(super) struct Sketch {
     losses: Vec<f64>,
     log_masses: Vec<f64>,
+    /// The same in fewer atoms, for moments.
+    gathered: Gathered,
     steps: f64,
+}
+
+/// Losses and ln of their masses, neighbours as one where there are many: the moments of very many tilts are asked for, and what neighbours differ
+/// by adds nothing that matters to a plan.
+#[derive(Debug, Clone)]
+struct Gathered {
+    losses: Vec<f64>,
+    log_masses: Vec<f64>,
+}
+
+/// Atoms that moments are taken of, at most.
+const MOST_GATHERED: usize = 512;
+
+impl Gathered {
+    fn new(losses: &[f64], log_masses: &[f64]) -> Self {
+        let together = losses.len().div_ceil(MOST_GATHERED).max(1);
+        let one = |(losses, logs): (&[f64], &[f64])| {
+            let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let (mut mass, mut sum) = (0.0, 0.0);
+            for (loss, log) in losses.iter().zip(logs) {
+                let part = libm::exp(log - largest);
+                (mass, sum) = (mass + part, sum + part * loss);
+            }
+            (sum / mass, largest + libm::log(mass))
+        };
+        let (losses, log_masses) = match together {
+            1 => (losses.to_vec(), log_masses.to_vec()),
+            _ => losses.chunks(together).zip(log_masses.chunks(together)).map(one).unzip(),
+        };
+        Self { losses, log_masses }
+    }
 }
 
 /// ln E e^(sL) of a sum of losses and its first two derivatives in s.
@@ -24,27 +54,17 @@ pub(super) struct Cumulants {
     pub(super) variance: f64,
 }
 
-/// The mean loss of atoms that follow each other, and ln of their mass.
-fn gathered(atoms: &[Atom]) -> (f64, f64) {
-    if let [atom] = atoms {
-        return (atom.loss, atom.log_mass);
-    }
-    let largest = atoms.iter().map(|atom| atom.log_mass).fold(f64::NEG_INFINITY, f64::max);
-    let (mut mass, mut sum) = (0.0, 0.0);
-    for atom in atoms {
-        let part = libm::exp(atom.log_mass - largest);
-        (mass, sum) = (mass + part, sum + part * atom.loss);
-    }
-    (sum / mass, largest + libm::log(mass))
-}
-
 impl Sketch {
     pub(super) fn new(outline: &[Atom], steps: f64) -> Self {
-        let together = outline.len().div_ceil(MOST_ATOMS).max(1);
-        let (losses, mut log_masses): (Vec<f64>, Vec<f64>) = outline.chunks(together).map(gathered).unzip();
+        let mut log_masses: Vec<f64> = outline.iter().map(|atom| atom.log_mass).collect();
         let total = barkeep_num::log_sum_exp(&log_masses);
         log_masses.iter_mut().for_each(|log| *log -= total);
-        Self { losses, log_masses, steps }
+        Self::of(outline.iter().map(|atom| atom.loss).collect(), log_masses, steps)
+    }
+
+    fn of(losses: Vec<f64>, log_masses: Vec<f64>, steps: f64) -> Self {
+        let gathered = Gathered::new(&losses, &log_masses);
+        Self { losses, log_masses, gathered, steps }
     }
 
     pub(super) fn steps(&self) -> f64 {
@@ -53,13 +73,14 @@ impl Sketch {
 
     /// Of one step.
     pub(super) fn cumulants(&self, tilt: f64) -> Cumulants {
+        let Gathered { losses, log_masses } = &self.gathered;
         let mut weights: Vec<f64> =
-            self.log_masses.iter().zip(&self.losses).map(|(log, loss)| log + tilt * loss).collect();
+            log_masses.iter().zip(losses).map(|(log, loss)| log + tilt * loss).collect();
         let largest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         weights.iter_mut().for_each(|weight| *weight -= largest);
         vector::exp(&mut weights);
         let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
-        for (weight, loss) in weights.iter().zip(&self.losses) {
+        for (weight, loss) in weights.iter().zip(losses) {
             sum += weight;
             first += weight * loss;
             second += weight * loss * loss;
@@ -103,12 +124,7 @@ impl Sketch {
             beyond = log_add_exp(beyond, log + barkeep_num::log1m_exp(top - loss));
         }
         let with = |values: &[f64], last: f64| values[..inside].iter().copied().chain([last]).collect();
-        let capped = Self {
-            losses: with(&self.losses, top),
-            log_masses: with(&self.log_masses, at_top),
-            steps: self.steps,
-        };
-        (capped, beyond)
+        (Self::of(with(&self.losses, top), with(&self.log_masses, at_top), self.steps), beyond)
     }
 
     /// Where most losses are, if more than half of them lie within a lattice spacing: ln ΣP/ΣQ over those.
