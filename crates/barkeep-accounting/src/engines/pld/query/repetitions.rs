@@ -1,4 +1,4 @@
-//! Finds how often a composition may be repeated: along a line of tilts, or else on lattices.
+//! Finds how often a composition may be repeated: along a line of tilts, or on lattices.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -16,6 +16,9 @@ use crate::{Bracket, Error};
 /// Of the repetitions that may be missed, as many as a first lattice is fine enough for, and as a search on it may stop short of.
 const SPARED: f64 = 0.6;
 const MISSED: f64 = 0.1;
+
+/// Fewer repetitions than these are looked for on lattices first. They are all told apart.
+const FEW: u64 = 1000;
 
 /// Looks at which the end of a range of whole numbers is found, at most.
 const MOST_LOOKS: u32 = 4 * 64;
@@ -123,11 +126,16 @@ impl Query<'_> {
             }
         }
         // Few rare losses are hard to resolve, many of them are not: a guess may be far too small.
-        for factor in [1, 8, 64] {
-            let guess = guess.saturating_mul(factor).min(most);
-            if let Some(found) = self.largest_on_line(guess, most, epsilon, log_delta) {
-                return Ok(found.max(certain));
-            }
+        let on_line = |guess: u64| {
+            let mut guesses = [1, 8, 64].into_iter().map(|factor| guess.saturating_mul(factor).min(most));
+            guesses.find_map(|guess| self.largest_on_line(guess, most, epsilon, log_delta))
+        };
+        // Of few repetitions lattices are short, and lines long.
+        let first = guess;
+        if first >= FEW
+            && let Some(found) = on_line(first)
+        {
+            return Ok(found.max(certain));
         }
         let mut known = (certain, possible);
         for _ in 0..3 * ATTEMPTS {
@@ -178,6 +186,11 @@ impl Query<'_> {
             } else {
                 certain + 1
             };
+        }
+        if first < FEW
+            && let Some(found) = on_line(first)
+        {
+            return Ok(found.max(certain));
         }
         // By halving, a lattice of its own for each look. What is not resolved does not count as within.
         let mut beyond = possible;
