@@ -177,9 +177,9 @@ impl Accountant {
 
     /// The curve of what is composed once and then asked for any ε; None for other engines.
     fn composed_curve(&mut self, rounds: Steps, detail: Detail) -> Result<Option<PrivacyCurve>, Error> {
-        let smallest = match detail {
-            Detail::Whole => Delta::trusted(SMALLEST_OF_CURVE),
-            Detail::Risk(delta) => delta,
+        let (smallest, accuracy) = match detail {
+            Detail::Whole => (Delta::trusted(SMALLEST_OF_CURVE), Accuracy::CLOSE),
+            Detail::Risk(delta) => (delta, Accuracy::FAIR),
         };
         let found = self.found.take();
         let composed: Box<Curve<'_>> = match &self.engine {
@@ -189,10 +189,9 @@ impl Accountant {
                     Some((found, delta, composed)) if (found, delta) == (steps, smallest) => Ok(composed),
                     _ => decision::composed(rule, *sensitivity, steps, smallest),
                 };
-                Box::new(decision::followed(rule, *sensitivity, steps, composed)?)
+                Box::new(decision::followed(rule, *sensitivity, steps, composed, accuracy)?)
             }
             Engine::Mixture { mixture, .. } => {
-                let accuracy = if detail == Detail::Whole { Accuracy::CLOSE } else { Accuracy::FAIR };
                 let composed = mixture.composed(rounds, smallest)?.followed(accuracy)?;
                 Box::new(move |epsilon| composed.delta(epsilon))
             }

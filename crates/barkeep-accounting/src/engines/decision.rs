@@ -227,7 +227,7 @@ pub(crate) fn composed(
 /// δ at ε, from above.
 type Along = Box<dyn Fn(Epsilon) -> Result<f64, Error>>;
 
-/// δ of k decisions at any ε, from above, given their composition.
+/// δ of k decisions at any ε, from above, given their composition; blocks of them are composed this closely.
 ///
 /// # Errors
 /// As [`epsilon`].
@@ -236,11 +236,12 @@ pub(crate) fn followed<'a>(
     sensitivity: Sensitivity,
     steps: Steps,
     composed: Result<Composed, Error>,
+    accuracy: Accuracy,
 ) -> Result<impl Fn(Epsilon) -> Result<f64, Error> + 'a, Error> {
     let along: Result<Along, Error> = match composed {
         Ok(Composed::Whole(profile)) => Ok(Box::new(move |epsilon| Ok(profile.delta(epsilon).upper))),
         Ok(Composed::Blocks { blocks, steps, .. }) => {
-            let followed = blocks.compose(steps).followed(Accuracy::CLOSE)?;
+            let followed = blocks.compose(steps).followed(accuracy)?;
             Ok(Box::new(move |epsilon| followed.delta(epsilon)))
         }
         Err(error) => Err(error),

@@ -25,7 +25,7 @@ use self::report::FaultReport;
 use self::start::PlannedStart;
 use crate::Error;
 use crate::samplers::entry::{Expected, MakeKernel, Prepared, Questions, Setting};
-use crate::samplers::noise_aware::Foreseen;
+use crate::samplers::foreseen::Foreseen;
 use crate::samplers::{SAMPLERS, SamplerEntry};
 use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};

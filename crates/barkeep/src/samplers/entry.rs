@@ -5,7 +5,7 @@ use crate::plan::facts::Facts;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::example::{Example, ExampleSpec};
-use crate::samplers::noise_aware::Foreseen;
+use crate::samplers::foreseen::Foreseen;
 use crate::samplers::parts::proposal::Proposal;
 use crate::spec::Privacy;
 use crate::spec::section::{Key, Section, key};

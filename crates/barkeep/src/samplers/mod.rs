@@ -12,6 +12,7 @@ use barkeep_curator::{Ask, Refused};
 pub(crate) mod entries;
 pub(crate) mod entry;
 pub(crate) mod example;
+pub(crate) mod foreseen;
 pub(crate) mod kernels;
 pub(crate) mod noise_aware;
 pub(crate) mod parts;

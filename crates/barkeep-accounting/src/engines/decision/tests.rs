@@ -454,7 +454,7 @@ fn a_curve_that_is_followed_is_an_upper_bound_and_close() {
     {
         let (sensitivity, steps) = (Sensitivity::new(sensitivity).unwrap(), Steps(steps));
         let composed = composed(&rule, sensitivity, steps, Delta::new(1e-5).unwrap());
-        let curve = followed(&rule, sensitivity, steps, composed).unwrap();
+        let curve = followed(&rule, sensitivity, steps, composed, Accuracy::FAIR).unwrap();
         for at in [0.0, 0.3, 1.0, 2.0] {
             let at = Epsilon::new(at).unwrap();
             let (found, careful) = (curve(at).unwrap(), delta(&rule, sensitivity, steps, at).unwrap());

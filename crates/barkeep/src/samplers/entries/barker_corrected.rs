@@ -34,7 +34,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
         needs_budget(section, setting)?;
         let level = level(section, None)?;
         let variance = section.positive("variance")?.unwrap_or(2.0);
-        let (rule, errors) = corrected(section, variance)?;
+        let (rule, errors) = corrected(section, setting.foreseen, variance)?;
         let mut prepared = prepare(
             section,
             setting,

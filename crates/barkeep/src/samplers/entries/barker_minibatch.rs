@@ -69,7 +69,7 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             let reason = format!("must be at most √batch / n0, here {most}: the theorem holds up to there");
             return Err(section.error("clip", reason).into());
         }
-        let (rule, errors) = corrected(section, VARIANCE)?;
+        let (rule, errors) = corrected(section, setting.foreseen, VARIANCE)?;
         let mut prepared = prepare(
             section,
             setting,

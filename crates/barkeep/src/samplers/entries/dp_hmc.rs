@@ -259,7 +259,8 @@ fn acceptance(section: &Section<'_>, setting: &Setting<'_>) -> Result<(Acceptanc
             (Acceptance::Fixed(rule), Vec::new())
         }
         WrittenRule::BarkerCorrected => {
-            let (rule, errors) = corrected(section, section.positive("variance")?.unwrap_or(2.0))?;
+            let variance = section.positive("variance")?.unwrap_or(2.0);
+            let (rule, errors) = corrected(section, setting.foreseen, variance)?;
             (Acceptance::Fixed(rule), errors)
         }
         WrittenRule::Penalty => {

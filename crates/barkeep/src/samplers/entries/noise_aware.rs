@@ -42,7 +42,7 @@ fn prepare(section: &Section<'_>, setting: &Setting<'_>) -> Result<Prepared, Err
         let setup = WholeSetup::new(setting, whole).map_err(|reason| section.error("name", reason))?;
         let setup = Arc::new(setup);
         let (questions, view, forecast) =
-            (setup.questions()?, setup.view(), setup.forecast(setting.foreseen));
+            (setup.questions()?, setup.view(), setup.forecast(&setting.foreseen.scores));
         let kernel =
             move |_: &mut PublicRng| Box::new(WholeScores::new(Arc::clone(&setup))) as Box<dyn Kernel>;
         (questions, view, forecast, Box::new(kernel))

@@ -37,7 +37,7 @@ pub(crate) enum Acceptance {
 }
 
 /// What a propose-and-test sampler does at every step; all of it public.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Judgement {
     /// The clip bound.
     pub(crate) clip: ClipBound,

@@ -43,10 +43,9 @@ const FORGOTTEN: usize = 100;
 /// Columns as they might be, and made-up rows for each.
 const OTHERS: (usize, usize) = (12, 128);
 
-/// What forecasts of one spec share, whatever its budget and its number of records: points of the prior, and what clips make of scores
-/// there.
+/// Points of the prior, and what clips make of scores there, whatever the budget and the number of records.
 #[derive(Default)]
-pub(crate) struct Foreseen(OnceLock<Vec<(Vec<f64>, Clips)>>);
+pub(crate) struct LookedAt(OnceLock<Vec<(Vec<f64>, Clips)>>);
 
 /// A model and the price of every question.
 pub(crate) struct WholeSetup {
@@ -128,10 +127,10 @@ impl WholeSetup {
     ///
     /// The prior's own precision is left out, as if there were endless records. With it few records would look well served, since
     /// the prior then says all, and more records worse; without it the error falls with n and ε.
-    pub(crate) fn forecast(&self, foreseen: &Foreseen) -> Option<MakeForecast> {
+    pub(crate) fn forecast(&self, seen: &LookedAt) -> Option<MakeForecast> {
         let source = Source { origin: self.source.origin.few(), ..self.source.clone() };
         let endless = Source { records: f64::INFINITY, ..source.clone() };
-        let looked_at = foreseen.0.get_or_init(|| {
+        let looked_at = seen.0.get_or_init(|| {
             let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
             points.filter_map(|theta| endless.clips(&theta).map(|(clips, _)| (theta, clips))).collect()
         });

@@ -1,6 +1,7 @@
 //! Reads which correction V_cor makes normal noise nearly logistic, and states its error.
 
 use crate::plan::facts::{Fact, Facts, Value};
+use crate::samplers::foreseen::Foreseen;
 use crate::spec::SpecError;
 use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::vcor::{Fit, Fitted, Quality};
@@ -18,7 +19,11 @@ pub(crate) const CORRECTION_KEYS: [Key; 1] = [key(
 ///
 /// # Errors
 /// A correction that is not known, or none that is good enough for this variance.
-pub(crate) fn corrected(section: &Section<'_>, variance: f64) -> Result<(Rule, Facts), SpecError> {
+pub(crate) fn corrected(
+    section: &Section<'_>,
+    foreseen: &Foreseen,
+    variance: f64,
+) -> Result<(Rule, Facts), SpecError> {
     let fit = section
         .choice(
             "correction",
@@ -33,7 +38,8 @@ pub(crate) fn corrected(section: &Section<'_>, variance: f64) -> Result<(Rule, F
     // A sampler that fixes C has no such key; then only the fit can be changed.
     let key = if section.has("variance") { "variance" } else { "correction" };
     let fail = |error: barkeep_accounting::Error| section.error(key, error.to_string());
-    let fitted = Variance::new(variance).and_then(|variance| fit.correction(variance)).map_err(fail)?;
+    let fitted = || Variance::new(variance).and_then(|variance| fit.correction(variance));
+    let fitted = foreseen.corrections.of((fit, variance), fitted).map_err(fail)?;
     let Fitted { correction, quality, least } = fitted;
     let rule = Rule::Corrected { variance, correction };
     rule.validate().map_err(fail)?;

@@ -8,6 +8,7 @@ use crate::plan::facts::{Fact, Facts, Value};
 use crate::public_rng::PublicRng;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Setting};
 use crate::samplers::kernels::metropolis::Judgement;
+use crate::samplers::parts::proposal::{Direction, Length, Scale};
 use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::prepare::walk_keys::WalkShape;
 use barkeep_accounting::{LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Sampling};
@@ -44,7 +45,16 @@ pub(crate) fn forecast(setting: &Setting<'_>, shape: &WalkShape, judgement: &Jud
             "not known: the model states no information, or too little to look normal at the start",
         );
     };
-    match normal.outlook(shape, judgement) {
+    let averaged = Averaged {
+        counted,
+        rows,
+        scale: shape.scale.clone(),
+        length: shape.length,
+        direction: shape.direction,
+        judgement: judgement.clone(),
+    };
+    let outlook = || normal.outlook(shape, judgement).ok_or(());
+    match setting.foreseen.walks.of(averaged, outlook).ok() {
         Some(outlook) => Box::new(move |steps| outlook.after(steps)),
         None => silent("not known: every proposal is refused or asks what the rule cannot answer"),
     }
@@ -60,8 +70,20 @@ struct Normal {
     counted: f64,
 }
 
+/// All that averages over proposals are computed from beside the model and the start.
+#[derive(PartialEq)]
+pub(crate) struct Averaged {
+    counted: f64,
+    rows: f64,
+    scale: Scale,
+    length: Length,
+    direction: Direction,
+    judgement: Judgement,
+}
+
 /// Averages over proposals.
-struct Outlook {
+#[derive(Clone)]
+pub(crate) struct Outlook {
     acceptance: f64,
     clipped: f64,
     /// Steps for one effective draw of the slowest direction.
