@@ -7,7 +7,7 @@
 use crate::plan::facts::{Fact, Facts, Value};
 use crate::public_rng::PublicRng;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Setting};
-use crate::samplers::kernels::metropolis::Judgement;
+use crate::samplers::kernels::metropolis::{Acceptance, Judgement};
 use crate::samplers::parts::proposal::{Direction, Length, Scale};
 use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::prepare::walk_keys::WalkShape;
@@ -119,6 +119,11 @@ impl Normal {
     }
 
     fn outlook(&self, shape: &WalkShape, judgement: &Judgement) -> Option<Outlook> {
+        let mut judgement = judgement.clone();
+        if let Acceptance::Fixed(rule @ Rule::Corrected { .. }) = &mut judgement.acceptance {
+            // The correction makes it Barker's test, nearly.
+            *rule = Rule::Barker;
+        }
         let dimension = self.precision.dimension();
         let mut rng = PublicRng::new(0, 0);
         let mut walk = shape.walk(&mut rng);
@@ -162,13 +167,8 @@ impl Normal {
             (Rule::Penalty { sigma }, Sampling::Full | Sampling::Poisson { .. }) => {
                 Some(Rule::Penalty { sigma: sigma.min(LARGEST_SIGMA) })
             }
-            // The correction makes it Barker's test, nearly.
             (
-                rule @ Rule::Corrected { .. },
-                Sampling::Full | Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. },
-            ) => rule.validate().is_ok().then_some(Rule::Barker),
-            (
-                rule @ (Rule::Metropolis | Rule::Barker | Rule::Lazy { .. }),
+                rule @ (Rule::Metropolis | Rule::Barker | Rule::Corrected { .. } | Rule::Lazy { .. }),
                 Sampling::Full | Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. },
             ) => rule.validate().is_ok().then_some(rule),
         }
