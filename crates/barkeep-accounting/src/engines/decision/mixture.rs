@@ -26,11 +26,16 @@ struct Local {
 /// Bounds f(t)/f(t−Δ) for t in [left, right].
 pub(super) fn slopes(variance: f64, law: &Correction, left: f64, right: f64, sensitivity: f64) -> (f64, f64) {
     let (middle, half) = (0.5 * (left + right), 0.5 * (right - left));
-    let here = around(variance, law, middle, half);
-    let there = around(variance, law, middle - sensitivity, half);
+    let normal = |component: &Component| {
+        let square = variance + component.sd * component.sd;
+        Normal { mean: component.mean, square, log: libm::log(component.weight / square.sqrt()) }
+    };
+    let normals: Vec<Normal> = law.components().iter().map(normal).collect();
+    let here = around(&normals, middle, half);
+    let there = around(&normals, middle - sensitivity, half);
     let change = (here.slope - there.slope).abs() * half;
     let bend = 0.5 * (here.curvature + there.curvature) * half * half;
-    let whole = around(variance, law, middle - 0.5 * sensitivity, half + 0.5 * sensitivity);
+    let whole = around(&normals, middle - 0.5 * sensitivity, half + 0.5 * sensitivity);
     let spread = (change + bend).min(sensitivity * whole.curvature * half);
     // Rounding: sums of exponents of this size, each good to a few units.
     let size = 1.0 + here.log_density.abs() + there.log_density.abs();
@@ -39,29 +44,34 @@ pub(super) fn slopes(variance: f64, law: &Correction, left: f64, right: f64, sen
     (libm::exp(ratio - spread) * (1.0 - 1e-15), libm::exp(ratio + spread) * (1.0 + 1e-15))
 }
 
-/// One component of f at a point.
+/// One component of f.
+struct Normal {
+    mean: f64,
+    /// s².
+    square: f64,
+    /// ln w/s.
+    log: f64,
+}
+
+/// The same at a point.
 struct Part {
     /// ln of its value.
     log: f64,
     /// g there.
     g: f64,
-    /// s².
-    square: f64,
     /// Its share in f.
     share: f64,
 }
 
-fn around(variance: f64, law: &Correction, t: f64, half: f64) -> Local {
-    let part = |component: &Component| {
-        let square = variance + component.sd * component.sd;
-        let g = (t + component.mean) / square;
-        let log = libm::log(component.weight) - 0.5 * libm::log(square) - 0.5 * g * (t + component.mean);
-        Part { log, g, square, share: 0.0 }
+fn around(normals: &[Normal], t: f64, half: f64) -> Local {
+    let part = |normal: &Normal| {
+        let g = (t + normal.mean) / normal.square;
+        Part { log: normal.log - 0.5 * g * (t + normal.mean), g, share: 0.0 }
     };
-    let mut parts: Vec<Part> = law.components().iter().map(part).collect();
+    let mut parts: Vec<Part> = normals.iter().map(part).collect();
     let largest = parts.iter().map(|part| part.log).fold(f64::NEG_INFINITY, f64::max);
-    let narrowest = parts.iter().map(|part| part.square).fold(f64::INFINITY, f64::min);
-    let widest = parts.iter().map(|part| part.square).fold(0.0, f64::max);
+    let narrowest = normals.iter().map(|normal| normal.square).fold(f64::INFINITY, f64::min);
+    let widest = normals.iter().map(|normal| normal.square).fold(0.0, f64::max);
     let low = parts.iter().map(|part| part.g).fold(f64::INFINITY, f64::min);
     let high = parts.iter().map(|part| part.g).fold(f64::NEG_INFINITY, f64::max);
     for part in &mut parts {

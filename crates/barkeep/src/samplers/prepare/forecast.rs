@@ -14,7 +14,7 @@ use crate::samplers::prepare::walk_keys::WalkShape;
 use barkeep_accounting::{LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Sampling};
 use barkeep_model::Model;
 use barkeep_num::linear::{Cholesky, Spectrum, transpose};
-use barkeep_num::normal_cdf;
+use barkeep_num::{normal_cdf, vector};
 
 /// Proposals averaged over: errors of about a percent.
 const PROPOSALS: u32 = 4096;
@@ -102,6 +102,7 @@ impl Normal {
     }
 
     /// dᵀFd; `room` is overwritten.
+    #[inline(always)]
     fn record_variance(&self, step: &[f64], room: &mut [f64]) -> f64 {
         room.fill(0.0);
         for (column, d) in self.information.chunks_exact(step.len()).zip(step) {
@@ -111,6 +112,7 @@ impl Normal {
     }
 
     /// Lᵀd: the step in units of posterior standard deviations.
+    #[inline(always)]
     fn whiten(&self, step: &[f64], out: &mut [f64]) {
         out.fill(0.0);
         for (i, (row, d)) in self.precision.lower().chunks_exact(step.len()).zip(step).enumerate() {
@@ -133,17 +135,27 @@ impl Normal {
         for _ in 0..PROPOSALS {
             let distance = walk.propose(&from, &mut step, &mut rng);
             let (clip, rule) = judgement.at(distance).ok()?;
-            let variance = self.record_variance(&step, &mut whitened);
-            self.whiten(&step, &mut whitened);
-            let q: f64 = whitened.iter().map(|z| z * z).sum();
+            let (variance, q) = vector::dispatch(
+                #[inline(always)]
+                || {
+                    let variance = self.record_variance(&step, &mut whitened);
+                    self.whiten(&step, &mut whitened);
+                    (variance, whitened.iter().map(|z| z * z).sum::<f64>())
+                },
+            );
             let accept =
                 self.rule(rule, judgement.batch, variance)?.accept(-0.5 * q + q.sqrt() * rng.normal());
             acceptance += accept / f64::from(PROPOSALS);
             clipped += 2.0 * normal_cdf(-clip.get() / variance.sqrt()) / f64::from(PROPOSALS);
-            for (row, a) in jumps.chunks_exact_mut(dimension).zip(&whitened) {
-                let weight = accept * a;
-                row.iter_mut().zip(&whitened).for_each(|(jump, b)| *jump += weight * b);
-            }
+            vector::dispatch(
+                #[inline(always)]
+                || {
+                    for (row, a) in jumps.chunks_exact_mut(dimension).zip(&whitened) {
+                        let weight = accept * a;
+                        row.iter_mut().zip(&whitened).for_each(|(jump, b)| *jump += weight * b);
+                    }
+                },
+            );
         }
         jumps.iter_mut().for_each(|jump| *jump /= f64::from(PROPOSALS));
         // An autoregression whose squared jumps have this mean: 1 − ρ is half of it, in the slowest direction.
