@@ -291,7 +291,7 @@ impl Program {
         for fineness in FINENESS.into_iter().filter(wanted_fineness) {
             let most_work = kind.most_work(patience) * longer(fineness);
             let growth = if last.1 > 1.0 { GROWTH } else { 1.0 };
-            if !few && last.0 * (fineness / last.1).powf(growth) > 1.1 * most_work {
+            if last.0 * (fineness / last.1).powf(growth) > 1.1 * most_work {
                 continue;
             }
             let excess = EXCESS / (fineness * fineness);
