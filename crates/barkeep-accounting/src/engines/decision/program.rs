@@ -30,7 +30,7 @@ const LOST: f64 = 0.05;
 const LOST_SKEWED: f64 = 0.4;
 
 /// How much more work skewed coins are worth, by their skewness beyond 1: their blocks must be large.
-const HARDER: f64 = 0.4;
+const HARDER: f64 = 0.7;
 
 /// Large blocks, and the nodes per deviation of their grids.
 const LARGEST_BLOCK: f64 = 2048.0;
