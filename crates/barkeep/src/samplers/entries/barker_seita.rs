@@ -40,7 +40,8 @@ pub(crate) const ENTRY: SamplerEntry = SamplerEntry {
             return Err(section.error("name", reason).into());
         }
         let shape = WalkShape::read(section, setting, false)?;
-        let (rule, facts) = corrected(section, setting.foreseen, section.positive("variance")?.unwrap_or(2.0))?;
+        let (rule, facts) =
+            corrected(section, setting.foreseen, section.positive("variance")?.unwrap_or(2.0))?;
         let judgement = Judgement {
             clip: baseline_clip(section)?,
             acceptance: Acceptance::Fixed(rule),
