@@ -310,7 +310,8 @@ pub fn delta(
 
 /// The largest number of decisions found to be (ε, δ)-private: never too many.
 ///
-/// **Precision.** Up to some hundred steps mostly the true number, or one less; beyond, mostly within 0.5 %; of lazy tests about 1 % may be missed.
+/// **Precision.** Up to some hundred steps mostly the true number, or one less; beyond, mostly within 0.6 %. Of lazy tests and of penalty
+/// tests with little noise some 2 % may be missed.
 ///
 /// # Errors
 /// As [`epsilon`].

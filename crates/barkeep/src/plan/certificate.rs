@@ -182,7 +182,8 @@ impl Program {
 
 const FORMAT: u32 = 3;
 
-/// How far what a bill means may be from what another machine computes of it, relative: curves are followed to 1e-3.
+/// How far what a bill means may be from what another machine computes of it, relative: both make the same lattices, whose ends rounding
+/// may move.
 const MEANING_TOLERANCE: f64 = 2e-3;
 
 impl Certificate {

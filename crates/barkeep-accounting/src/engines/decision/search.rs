@@ -148,11 +148,12 @@ impl Search<'_> {
         while program.steps < stretch.last {
             program.advance()?;
             let now = Steps(program.steps);
-            let (spent, so) = self.spent(now, |delta| program.epsilon(delta).ok_or_else(too_many_steps));
+            let (spent, its_ideal) =
+                self.spent(now, |delta| program.epsilon(delta).ok_or_else(too_many_steps));
             if spent > self.epsilon.get() {
                 break;
             }
-            (steps, ideal) = (now, so);
+            (steps, ideal) = (now, its_ideal);
             program.store(profile.get_or_insert_with(|| program.profile()));
         }
         Ok((Last { steps, ideal, composed: profile.map(Composed::Whole) }, steps.0 as f64))
