@@ -22,6 +22,7 @@ mod tests;
 pub mod vcor;
 
 pub use correction::{Component, Correction};
+pub(crate) use correction::{Numbers, Smoothed, TOGETHER, numbers};
 pub(crate) use precision::Rounding;
 
 use crate::Error;

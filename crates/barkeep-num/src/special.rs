@@ -1,6 +1,6 @@
 //! Evaluates the error function, the normal distribution and the gamma function, deep into their tails.
 
-mod coefficients;
+pub(crate) mod coefficients;
 mod error_function;
 mod gamma;
 mod normal;
@@ -15,7 +15,8 @@ fn polynomial(coefficients: &[f64], x: f64) -> f64 {
 }
 
 /// x² as an unevaluated sum of two f64, exact while neither part over- or underflows (Dekker 1971).
-fn square(x: f64) -> (f64, f64) {
+#[inline(always)]
+pub(crate) fn square(x: f64) -> (f64, f64) {
     /// 2²⁷ + 1 cuts a 53-bit significand into halves whose products are exact.
     const SPLIT: f64 = 134_217_729.0;
     let scaled = SPLIT * x;

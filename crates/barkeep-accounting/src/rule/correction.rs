@@ -1,6 +1,7 @@
 //! Holds the law of the correction V that turns N(0, C) into a nearly logistic variable: a symmetric normal mixture.
 
 use crate::Error;
+use barkeep_num::vector::{dispatch, scalar};
 use serde::{Deserialize, Serialize};
 
 /// Most components a correction may have; the precision of a coin is proved for at most this many.
@@ -101,6 +102,64 @@ impl Correction {
         }
         mass / total
     }
+}
+
+/// Components worked on side by side.
+pub(crate) const TOGETHER: usize = 8;
+
+/// One number for each component of a group.
+pub(crate) type Numbers = [f64; TOGETHER];
+
+/// The law of N(0, C) + V, C > 0, ready to be asked many times: what does not depend on the place is computed once.
+///
+/// **Precision.** That of the [`Correction`]'s own tail: the same positive terms, added in another order, with
+/// [`scalar::normal_cdf`], whose error is below 8u too. The last bits differ, so no coin is made of it.
+pub(crate) struct Smoothed {
+    groups: Vec<Group>,
+    /// The sum of all weights.
+    total: f64,
+}
+
+struct Group {
+    weight: Numbers,
+    mean: Numbers,
+    spread: Numbers,
+}
+
+impl Smoothed {
+    pub(crate) fn new(variance: f64, correction: &Correction) -> Self {
+        let group = |components: &[Component]| Group {
+            weight: numbers(components, 0.0, |component| component.weight),
+            mean: numbers(components, 0.0, |component| component.mean),
+            spread: numbers(components, 1.0, |component| libm::sqrt(variance + component.sd * component.sd)),
+        };
+        Self {
+            groups: correction.0.chunks(TOGETHER).map(group).collect(),
+            total: correction.0.iter().map(|component| component.weight).sum(),
+        }
+    }
+
+    /// P(N(0, C) + V > −t).
+    pub(crate) fn upper_tail(&self, t: f64) -> f64 {
+        let mass = dispatch(
+            #[inline(always)]
+            || {
+                let mut mass = [0.0; TOGETHER];
+                for Group { weight, mean, spread } in &self.groups {
+                    for i in 0..TOGETHER {
+                        mass[i] += weight[i] * scalar::normal_cdf((t + mean[i]) / spread[i]);
+                    }
+                }
+                mass
+            },
+        );
+        mass.iter().sum::<f64>() / self.total
+    }
+}
+
+/// A number of each component of a group, and `none` where there are too few.
+pub(crate) fn numbers(components: &[Component], none: f64, of: impl Fn(&Component) -> f64) -> Numbers {
+    std::array::from_fn(|i| components.get(i).map_or(none, &of))
 }
 
 impl TryFrom<Vec<Component>> for Correction {

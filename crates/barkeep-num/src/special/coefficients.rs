@@ -1,6 +1,6 @@
 //! Holds the constants of the special functions, printed by tests/tables/make_coefficients.py.
 /// `(1 + 2x)·erfcx(x)` in powers of `q = (x − 4)/(x + 4)`, x ≥ 0; relative error 4.0e-19 before rounding.
-pub(super) const ERFCX: [f64; 27] = [
+pub(crate) const ERFCX: [f64; 27] = [
     1.2329951186255526,
     -0.1396211168405625,
     0.015379652102620042,

@@ -4,6 +4,7 @@
 //! a compiler may put any number of records side by side and the bits stay the same.
 
 use super::coefficients::{EXP, LOG, LOG_WIDE};
+use crate::special::coefficients::ERFCX;
 
 /// ln 2 to 32 bits: its product with a binary exponent is exact.
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
@@ -111,6 +112,23 @@ pub fn fused_sigmoid(x: f64) -> f64 {
     let mantissa = 1.0 + square.mul_add(odd.mul_add(r, even), r);
     let w = mantissa * f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
     quiet(x, select(x < 0.0, w, 1.0) / (1.0 + w))
+}
+
+/// The standard normal distribution function, as [`normal_cdf`](crate::normal_cdf): ½·erfcx(|x|/√2)·e^(−x²/2), or its complement.
+///
+/// Keeps its relative precision in the lower tail down to the smallest normal number (x ≈ −37.5). NaN gives NaN.
+///
+/// **Precision.** Worst error found 3.22 ulp; tested to stay below 3.5.
+#[inline(always)]
+pub fn normal_cdf(x: f64) -> f64 {
+    let size = select(x.abs() < 40.0, x.abs(), 40.0);
+    let scaled = size * std::f64::consts::FRAC_1_SQRT_2;
+    let erfcx = polynomial(&ERFCX, (scaled - 4.0) / (scaled + 4.0)) / (scaled + 0.5);
+    // x² as a sum of two: rounded it would cost x² units.
+    let (high, low) = crate::special::square(size);
+    let decay = exp(-0.5 * high);
+    let tail = 0.25 * erfcx * (decay - decay * (0.5 * low));
+    quiet(x, select(x < 0.0, tail, 1.0 - tail))
 }
 
 /// `ln(1/(1 + e⁻ˣ)) = min(x, 0) − ln(1 + e^(−|x|))`, precise on both sides.

@@ -78,6 +78,7 @@ fn ln_erfc() {
 #[test]
 fn normal_cdf() {
     worst("normal_cdf", 3.5, result, |x| num::normal_cdf(x[0]));
+    worst("normal_cdf", 3.5, result, |x| scalar::normal_cdf(x[0]));
 }
 
 #[test]

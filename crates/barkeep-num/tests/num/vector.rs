@@ -1,6 +1,6 @@
 //! Checks that every instruction set gives the same bits, and the edges.
 
-use barkeep_num::vector::{dispatch, exp, exp_m1, ln, ln_1p, log_sigmoid, scalar, sigmoid};
+use barkeep_num::vector::{dispatch, exp, exp_m1, ln, ln_1p, log_sigmoid, normal_cdf, scalar, sigmoid};
 use fearless_simd::{Level, Simd};
 
 /// Inputs over the whole range, in an odd number, so that full vectors and the rest of a slice are both walked.
@@ -90,6 +90,7 @@ fn every_level_gives_the_same_bits() {
     agrees(scalar::ln_1p, ln_1p, scalar::ln_1p);
     agrees(scalar::sigmoid, sigmoid, scalar::sigmoid);
     agrees(scalar::log_sigmoid, log_sigmoid, scalar::log_sigmoid);
+    agrees(scalar::normal_cdf, normal_cdf, scalar::normal_cdf);
     let fused =
         |values: &mut [f64]| dispatch(|| values.iter_mut().for_each(|x| *x = scalar::fused_sigmoid(*x)));
     agrees(scalar::fused_sigmoid, fused, scalar::fused_sigmoid);
@@ -117,6 +118,7 @@ fn edges_are_as_documented() {
     assert_eq!(least, scalar::fused_sigmoid(-708.0));
     assert!(least > 0.0 && least < 4e-308);
     assert_eq!((scalar::log_sigmoid(infinity), scalar::log_sigmoid(-infinity)), (0.0, -infinity));
+    assert_eq!((scalar::normal_cdf(infinity), scalar::normal_cdf(-infinity)), (1.0, 0.0));
     assert_eq!((scalar::exp_m1(infinity), scalar::exp_m1(-infinity)), (infinity, -1.0));
     assert_eq!((scalar::exp_m1(0.0).to_bits(), scalar::exp_m1(-0.0).to_bits()), (0, (-0.0_f64).to_bits()));
     for function in [
@@ -126,6 +128,7 @@ fn edges_are_as_documented() {
         scalar::ln_1p,
         scalar::sigmoid,
         scalar::log_sigmoid,
+        scalar::normal_cdf,
         scalar::fused_sigmoid,
     ] {
         assert_eq!(function(-f64::NAN).to_bits(), f64::NAN.to_bits());

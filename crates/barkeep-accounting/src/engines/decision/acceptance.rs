@@ -1,6 +1,6 @@
 //! Says what the accountant must know of an acceptance function: its values, their error, and its shape.
 
-use super::mixture;
+use super::mixture::Mixture;
 use crate::{Error, Rule};
 
 /// Below this a computed probability counts as anything between 0 and itself.
@@ -84,6 +84,11 @@ pub trait Acceptance {
     fn steepness(&self, t: f64, mirrored: bool) -> f64 {
         let _ = (t, mirrored);
         0.0
+    }
+
+    /// The same function, ready to be asked many times, where that is worth while.
+    fn prepared(&self) -> Option<Box<dyn Acceptance + '_>> {
+        None
     }
 
     /// The variance of an independent normal part of the variable whose distribution function a is, if it has one.
@@ -173,15 +178,14 @@ impl Acceptance for Rule {
         matches!(self, Self::Barker)
     }
 
-    /// The law of a correction is symmetric, so the mirror image is the same.
-    fn slopes(&self, left: f64, right: f64, sensitivity: f64, _mirrored: bool) -> (f64, f64) {
-        match self {
-            Self::Corrected { variance, correction } => {
-                mixture::slopes(*variance, correction, left, right, sensitivity)
-            }
-            Self::Metropolis | Self::Barker | Self::Penalty { .. } => (0.0, f64::INFINITY),
-            Self::Lazy { rule, .. } => rule.slopes(left, right, sensitivity, false),
-        }
+    fn slopes(&self, left: f64, right: f64, sensitivity: f64, mirrored: bool) -> (f64, f64) {
+        self.prepared()
+            .map_or((0.0, f64::INFINITY), |prepared| prepared.slopes(left, right, sensitivity, mirrored))
+    }
+
+    fn prepared(&self) -> Option<Box<dyn Acceptance + '_>> {
+        let Self::Corrected { variance, correction } = inside(self) else { return None };
+        Some(Box::new(Mixture::new(self, *variance, correction)))
     }
 
     /// A mixture's (ln a)' is a mean of its components' φ(y)/(sΦ(y)) ≥ −y/s with y = (t+μ)/s < 0, and it is odd.

@@ -129,11 +129,22 @@ fn highest(envelope: &Envelope, reached: &impl Fn(f64, bool) -> Pair, value: imp
         next.filter(|(_, side)| *side == mirrored).map_or(middle, |(t, _)| *t)
     };
     let (mut low, mut high) = (beside(Some(index + 1)), beside(index.checked_sub(1)));
-    for _ in 0..SECTIONS {
-        let (left, right) = (low + GOLDEN * (high - low), high - GOLDEN * (high - low));
-        let (on_left, on_right) = (value(reached(left, mirrored)), value(reached(right, mirrored)));
-        (low, high) = if on_left > on_right { (low, right) } else { (left, high) };
+    let at = |t: f64| value(reached(t, mirrored));
+    let (mut left, mut right) = (low + GOLDEN * (high - low), high - GOLDEN * (high - low));
+    let (mut on_left, mut on_right) = (at(left), at(right));
+    for _ in 1..SECTIONS {
         most = most.max(on_left).max(on_right);
+        // One of the two places is a golden section of what is left, too.
+        if on_left > on_right {
+            (high, right, on_right) = (right, left, on_left);
+            left = low + GOLDEN * (high - low);
+            on_left = at(left);
+        } else {
+            (low, left, on_left) = (left, right, on_right);
+            right = high - GOLDEN * (high - low);
+            on_right = at(right);
+        }
     }
+    most = most.max(on_left).max(on_right);
     most
 }

@@ -122,6 +122,7 @@ impl Stretch {
 /// One kind of decision, for planning.
 pub(super) struct Kind<'a> {
     rule: &'a dyn Acceptance,
+    prepared: Option<Box<dyn Acceptance + 'a>>,
     sensitivity: f64,
     /// A loose envelope.
     envelope: Envelope,
@@ -131,13 +132,19 @@ impl<'a> Kind<'a> {
     /// # Errors
     /// [`Error::Unresolved`] if the acceptance function cannot be enclosed.
     pub(super) fn new(rule: &'a dyn Acceptance, sensitivity: f64) -> Result<Self, Error> {
-        let envelope = Envelope::new(rule, sensitivity, Fineness { excess: 1e-2, decay: 2.0, tail: 1e-12 })?;
-        Ok(Self { rule, sensitivity, envelope })
+        let prepared = rule.prepared();
+        let asked = prepared.as_deref().unwrap_or(rule);
+        let envelope = Envelope::new(asked, sensitivity, Fineness { excess: 1e-2, decay: 2.0, tail: 1e-12 })?;
+        Ok(Self { rule, prepared, sensitivity, envelope })
+    }
+
+    fn rule(&self) -> &dyn Acceptance {
+        self.prepared.as_deref().unwrap_or(self.rule)
     }
 
     /// An envelope as close as this, below a peak where there is one.
     fn enclosed(&self, fineness: Fineness, peak: Option<&Peak>) -> Result<Envelope, Error> {
-        Envelope::below(self.rule, self.sensitivity, fineness, peak, Some(self.envelope.strongest))
+        Envelope::below(self.rule(), self.sensitivity, fineness, peak, Some(self.envelope.strongest))
     }
 
     /// The variance of a step's privacy loss at its largest.
@@ -201,7 +208,7 @@ impl<'a> Kind<'a> {
 
     /// The strongest coins with so many steps of a run to go.
     pub(super) fn peak(&self, run: Run, to_go: (f64, f64)) -> Peak {
-        let reached = |t, mirrored| reached(self.rule, self.sensitivity, t, mirrored);
+        let reached = |t, mirrored| reached(self.rule(), self.sensitivity, t, mirrored);
         Peak::new(&self.envelope, run, to_go, reached)
     }
 }

@@ -97,6 +97,48 @@ fn the_polygon_encloses_every_pair_and_not_much_more() {
 }
 
 #[test]
+fn a_prepared_mixture_is_the_rule_itself_and_its_slopes_enclose_quotients_of_differences() {
+    let mut seen = 0;
+    for rule in rules() {
+        let Some(prepared) = rule.prepared() else { continue };
+        seen += 1;
+        for step in -600..=600 {
+            let t = f64::from(step) / 15.0;
+            // Coins are made by the one, prices by the other: each within half of the error that is stated of both.
+            let near = |mine: f64, its: f64| (mine - its).abs() <= 0.5 * prepared.error(its) * its;
+            assert!(near(prepared.probability(t), rule.probability(t)), "{rule:?} at {t}");
+            assert!(near(prepared.complement(t), rule.complement(t)), "{rule:?} at {t}");
+            for (width, sensitivity) in [(0.5, 0.3), (0.05, 0.01)] {
+                let (left, right) = (t - width, t);
+                let (least, most) = prepared.slopes(left, right, sensitivity, false);
+                // Where the curve is above one half its complement is precise, and their slopes are the same.
+                let rises = |t: f64| {
+                    let apart = 1e-4;
+                    if t < 0.0 {
+                        prepared.probability(t + apart) - prepared.probability(t - apart)
+                    } else {
+                        prepared.complement(t - apart) - prepared.complement(t + apart)
+                    }
+                };
+                for part in 0..=4 {
+                    let place = left + 0.25 * f64::from(part) * width;
+                    let (above, below) = (rises(place), rises(place - sensitivity));
+                    let size = prepared.probability(place).min(prepared.complement(place));
+                    if size > 1e-280 {
+                        let slope = above / below;
+                        assert!(
+                            (1.0 - 1e-5) * least < slope && slope < (1.0 + 1e-5) * most,
+                            "{rule:?} at {place}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(seen, 3);
+}
+
+#[test]
 fn small_steps_approach_their_gaussian_limits() {
     // sup a'²/(a(1−a)), as given in the mathematics of the project.
     for (rule, limit) in

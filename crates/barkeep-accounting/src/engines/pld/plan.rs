@@ -115,9 +115,12 @@ impl Model {
 
     /// K of all steps but the one whose own is least, if that is negative.
     fn all_but_one(&self, tilt: f64) -> f64 {
-        let values = || self.sketches.iter().map(|sketch| (sketch.cumulants(tilt).value, sketch.steps()));
-        values().map(|(value, steps)| steps * value).sum::<f64>()
-            - values().fold(0.0, |least, (value, _)| value.min(least))
+        let (mut sum, mut least) = (0.0, 0.0_f64);
+        for sketch in &self.sketches {
+            let value = sketch.cumulants(tilt).value;
+            (sum, least) = (sum + sketch.steps() * value, least.min(value));
+        }
+        sum - least
     }
 
     /// What is needed to say how low the sum of all but one can be, and how large a single loss.

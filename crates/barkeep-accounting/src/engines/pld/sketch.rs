@@ -18,10 +18,16 @@ pub(super) struct Sketch {
 /// Losses and ln of their masses, neighbours as one where there are many: the moments of very many tilts are asked for, and what neighbours differ
 /// by adds nothing that matters to a plan.
 #[derive(Debug, Clone)]
-struct Gathered {
-    losses: Vec<f64>,
-    log_masses: Vec<f64>,
+struct Gathered(Vec<Group>);
+
+/// Atoms worked on side by side; the last ones may have no mass.
+#[derive(Debug, Clone)]
+struct Group {
+    losses: [f64; TOGETHER],
+    log_masses: [f64; TOGETHER],
 }
+
+const TOGETHER: usize = 8;
 
 /// Atoms that moments are taken of, at most.
 const MOST_GATHERED: usize = 512;
@@ -38,11 +44,40 @@ impl Gathered {
             }
             (sum / mass, largest + libm::log(mass))
         };
-        let (losses, log_masses) = match together {
-            1 => (losses.to_vec(), log_masses.to_vec()),
-            _ => losses.chunks(together).zip(log_masses.chunks(together)).map(one).unzip(),
+        let atoms: Vec<(f64, f64)> = match together {
+            1 => losses.iter().copied().zip(log_masses.iter().copied()).collect(),
+            _ => losses.chunks(together).zip(log_masses.chunks(together)).map(one).collect(),
         };
-        Self { losses, log_masses }
+        let group = |atoms: &[(f64, f64)]| {
+            let atom = |i: usize| atoms.get(i).copied().unwrap_or((0.0, f64::NEG_INFINITY));
+            let (losses, log_masses) = (|i| atom(i).0, |i| atom(i).1);
+            Group { losses: std::array::from_fn(losses), log_masses: std::array::from_fn(log_masses) }
+        };
+        Self(atoms.chunks(TOGETHER).map(group).collect())
+    }
+
+    /// The largest e^(sℓ) times a mass, by its logarithm, and Σ, Σℓ and Σℓ² of all, as parts of it.
+    #[inline(always)]
+    fn moments(&self, tilt: f64) -> (f64, [f64; 3]) {
+        let mut most = [f64::NEG_INFINITY; TOGETHER];
+        for Group { losses, log_masses } in &self.0 {
+            for i in 0..TOGETHER {
+                let weight = log_masses[i] + tilt * losses[i];
+                most[i] = if weight > most[i] { weight } else { most[i] };
+            }
+        }
+        let largest = most.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let (mut sum, mut first, mut second) = ([0.0; TOGETHER], [0.0; TOGETHER], [0.0; TOGETHER]);
+        for Group { losses, log_masses } in &self.0 {
+            for i in 0..TOGETHER {
+                let weight = vector::scalar::exp(log_masses[i] + tilt * losses[i] - largest);
+                let weighted = weight * losses[i];
+                sum[i] += weight;
+                first[i] += weighted;
+                second[i] += weighted * losses[i];
+            }
+        }
+        (largest, [sum, first, second].map(|parts| parts.iter().sum()))
     }
 }
 
@@ -73,18 +108,10 @@ impl Sketch {
 
     /// Of one step.
     pub(super) fn cumulants(&self, tilt: f64) -> Cumulants {
-        let Gathered { losses, log_masses } = &self.gathered;
-        let mut weights: Vec<f64> =
-            log_masses.iter().zip(losses).map(|(log, loss)| log + tilt * loss).collect();
-        let largest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        weights.iter_mut().for_each(|weight| *weight -= largest);
-        vector::exp(&mut weights);
-        let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
-        for (weight, loss) in weights.iter().zip(losses) {
-            sum += weight;
-            first += weight * loss;
-            second += weight * loss * loss;
-        }
+        let (largest, [sum, first, second]) = vector::dispatch(
+            #[inline(always)]
+            || self.gathered.moments(tilt),
+        );
         let mean = first / sum;
         Cumulants { value: largest + libm::log(sum), mean, variance: (second / sum - mean * mean).max(0.0) }
     }

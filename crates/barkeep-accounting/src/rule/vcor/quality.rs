@@ -1,6 +1,7 @@
 //! Measures how far N(0, C) + V is from the logistic law, with proved bounds and without simulation.
 
-use crate::{Bracket, Component, Correction};
+use crate::rule::Smoothed;
+use crate::{Bracket, Correction};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{E, PI};
 
@@ -56,27 +57,18 @@ impl Quality {
 struct Law {
     /// The least variance of a component: none is denser or steeper than a normal law of this variance.
     least: f64,
-    /// Components with normalised weights and the standard deviation after adding N(0, C).
-    components: Vec<Component>,
+    smoothed: Smoothed,
 }
 
 impl Law {
     fn new(variance: f64, correction: &Correction) -> Self {
-        let total: f64 = correction.components().iter().map(|c| c.weight).sum();
-        let spread = |c: &Component| Component {
-            weight: c.weight / total,
-            mean: c.mean,
-            sd: libm::sqrt(variance + c.sd * c.sd),
-        };
-        let components: Vec<Component> = correction.components().iter().map(spread).collect();
-        let least = components.iter().fold(f64::INFINITY, |least, c| least.min(c.sd * c.sd));
-        Self { least, components }
+        let narrowest = correction.components().iter().fold(f64::INFINITY, |least, c| least.min(c.sd));
+        Self { least: variance + narrowest * narrowest, smoothed: Smoothed::new(variance, correction) }
     }
 
-    /// 1 − S'(y).
+    /// 1 − S'(y): the law is symmetric.
     fn tail(&self, y: f64) -> f64 {
-        let term = |c: &Component| c.weight * barkeep_num::normal_cdf((c.mean - y) / c.sd);
-        self.components.iter().map(term).sum()
+        self.smoothed.upper_tail(-y)
     }
 
     /// S'(y) − S(y), as a difference of upper tails so that it stays precise where both are small.
