@@ -48,6 +48,10 @@ type Curve<'a> = dyn Fn(Epsilon) -> Result<f64, Error> + 'a;
 /// The δ that a curve is followed down to.
 const SMALLEST_OF_CURVE: f64 = 1e-12;
 
+/// The δ for which a curve of mixed steps is followed first: sampled batches have rare large losses, and a lattice made for a larger δ
+/// does not show how little is left far beyond.
+const RARE: f64 = 1e-10;
+
 struct Renyi {
     composition: Composition,
     classical: bool,
@@ -189,10 +193,12 @@ impl Accountant {
                     Some((found, delta, composed)) if (found, delta) == (steps, smallest) => Ok(composed),
                     _ => decision::composed(rule, *sensitivity, steps, smallest),
                 };
-                Box::new(decision::followed(rule, *sensitivity, steps, composed, accuracy)?)
+                Box::new(decision::followed(rule, *sensitivity, steps, composed, accuracy, detail.least())?)
             }
             Engine::Mixture { mixture, .. } => {
-                let composed = mixture.composed(rounds, smallest)?.followed(accuracy)?;
+                // The losses of blocks are neither rare nor large.
+                let least = if mixture.is_in_blocks(rounds) { detail.least() } else { Delta::trusted(RARE) };
+                let composed = mixture.composed_for(rounds, smallest)?.followed(accuracy, least)?;
                 Box::new(move |epsilon| composed.delta(epsilon))
             }
             Engine::Gaussian(_) | Engine::Bits { .. } | Engine::Renyi(_) => return Ok(None),

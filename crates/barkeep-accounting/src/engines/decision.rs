@@ -227,7 +227,7 @@ pub(crate) fn composed(
 /// δ at ε, from above.
 type Along = Box<dyn Fn(Epsilon) -> Result<f64, Error>>;
 
-/// δ of k decisions at any ε, from above, given their composition; blocks of them are composed this closely.
+/// δ of k decisions at any ε, from above, given their composition; blocks of them are composed this closely, where δ is at least `least`.
 ///
 /// # Errors
 /// As [`epsilon`].
@@ -237,11 +237,12 @@ pub(crate) fn followed<'a>(
     steps: Steps,
     composed: Result<Composed, Error>,
     accuracy: Accuracy,
+    least: Delta,
 ) -> Result<impl Fn(Epsilon) -> Result<f64, Error> + 'a, Error> {
     let along: Result<Along, Error> = match composed {
         Ok(Composed::Whole(profile)) => Ok(Box::new(move |epsilon| Ok(profile.delta(epsilon).upper))),
         Ok(Composed::Blocks { blocks, steps, .. }) => {
-            let followed = blocks.compose(steps).followed(accuracy)?;
+            let followed = blocks.compose(steps).followed(accuracy, least)?;
             Ok(Box::new(move |epsilon| followed.delta(epsilon)))
         }
         Err(error) => Err(error),

@@ -16,6 +16,9 @@ use crate::mechanisms::Suits;
 use crate::pld::{Accuracy, Composition, Curve, whole_blocks};
 use crate::{Bracket, Cost, Delta, Epsilon, Error, GaussianRun, Rho, Rule, Sensitivity, Steps, decision};
 
+/// How far below a δ of interest parts are followed, as a part of it.
+const BELOW: f64 = 1e-3;
+
 /// One round of different mechanisms.
 pub(crate) struct Mixture {
     /// Fixed pairs.
@@ -108,9 +111,8 @@ impl Mixture {
         aim: Delta,
         mut ask: impl FnMut(Delta) -> Result<Bracket, Error>,
     ) -> Result<Bracket, Error> {
-        let floor = |factor: f64| Delta::trusted((factor * aim.get()).max(1e-290));
-        match ask(floor(1e-3)) {
-            Err(Error::Unresolved { .. }) if self.decision.is_some() => ask(floor(1e-9)),
+        match ask(floor(aim, BELOW)) {
+            Err(Error::Unresolved { .. }) if self.decision.is_some() => ask(floor(aim, 1e-9)),
             found => found,
         }
     }
@@ -162,7 +164,7 @@ impl Mixture {
             return Ok(None);
         }
         let about = once.roughly_repeated(epsilon, delta)?;
-        Ok(about.and_then(|about| curve.in_blocks(about, delta)))
+        Ok(about.and_then(|about| curve.in_blocks(about, floor(delta, BELOW))))
     }
 
     /// About the most rounds within (ε, δ), for showing and to begin a search; none where there is no telling.
@@ -175,8 +177,14 @@ impl Mixture {
         Ok(rounds.is_finite().then_some(Steps(rounds as u64)))
     }
 
+    /// `rounds` rounds, for δ from `smallest` on.
+    pub(crate) fn composed_for(&self, rounds: Steps, smallest: Delta) -> Result<Composition, Error> {
+        // The blocks of which ε was computed before serve again; decisions are followed no further than they must be.
+        self.composed(rounds, if self.has_decisions() { smallest } else { floor(smallest, BELOW) })
+    }
+
     /// `rounds` rounds, the decisions followed down to `floor`.
-    pub(crate) fn composed(&self, rounds: Steps, floor: Delta) -> Result<Composition, Error> {
+    fn composed(&self, rounds: Steps, floor: Delta) -> Result<Composition, Error> {
         let decisions = match &self.decision {
             Some(kind) => {
                 let steps = kind.steps.times(rounds)?;
@@ -193,6 +201,11 @@ impl Mixture {
             })
         })
     }
+}
+
+/// A δ well below one of interest.
+fn floor(aim: Delta, factor: f64) -> Delta {
+    Delta::trusted((factor * aim.get()).max(1e-290))
 }
 
 /// ρ of the Gaussian noise that is (ε, δ)-private.

@@ -73,6 +73,20 @@ pub struct Risk {
     pub odds_factor: f64,
 }
 
+impl Detail {
+    fn table(self) -> (u32, f64) {
+        match self {
+            Self::Whole => WHOLE,
+            Self::Risk(_) => RISK,
+        }
+    }
+
+    /// The δ down to which a curve goes.
+    pub(crate) fn least(self) -> Delta {
+        Delta::trusted(self.table().1)
+    }
+}
+
 impl PrivacyCurve {
     /// The curve of what satisfies (ε, δ(ε)) for every ε, given that function, and ε at a δ for its range.
     ///
@@ -91,10 +105,7 @@ impl PrivacyCurve {
         mut epsilon: impl FnMut(Delta) -> Result<f64, Error>,
         mut delta: impl FnMut(Epsilon) -> Result<f64, Error>,
     ) -> Result<Self, Error> {
-        let (points, floor) = match detail {
-            Detail::Whole => WHOLE,
-            Detail::Risk(_) => RISK,
-        };
+        let (points, floor) = detail.table();
         // Down to the smallest δ of interest, or to the chance of an infinite loss, below which nothing lies.
         let least = (LEAST_ABOVE * delta(Epsilon::trusted(LARGEST))?).clamp(floor, 0.5);
         let end = epsilon(Delta::trusted(least))?.clamp(1e-300, LARGEST);

@@ -495,8 +495,9 @@ fn a_curve_that_is_followed_is_an_upper_bound_and_close() {
         [(Rule::Barker, 0.04, 139), (Rule::Penalty { sigma: 2.0 }, 0.1, 400), (Rule::Barker, 0.01, 40_000)]
     {
         let (sensitivity, steps) = (Sensitivity::new(sensitivity).unwrap(), Steps(steps));
-        let composed = composed(&rule, sensitivity, steps, Delta::new(1e-5).unwrap());
-        let curve = followed(&rule, sensitivity, steps, composed, Accuracy::FAIR).unwrap();
+        let least = Delta::new(1e-5).unwrap();
+        let composed = composed(&rule, sensitivity, steps, least);
+        let curve = followed(&rule, sensitivity, steps, composed, Accuracy::FAIR, least).unwrap();
         for at in [0.0, 0.3, 1.0, 2.0] {
             let at = Epsilon::new(at).unwrap();
             let (found, careful) = (curve(at).unwrap(), delta(&rule, sensitivity, steps, at).unwrap());

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use barkeep_num::{log_sum_exp, log1m_exp};
 
 use super::characteristic::Branches;
+use super::tabulated::Tabulated;
 
 /// Mass at one privacy loss ℓ = ln(P/Q), as seen under P; under Q it is e^(−ℓ) times that.
 ///
@@ -111,8 +112,8 @@ pub(super) trait Losses: Debug + Send + Sync {
         None
     }
 
-    /// All atoms, if nothing else is known of the losses, and that from above only.
-    fn upper_alone(&self) -> Option<&Atoms> {
+    /// The losses themselves, if all that is known of them are atoms, and that from above only.
+    fn upper_alone(&self) -> Option<&Tabulated> {
         None
     }
 

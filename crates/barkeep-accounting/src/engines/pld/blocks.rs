@@ -23,7 +23,8 @@ use super::lattice::{Nodes, Tilt, split};
 use super::plan::{Model, Target, Window};
 use super::sketch::Sketch;
 use super::tabulated::{Tabulated, thinned};
-use crate::Steps;
+use crate::{Delta, Steps};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Blocks of a run, at least: the last one may be nearly empty.
 const BLOCKS: u64 = 1 << 12;
@@ -51,8 +52,39 @@ pub(crate) fn whole(Steps(steps): Steps) -> Steps {
     Steps(steps - size(steps).map_or(0, |each| steps % each))
 }
 
+/// Blocks that are kept; the oldest is forgotten.
+const MOST_MADE: usize = 4;
+
+/// Blocks of one kind of step that were made, by their size and the quarter of ln δ they were made for; clones share them.
+///
+/// A block bounds its steps whatever it was made for, so that one serves all runs of about as many steps: a plan asks for it
+/// to find their number, their ε and what they mean for one person.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Made(Arc<Mutex<Vec<(u64, f64, Tabulated)>>>);
+
+impl Made {
+    /// `each` steps as one, from above, for as many as are composed in blocks of that size and about this δ; None where a lattice would
+    /// be too long.
+    pub(super) fn block(&self, upper: &Atoms, each: u64, delta: Delta) -> Option<Tabulated> {
+        let quarters = (4.0 * libm::log(delta.get())).floor();
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = made.iter().find(|(size, depth, _)| *size == each && *depth == quarters);
+        if let Some((_, _, block)) = known {
+            return Some(block.clone());
+        }
+        // From 1 to 2 times BLOCKS of them.
+        let steps = each.saturating_mul(BLOCKS + BLOCKS / 2);
+        let found = block(upper, each, steps, 0.25 * quarters)?;
+        if made.len() >= MOST_MADE {
+            made.remove(0);
+        }
+        made.push((each, quarters, found.clone()));
+        Some(found)
+    }
+}
+
 /// `each` steps as one, from above, for about `steps` of them and δ = e^`log_delta`; None where a lattice would be too long.
-pub(super) fn block(upper: &Atoms, each: u64, steps: u64, log_delta: f64) -> Option<Tabulated> {
+fn block(upper: &Atoms, each: u64, steps: u64, log_delta: f64) -> Option<Tabulated> {
     if each <= PARTS {
         return composed(upper, each, steps, log_delta);
     }
@@ -63,7 +95,8 @@ pub(super) fn block(upper: &Atoms, each: u64, steps: u64, log_delta: f64) -> Opt
 /// One block of `each` steps.
 fn composed(upper: &Atoms, each: u64, steps: u64, log_delta: f64) -> Option<Tabulated> {
     let (count, times) = (steps as f64, each as f64);
-    let model = |steps: f64| Model { sketches: vec![Sketch::new(&thinned(&upper.atoms), steps)] };
+    let outline = thinned(&upper.atoms);
+    let model = |steps: f64| Model { sketches: vec![Sketch::new(&outline, steps)] };
     let rate = model(count).saddle(Target::LogDelta(log_delta)).tilt;
     let spacing = (4.0 * WIDTH / (rate * (1.0 + rate) * count)).sqrt();
     let own = model(times);
@@ -104,7 +137,7 @@ fn composed(upper: &Atoms, each: u64, steps: u64, log_delta: f64) -> Option<Tabu
     let tilt = Tilt { rate, log_scale: model(1.0).cumulants(rate).value };
     let part = engine.part(&nodes, &split(upper, &nodes, tilt), tilt);
     let atoms = engine.compose(&[(&part, each)], Side::Upper).into_atoms()?;
-    Some(Tabulated { upper: atoms, lower: None })
+    Some(Tabulated::from_above(atoms))
 }
 
 #[cfg(test)]

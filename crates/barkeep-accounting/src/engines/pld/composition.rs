@@ -137,12 +137,12 @@ impl Composition {
         self.worst(Target::Epsilon(epsilon.get()), accuracy)
     }
 
-    /// All of this, to be asked for δ at many ε.
+    /// All of this, to be asked for δ at many ε, mostly where it is at least `least`.
     ///
     /// # Errors
     /// As [`Composition::epsilon`].
-    pub(crate) fn followed(&self, accuracy: Accuracy) -> Result<Followed, Error> {
-        Followed::new(self.directions()?, accuracy)
+    pub(crate) fn followed(&self, accuracy: Accuracy, least: Delta) -> Result<Followed, Error> {
+        Followed::new(self.directions()?, accuracy, least)
     }
 
     /// How often all of this can be repeated within (ε, δ): never once too often, and at most a fraction `accuracy` too seldom.

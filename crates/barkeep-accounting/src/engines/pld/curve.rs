@@ -289,7 +289,7 @@ impl Curve {
     /// [`Error::Argument`] if there are no dots, an ε is not between −700 and 700, they are out of order, or a δ is not a number.
     pub fn from_dots(upper: &[(f64, f64)]) -> Result<Self, Error> {
         let atoms = dominating(upper).filter(|_| !upper.is_empty()).ok_or_else(|| bad_dots(upper.len()))?;
-        Ok(Self::symmetric(Tabulated { upper: atoms, lower: None }))
+        Ok(Self::symmetric(Tabulated::from_above(atoms)))
     }
 
     /// A mechanism given by its privacy curve: a function that returns a lower and an upper bound of δ(ε), for any ε
@@ -318,8 +318,7 @@ impl Curve {
     pub(crate) fn in_blocks(&self, Steps(steps): Steps, delta: Delta) -> Option<(Self, Steps)> {
         let upper = self.forward.upper_alone().filter(|_| self.is_from_above())?;
         let each = blocks::size(steps)?;
-        let block = blocks::block(upper, each, steps, libm::log(delta.get()))?;
-        Some((Self::symmetric(block), Steps(each)))
+        Some((Self::symmetric(upper.block(each, delta)?), Steps(each)))
     }
 }
 

@@ -12,13 +12,10 @@ use super::composition::Accuracy;
 use super::plan::{Model, Target};
 use super::query::{Query, above};
 use super::work::Work;
-use crate::{Epsilon, Error};
+use crate::{Delta, Epsilon, Error};
 
 /// ln of a δ below which it does not matter how close a bound is.
 const NOTHING: f64 = -30.0;
-
-/// The δ for which the first lattice is made.
-const FIRST: f64 = 1e-10;
 
 /// How much narrower the bounds of a second lattice for the same ε should be.
 const FINER: f64 = 0.1;
@@ -30,6 +27,8 @@ const MOST: usize = 32;
 pub(crate) struct Followed {
     directions: Vec<Direction>,
     accuracy: Accuracy,
+    /// The δ for which the first lattice is made.
+    first: Delta,
 }
 
 struct Direction {
@@ -39,18 +38,22 @@ struct Direction {
 }
 
 impl Followed {
-    /// From all directions in which the steps may occur.
+    /// From all directions in which the steps may occur, mostly to be asked where δ is at least `least`.
     ///
     /// # Errors
     /// As [`Query::new`].
-    pub(super) fn new(directions: Vec<Vec<Step>>, accuracy: Accuracy) -> Result<Self, Error> {
+    pub(super) fn new(directions: Vec<Vec<Step>>, accuracy: Accuracy, least: Delta) -> Result<Self, Error> {
         let outline = |steps: Vec<Step>| {
             // δ may be anything that f64 can tell from 0.
             let model = Query::new(&steps, -745.0, &Work::new())?.into_model();
             Ok(Direction { steps, model, lattices: RefCell::default() })
         };
         let directions = directions.into_iter().filter(|steps| !steps.is_empty());
-        Ok(Self { directions: directions.map(outline).collect::<Result<_, Error>>()?, accuracy })
+        Ok(Self {
+            directions: directions.map(outline).collect::<Result<_, Error>>()?,
+            accuracy,
+            first: least,
+        })
     }
 
     /// An upper bound of δ at ε, as close as the accuracy asks or work allows.
@@ -60,14 +63,14 @@ impl Followed {
     pub(crate) fn delta(&self, epsilon: Epsilon) -> Result<f64, Error> {
         let mut worst: f64 = 0.0;
         for direction in &self.directions {
-            worst = worst.max(direction.delta(epsilon.get(), self.accuracy)?);
+            worst = worst.max(direction.delta(epsilon.get(), self.accuracy, self.first)?);
         }
         Ok(worst)
     }
 }
 
 impl Direction {
-    fn delta(&self, epsilon: f64, accuracy: Accuracy) -> Result<f64, Error> {
+    fn delta(&self, epsilon: f64, accuracy: Accuracy, first: Delta) -> Result<f64, Error> {
         let (work, mut planner) = (Work::new(), Planner::default());
         let query = Query::of(&self.steps, self.model.clone(), &work);
         if let Some(known) = query.delta_without_lattice(epsilon) {
@@ -76,7 +79,7 @@ impl Direction {
         let mut lattices = self.lattices.borrow_mut();
         // The first is made where δ is least, and shows how little is left far beyond. Rare large losses want a finer one.
         let here = Target::Epsilon(epsilon);
-        for (target, finer) in [(Target::LogDelta(libm::log(FIRST)), 1.0), (here, 1.0), (here, FINER)] {
+        for (target, finer) in [(Target::LogDelta(libm::log(first.get())), 1.0), (here, 1.0), (here, FINER)] {
             if let Some(log_delta) = close(&lattices, epsilon, accuracy) {
                 return Ok(above(log_delta));
             }

@@ -1,10 +1,12 @@
 //! Takes mechanisms that are known by their privacy curve alone: as dots, or as a function.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::atoms::{Atom, Atoms, Losses, Sides};
+use super::blocks::Made;
 use super::knots::{dominated, dominating};
+use crate::Delta;
 
 /// Atoms of an outline, at most.
 const OUTLINE_ATOMS: usize = 1000;
@@ -15,21 +17,40 @@ const OUTLINE_GRID: (f64, f64, f64) = (1e-12, 1.05, 700.0);
 /// A curve bounded by dots.
 #[derive(Debug, Clone)]
 pub(super) struct Tabulated {
-    pub(super) upper: Atoms,
+    pub(super) upper: Arc<Atoms>,
     pub(super) lower: Option<Atoms>,
+    made: Made,
+    /// Its outline, once it was asked for.
+    outline: Arc<OnceLock<Vec<Atom>>>,
+}
+
+impl Tabulated {
+    pub(super) fn new(upper: Atoms, lower: Option<Atoms>) -> Self {
+        Self { upper: Arc::new(upper), lower, made: Made::default(), outline: Arc::default() }
+    }
+
+    /// Known from above only.
+    pub(super) fn from_above(upper: Atoms) -> Self {
+        Self::new(upper, None)
+    }
+
+    /// As many steps as one, for about this δ.
+    pub(super) fn block(&self, each: u64, delta: Delta) -> Option<Self> {
+        self.made.block(&self.upper, each, delta)
+    }
 }
 
 impl Losses for Tabulated {
     fn outline(&self, _: f64) -> Vec<Atom> {
-        thinned(&self.upper.atoms)
+        self.outline.get_or_init(|| thinned(&self.upper.atoms)).clone()
     }
 
     fn atoms(&self, _: &[f64]) -> Sides {
-        Sides::Apart { upper: self.upper.clone(), lower: self.lower.clone() }
+        Sides::Apart { upper: Atoms::clone(&self.upper), lower: self.lower.clone() }
     }
 
-    fn upper_alone(&self) -> Option<&Atoms> {
-        self.lower.is_none().then_some(&self.upper)
+    fn upper_alone(&self) -> Option<&Tabulated> {
+        self.lower.is_none().then_some(self)
     }
 }
 

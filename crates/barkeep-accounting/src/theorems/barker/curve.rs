@@ -72,6 +72,20 @@ struct Stair {
 /// # Errors
 /// [`Error::Argument`] unless 1 ≤ b ≤ n.
 pub(crate) fn curve(batch: u64, records: u64) -> Result<pld::Curve, Error> {
+    CURVES.with_borrow_mut(|curves| {
+        if let Some((.., curve)) = curves.iter().find(|known| (known.0, known.1) == (batch, records)) {
+            return Ok(curve.clone());
+        }
+        let curve = computed(batch, records)?;
+        if curves.len() >= MOST_CURVES {
+            curves.remove(0);
+        }
+        curves.push((batch, records, curve.clone()));
+        Ok(curve)
+    })
+}
+
+fn computed(batch: u64, records: u64) -> Result<pld::Curve, Error> {
     let rate = batch_rate(batch, records)?.get();
     let right: Vec<(f64, f64)> = followed(batch).iter().map(|dot| dot.sampled(rate)).collect();
     let mirrored = right.iter().rev().filter(|(epsilon, _)| *epsilon > 0.0).map(|(epsilon, delta)| {
@@ -82,7 +96,12 @@ pub(crate) fn curve(batch: u64, records: u64) -> Result<pld::Curve, Error> {
     pld::Curve::from_dots(&dots)
 }
 
+/// Curves that are kept.
+const MOST_CURVES: usize = 4;
+
 thread_local! {
+    /// The last curves, by batch and records: a plan asks for one several times, and it remembers the blocks that were made of it.
+    static CURVES: RefCell<Vec<(u64, u64, pld::Curve)>> = const { RefCell::new(Vec::new()) };
     /// The last curve that was followed: a plan asks for one several times.
     static LAST: RefCell<Option<(u64, Rc<[Dot]>)>> = const { RefCell::new(None) };
 }

@@ -16,7 +16,7 @@ impl Curve {
         let above: Vec<(f64, f64)> = dots.iter().map(|(epsilon, _, upper)| (*epsilon, *upper)).collect();
         let upper = dominating(&above).filter(|_| !dots.is_empty()).ok_or_else(|| bad_dots(dots.len()))?;
         let lower = Some(dominated(dots).ok_or_else(|| bad_dots(dots.len()))?);
-        Ok(Self::symmetric(Tabulated { upper, lower }))
+        Ok(Self::symmetric(Tabulated::new(upper, lower)))
     }
 
     /// Any mechanism on a Poisson batch, given the curve δ(ε) that bounds both of its directions under add/remove.

@@ -364,7 +364,7 @@ fn delta_followed_along_epsilon_is_that_of_single_questions() {
     for scheme in 0..3 {
         let run =
             run(&subsampled(scheme, 1.3, 0.01), 500).and(&Curve::laplace(ratio(3.0)).unwrap(), Steps(2));
-        let followed = run.followed(Accuracy::CLOSE).unwrap();
+        let followed = run.followed(Accuracy::CLOSE, Delta::trusted(1e-10)).unwrap();
         for at in [700.0, 2.0, 0.0, 1.0, 0.25, 1.7, 3.5, 0.05] {
             let known = run.delta(epsilon(at), Accuracy::CLOSE).unwrap();
             let found = followed.delta(epsilon(at)).unwrap();
