@@ -242,7 +242,7 @@ pub(crate) fn followed<'a>(
     let along: Result<Along, Error> = match composed {
         Ok(Composed::Whole(profile)) => Ok(Box::new(move |epsilon| Ok(profile.delta(epsilon).upper))),
         Ok(Composed::Blocks { blocks, steps, .. }) => {
-            let followed = blocks.compose(steps).followed(accuracy, least)?;
+            let followed = blocks.compose(steps)?.followed(accuracy, least)?;
             Ok(Box::new(move |epsilon| followed.delta(epsilon)))
         }
         Err(error) => Err(error),
@@ -401,6 +401,6 @@ pub fn composition(
     rule.check()?;
     match Composed::new(rule, sensitivity.get(), steps, lowest(smallest), Attacks::Spared)? {
         Composed::Whole(profile) => Ok(Composition::new().and(&profile.curve()?, Steps(1))),
-        Composed::Blocks { blocks, steps, .. } => Ok(blocks.compose(steps)),
+        Composed::Blocks { blocks, steps, .. } => blocks.compose(steps),
     }
 }

@@ -6,9 +6,11 @@
 //! 0.2 % for blocks of 2048 (Barker, measured). Where the strongest coins are skewed it is more: of a penalty test with σ = 0.04
 //! blocks of 2048 lose 4 %, blocks of 8192 about 1 %.
 
+use super::profile::Profile;
 use super::program::{Attacks, Kind, Program, Stretch};
 use crate::pld::{Accuracy, Composition, Curve};
 use crate::{Delta, Epsilon, Error, Steps};
+use std::cell::OnceCell;
 
 /// Steps of the largest block. Larger ones have to run on coarser grids: the size that loses the least of both is taken.
 const SIZES: [u64; 7] = [4096, 2048, 1024, 512, 256, 128, 64];
@@ -28,14 +30,33 @@ const LARGEST_LOSS: f64 = 690.0;
 /// Parts of the largest block; curves are kept for whole numbers of them from half of it on.
 const PARTS: u64 = 16;
 
-/// The curves of blocks, largest first: of 2^i steps, and of parts of the largest.
+/// The blocks of a program, largest first: of 2^i steps, and of parts of the largest.
 pub(crate) struct Blocks {
-    curves: Vec<(u64, Curve)>,
+    blocks: Vec<Block>,
     accuracy: Accuracy,
 }
 
+/// One block, and its curve once it was asked for: a composition takes few of them.
+struct Block {
+    steps: u64,
+    profile: Profile,
+    curve: OnceCell<Curve>,
+}
+
+impl Block {
+    fn curve(&self) -> Result<&Curve, Error> {
+        match self.curve.get() {
+            Some(curve) => Ok(curve),
+            None => {
+                let curve = self.profile.block()?;
+                Ok(self.curve.get_or_init(|| curve))
+            }
+        }
+    }
+}
+
 impl Blocks {
-    /// Curves for a stretch of steps, with an eye on δ ≥ `smallest`.
+    /// Blocks for a stretch of steps, with an eye on δ ≥ `smallest`.
     pub(super) fn new(kind: &Kind<'_>, stretch: Stretch, smallest: f64) -> Result<Self, Error> {
         let steps = stretch.last as f64;
         let (patience, accuracy) = if steps <= TAKEN { (1.0, ACCURACY[0]) } else { (HURRY, ACCURACY[1]) };
@@ -66,7 +87,7 @@ impl Blocks {
     }
 
     fn run(mut program: Program, size: u64, accuracy: Accuracy) -> Result<Self, Error> {
-        let mut curves = Vec::new();
+        let mut blocks = Vec::new();
         while program.steps < size {
             program.advance()?;
             let part = program.steps.is_multiple_of((size / PARTS).max(1)) && 2 * program.steps >= size;
@@ -75,49 +96,54 @@ impl Blocks {
                 if profile.reach() > LARGEST_LOSS {
                     break;
                 }
-                curves.push((program.steps, profile.block()?));
+                blocks.push(Block { steps: program.steps, profile, curve: OnceCell::new() });
             }
         }
-        if curves.is_empty() {
+        if blocks.is_empty() {
             return Err(Error::Unresolved {
                 what: "a composition of decisions",
                 reason: "a step reveals too much",
             });
         }
-        curves.reverse();
-        Ok(Self { curves, accuracy })
+        blocks.reverse();
+        Ok(Self { blocks, accuracy })
     }
 
     /// `steps` steps as blocks: as few and as equal as can be, for small ones lose most, and what is left as smaller ones.
-    pub(super) fn compose(&self, steps: Steps) -> Composition {
+    ///
+    /// # Errors
+    /// As [`Profile::curve`].
+    pub(super) fn compose(&self, steps: Steps) -> Result<Composition, Error> {
         let mut left = steps.0;
         let mut whole = Composition::new();
-        let largest = self.curves.first().map_or(1, |(size, _)| *size);
+        let largest = self.blocks.first().map_or(1, |block| block.steps);
         let (count, part) = (steps.0.div_ceil(largest).max(1), (largest / PARTS).max(1));
         let parts = steps.0 / part;
         for (blocks, size) in
             [(parts % count, (parts / count + 1) * part), (count - parts % count, parts / count * part)]
         {
-            let known = self.curves.iter().find(|(known, _)| *known == size);
-            if let Some((_, curve)) = known.filter(|_| blocks * size <= left) {
-                whole = whole.and(curve, Steps(blocks));
+            let known = self.blocks.iter().find(|known| known.steps == size);
+            if let Some(block) = known.filter(|_| blocks > 0 && blocks * size <= left) {
+                whole = whole.and(block.curve()?, Steps(blocks));
                 left -= blocks * size;
             }
         }
-        for (size, curve) in &self.curves {
-            whole = whole.and(curve, Steps(left / size));
-            left %= size;
+        for block in &self.blocks {
+            if left >= block.steps {
+                whole = whole.and(block.curve()?, Steps(left / block.steps));
+                left %= block.steps;
+            }
         }
-        whole
+        Ok(whole)
     }
 
     /// ε of `steps` steps, from above.
     pub(super) fn epsilon(&self, steps: Steps, delta: Delta) -> Result<f64, Error> {
-        Ok(self.compose(steps).epsilon(delta, self.accuracy)?.upper)
+        Ok(self.compose(steps)?.epsilon(delta, self.accuracy)?.upper)
     }
 
     /// δ of `steps` steps, from above.
     pub(super) fn delta(&self, steps: Steps, epsilon: Epsilon) -> Result<f64, Error> {
-        Ok(self.compose(steps).delta(epsilon, self.accuracy)?.upper)
+        Ok(self.compose(steps)?.delta(epsilon, self.accuracy)?.upper)
     }
 }

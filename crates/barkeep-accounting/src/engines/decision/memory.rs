@@ -97,7 +97,7 @@ impl Grid {
                 }
                 Ok(Composition::new().and(&latest.profile().curve()?, Steps(1)))
             }
-            Self::Blocks(blocks) => Ok(blocks.compose(steps)),
+            Self::Blocks(blocks) => blocks.compose(steps),
         }
     }
 }

@@ -183,7 +183,7 @@ fn blocks_stay_above_the_whole_and_near_it() {
         let whole =
             Composed::new(&rule, sensitivity, steps, smallest, Attacks::Run).unwrap().epsilon(delta).unwrap();
         let kind = Kind::new(&rule, sensitivity).unwrap();
-        let blocks = Blocks::new(&kind, Stretch::of(200), smallest).unwrap().compose(steps);
+        let blocks = Blocks::new(&kind, Stretch::of(200), smallest).unwrap().compose(steps).unwrap();
         let upper = blocks.epsilon(delta, Accuracy::default()).unwrap().upper;
         assert!(upper >= whole.lower.unwrap(), "{rule:?}");
         assert!(upper <= 1.03 * whole.upper, "{rule:?}: {upper} against {}", whole.upper);

@@ -174,10 +174,13 @@ impl Origin {
         let Sample { weights, each, .. } = sample;
         let together = if self.has_columns() { *each } else { weights.len() };
         let mean = |(lane, weights): (&[f64], &[f64])| {
-            let total: f64 = weights.iter().sum();
             let sum: f64 = lane.iter().zip(weights).map(|(x, weight)| x * weight).sum();
+            if !self.has_columns() {
+                return sum;
+            }
             // A row whose responses have no weight has no centre.
-            if self.has_columns() { if total > 0.0 { sum / total } else { 0.0 } } else { sum }
+            let total: f64 = weights.iter().sum();
+            if total > 0.0 { sum / total } else { 0.0 }
         };
         let lanes = terms.chunks_exact(weights.len());
         lanes

@@ -11,24 +11,29 @@ const COLUMNS: usize = 8;
 /// Shortens each record's vector to a norm of at most `clip`; one that is not finite becomes 0. Says whether any changed.
 pub(super) fn clip_each(terms: &mut [f64], count: usize, clip: f64) -> bool {
     let mut factors = vec![0.0; count];
-    for lane in terms.chunks_exact(count.max(1)) {
-        factors.iter_mut().zip(lane).for_each(|(square, x)| *square += x * x);
-    }
-    let mut changes = false;
-    for factor in &mut factors {
-        let length = factor.sqrt();
-        *factor = if length <= clip { 1.0 } else { clip / length };
-        changes |= *factor != 1.0;
-    }
-    if changes {
-        for lane in terms.chunks_exact_mut(count.max(1)) {
-            // What is infinitely long has the factor 0, and no number as a product.
-            lane.iter_mut().zip(&factors).for_each(|(x, factor)| {
-                *x = if factor.is_nan() || *factor == 0.0 { 0.0 } else { *x * factor };
-            });
-        }
-    }
-    changes
+    vector::dispatch(
+        #[inline(always)]
+        || {
+            for lane in terms.chunks_exact(count.max(1)) {
+                factors.iter_mut().zip(lane).for_each(|(square, x)| *square += x * x);
+            }
+            let mut changes = false;
+            for factor in &mut factors {
+                let length = factor.sqrt();
+                *factor = if length <= clip { 1.0 } else { clip / length };
+                changes |= *factor != 1.0;
+            }
+            if changes {
+                for lane in terms.chunks_exact_mut(count.max(1)) {
+                    // What is infinitely long has the factor 0, and no number as a product.
+                    lane.iter_mut().zip(&factors).for_each(|(x, factor)| {
+                        *x = if factor.is_nan() || *factor == 0.0 { 0.0 } else { *x * factor };
+                    });
+                }
+            }
+            changes
+        },
+    )
 }
 
 /// Takes centres off clipped vectors, by entry and record, and clips again, as the gate does. Says whether the clip changed any.
@@ -86,6 +91,7 @@ impl<const WIDTH: usize> Lanes<WIDTH> {
         let count = self.count.max(1);
         self.lanes = lanes.len() / count;
         self.groups.clear();
+        self.groups.reserve(self.lanes.div_ceil(WIDTH) * count);
         for group in lanes.chunks(WIDTH * count) {
             let first = self.groups.len();
             self.groups.resize(first + count, [0.0; WIDTH]);

@@ -14,6 +14,7 @@ use super::terms::{Right, Weighted, clip_each, finite, mean, second_moments, shi
 use barkeep_data::Block;
 use barkeep_model::{Centring, Likelihood, Model, Scratch};
 use barkeep_num::linear::{Cholesky, Spectrum, diagonal, dot, product, transpose};
+use barkeep_num::vector;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -54,11 +55,16 @@ impl Source {
     fn whitened(&self, theta: &[f64], whitening: &[f64], values: &[f64], count: usize) -> Vec<f64> {
         let gradients = self.gradients(theta, values, count);
         let (d, mut out) = (self.dimension(), vec![0.0; gradients.len()]);
-        for (row, out) in whitening.chunks_exact(d).zip(out.chunks_exact_mut(count)) {
-            for (weight, lane) in row.iter().zip(gradients.chunks_exact(count)) {
-                out.iter_mut().zip(lane).for_each(|(sum, x)| *sum += weight * x);
-            }
-        }
+        vector::dispatch(
+            #[inline(always)]
+            || {
+                for (row, out) in whitening.chunks_exact(d).zip(out.chunks_exact_mut(count)) {
+                    for (weight, lane) in row.iter().zip(gradients.chunks_exact(count)) {
+                        out.iter_mut().zip(lane).for_each(|(sum, x)| *sum += weight * x);
+                    }
+                }
+            },
+        );
         out
     }
 
@@ -158,7 +164,8 @@ impl Source {
         let is_clipped = clip_each(terms, count, clip);
         let centre = self.origin.centres(terms, sample);
         let rows = centre.len() / d;
-        let is_clipped = shift(terms, count, clip, |j, i| centre[j * rows + i * rows / count]) || is_clipped;
+        let place = |i: usize| if rows == 1 { 0 } else { i * rows / count };
+        let is_clipped = shift(terms, count, clip, |j, i| centre[j * rows + place(i)]) || is_clipped;
         (centre, is_clipped)
     }
 
