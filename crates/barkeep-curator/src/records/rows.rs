@@ -53,6 +53,12 @@ impl<'a> Run<'a> {
         self.values.len().checked_div(self.pitch).unwrap_or(0)
     }
 
+    /// Block `index`.
+    pub(crate) fn block(self, index: usize) -> Block<'a> {
+        let values = self.values.chunks_exact(self.pitch.max(1)).nth(index).unwrap_or_default();
+        Block::over(values, STRIDE, BLOCK)
+    }
+
     /// Column `index`.
     #[inline(always)]
     pub(crate) fn column(self, index: usize) -> Stacked<'a> {

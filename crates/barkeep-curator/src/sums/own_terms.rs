@@ -222,7 +222,7 @@ fn sloped_sums(terms: &Terms<'_>, sloped: Sloped, block: Block<'_>, worker: &mut
     worker.sums = vec![0; terms.width()];
     let mut line = Line::default();
     let on_line = terms.slope_line(&mut line);
-    terms.add_sloped((sloped, on_line.then_some(&line)), block, Clip::UNIT, worker);
+    terms.add_sloped((sloped, on_line.then_some(&line)), Rows::Block(block), Clip::UNIT, worker);
     worker.sums.clone()
 }
 

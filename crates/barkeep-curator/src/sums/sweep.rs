@@ -204,21 +204,21 @@ fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, worke
     let is_affine = asked.persons.is_none() && summed.affine(&mut affine);
     let sloped = if asked.persons.is_none() { summed.sloped() } else { None };
     let on_line = sloped.is_some() && summed.slope_line(&mut line);
-    let add_affine = |worker: &mut Worker, rows: Rows<'_>| {
-        add_clipped(&Columns::new(rows, &affine), &mut worker.room_to_clip, &mut worker.sums, clip);
-    };
-    let add_run = |worker: &mut Worker, run: Run<'_>| {
-        if is_affine {
-            add_affine(worker, Rows::Run(run));
+    // Whether they are terms of a form that it knows.
+    let add_known = |worker: &mut Worker, rows: Rows<'_>| match sloped {
+        _ if is_affine => {
+            add_clipped(&Columns::new(rows, &affine), &mut worker.room_to_clip, &mut worker.sums, clip);
+            true
         }
-        is_affine
+        Some(sloped) => {
+            summed.add_sloped((sloped, on_line.then_some(&line)), rows, clip, worker);
+            true
+        }
+        None => false,
     };
+    let add_run = |worker: &mut Worker, run: Run<'_>| add_known(worker, Rows::Run(run));
     sweep_in_runs(asked, workers, summed.grain(), add_run, |worker, block, ends| {
-        if is_affine {
-            add_affine(worker, Rows::Block(block));
-        } else if let Some(sloped) = sloped {
-            summed.add_sloped((sloped, on_line.then_some(&line)), block, clip, worker);
-        } else {
+        if !add_known(worker, Rows::Block(block)) {
             let size = tile(width);
             for (index, tile) in block.tiles(size).enumerate() {
                 let ends = ends.map(|ends| ends.tile(index * size, tile.len()));

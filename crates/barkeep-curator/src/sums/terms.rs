@@ -1,10 +1,11 @@
 //! Writes what a sum adds up: preconditioned gradients, their squares, or sufficient statistics.
 
 use crate::error::question;
+use crate::records::rows::Rows;
 use crate::sums::coordinates::{Coordinate, powers_width, rows_coordinate, write_powers};
 use crate::sums::fold::Ends;
 use crate::sums::gram::{self, Gram, gram_width};
-use crate::sums::lattice::{MANY, Slopes, Whole, add_clipped};
+use crate::sums::lattice::{Lanes, MANY, Slopes, Whole, add_clipped};
 use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
 use crate::sums::scores::{score_width, write_score};
@@ -191,14 +192,32 @@ impl<'a> Terms<'a> {
         self.likelihood.slope_line(theta, line) && line.weights.len() <= self.likelihood.columns()
     }
 
-    /// Adds the clipped terms of a block's records, which are as `sloped` says, to `worker.sums`. Where slopes are functions of `line`,
+    /// Adds the clipped terms of some records, which are as `sloped` says, to `worker.sums`. Where slopes are functions of `line`,
     /// norms are added up as it is, while columns are on their way from memory.
     pub(crate) fn add_sloped(
+        &self,
+        (sloped, line): (Sloped, Option<&Line>),
+        rows: Rows<'_>,
+        clip: Clip,
+        worker: &mut Worker,
+    ) {
+        let mut lanes = Lanes::new();
+        let mut add = |block: Block<'_>| self.add_block((sloped, line), block, clip, worker, &mut lanes);
+        match rows {
+            Rows::Block(block) => add(block),
+            Rows::Run(run) => (0..run.blocks()).for_each(|index| add(run.block(index))),
+        }
+        lanes.add_to(&mut worker.sums);
+    }
+
+    /// Adds the clipped terms of a block's records to `lanes` or `worker.sums`.
+    fn add_block(
         &self,
         (sloped, line): (Sloped, Option<&Line>),
         block: Block<'_>,
         clip: Clip,
         worker: &mut Worker,
+        lanes: &mut Lanes,
     ) {
         let Written::Gradient { theta, .. } = self.written else { return };
         let Worker { terms, mixed, squares, scratch, room_to_clip, sums, .. } = worker;
@@ -213,7 +232,7 @@ impl<'a> Terms<'a> {
                 let (slopes, others) = (&mut slopes[..whole], &mut others[..known]);
                 if whole > 0 {
                     self.likelihood.slopes(block.part(0, whole), theta, true, slopes, others, scratch);
-                    columns.add(slopes, &squares[..whole], others, clip, sums);
+                    columns.add(slopes, &squares[..whole], others, clip, lanes);
                 }
                 whole
             });

@@ -12,7 +12,7 @@ mod vector;
 
 pub(crate) use gradients::{Columns, Slopes, Written};
 pub(crate) use scalar::{BatchVariance, Moments, coin_input, noisy_log_ratio};
-pub(crate) use together::{MANY, Whole};
+pub(crate) use together::{Lanes, MANY, Whole};
 pub use unit::{
     Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,
 };

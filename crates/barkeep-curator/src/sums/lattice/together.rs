@@ -56,17 +56,31 @@ impl<'a> Whole<'a> {
     /// Adds the contributions of records with these slopes, squared norms and, as `sloped` says, numbers of their own.
     ///
     /// The operations on a record are those of [`add_clipped`](super::add_clipped), in the same order, on vectors of records.
-    pub(crate) fn add(&self, slopes: &[f64], squares: &[f64], others: &[f64], clip: Clip, sums: &mut [i64]) {
-        let mut lanes = [[0; LANES]; MANY + 2];
-        let lanes = &mut lanes[..sums.len().min(MANY + 2)];
+    pub(crate) fn add(&self, slopes: &[f64], squares: &[f64], others: &[f64], clip: Clip, lanes: &mut Lanes) {
+        let Sloped { intercept, features, nuisance, .. } = self.sloped;
+        let dimension = features + usize::from(intercept) + usize::from(nuisance);
+        let lanes = &mut lanes.0[..dimension.min(MANY + 2)];
         let steps = clip.steps_per_one();
-        if in_vectors(Loop { columns: self, slopes, squares, others, steps, lanes }) {
-            add_lanes(lanes, sums);
-        }
+        in_vectors(Loop { columns: self, slopes, squares, others, steps, lanes });
     }
 
     fn features(&self) -> &'a [&'a [f64]] {
         &self.columns[self.sloped.first..][..self.sloped.features]
+    }
+}
+
+/// Of each coordinate, sums of bits as in [`Sums`](super::vector), one for each place in a vector: of at most 2^17 records.
+pub(crate) struct Lanes([[i64; LANES]; MANY + 2]);
+
+impl Lanes {
+    /// Of no record.
+    pub(crate) fn new() -> Self {
+        Self([[0; LANES]; MANY + 2])
+    }
+
+    /// Adds them up.
+    pub(crate) fn add_to(&self, sums: &mut [i64]) {
+        add_lanes(&self.0, sums);
     }
 }
 
@@ -209,12 +223,15 @@ impl InVectors for Loop<'_> {
         for start in (0..slopes.len()).step_by(V * LANES) {
             let slopes = read::<S, V>(simd, slopes, start);
             let mut squares = read::<S, V>(simd, squares, start);
-            let mut own = [f64x8::splat(simd, 0.0); V];
+            let (mut own, mut more) = ([f64x8::splat(simd, 0.0); V], [f64x8::splat(simd, 0.0); V]);
             if sloped.nuisance {
                 own = read(simd, others, start);
+                for v in 0..V {
+                    more[v] = own[v] * own[v];
+                }
             }
             for v in 0..V {
-                squares[v] = (squares[v] * slopes[v]).mul_add_precise(slopes[v], own[v] * own[v]);
+                squares[v] = (squares[v] * slopes[v]).mul_add_precise(slopes[v], more[v]);
             }
             let (counts, mut factors) = shrunk(simd, steps, squares);
             if sloped.nuisance {

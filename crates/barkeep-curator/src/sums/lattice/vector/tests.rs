@@ -280,7 +280,9 @@ fn sloped_gradients_are_summed_by_the_plain_operations() {
             }
             found.fill(0);
             let known = whole.min(others.len());
-            columns.add(&slopes[..whole], &norms[..whole], &others[..known], clip, &mut found);
+            let mut lanes = Lanes::new();
+            columns.add(&slopes[..whole], &norms[..whole], &others[..known], clip, &mut lanes);
+            lanes.add_to(&mut found);
             assert_eq!(found, expected(whole), "{dimension} coordinates, {whole} records");
         }
     }
