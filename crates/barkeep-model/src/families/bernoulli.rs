@@ -1,6 +1,6 @@
 //! Yes or no: y is 1 with probability p(η), else 0.
 
-use barkeep_num::vector::scalar::{fused_sigmoid, sigmoid};
+use barkeep_num::vector::scalar::{short_sigmoid, sigmoid};
 use barkeep_num::{erfcx, ln_normal_cdf, normal_cdf};
 
 use crate::Error;
@@ -47,6 +47,7 @@ impl Family for Logit {
         );
     }
 
+    /// To 2.3·10⁻¹⁰ of its size: see [`short_sigmoid`].
     fn score(
         &self,
         observed: Observed<'_>,
@@ -58,7 +59,7 @@ impl Family for Logit {
             observed.response,
             score,
             #[inline(always)]
-            |predictor, y| y - fused_sigmoid(predictor),
+            |predictor, y| y - short_sigmoid(predictor),
         );
     }
 

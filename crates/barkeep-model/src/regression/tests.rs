@@ -209,7 +209,12 @@ fn densities_and_derivatives_agree_with_the_table() {
             "{line}: {}",
             value[0]
         );
-        assert!(close(gradient[0], by_eta), "{line}: {}", gradient[0]);
+        let slack = check::slack(&model) * by_eta.abs();
+        assert!(
+            close(gradient[0], by_eta) || (gradient[0] - by_eta).abs() <= slack,
+            "{line}: {}",
+            gradient[0]
+        );
         if theta.len() == 2 {
             assert!(
                 close(gradient[1], by_log) || (gradient[1] - by_log).abs() < size,

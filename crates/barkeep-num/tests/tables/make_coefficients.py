@@ -108,6 +108,11 @@ def remainder_of_exp(r):
     return sum(r**j / factorial(j + 2) for j in range(45))
 
 
+def error_of_exp(coefficients, r):
+    """The relative error of 1 + r + r²·P(r)."""
+    return abs((1 + r + r * r * polyval(coefficients[::-1], r)) / exp(r) - 1)
+
+
 def remainder_of_log(z):
     """(ln((1+s)/(1−s)) − 2s)/(s·z) as a function of z = s²."""
     return sum(2 * z**j / (2 * j + 3) for j in range(90))
@@ -118,6 +123,8 @@ def vector():
     half = log(2) / 2 * mpf("1.0001")
     top, _, worst = rational(remainder_of_exp, 9, 0, -half, half)
     show("EXP", f"(e^r − 1 − r)/r² in powers of r, |r| ≤ ½ ln 2; relative error {mp.nstr(worst, 2)} before rounding.", top)
+    top, _, worst = rational(remainder_of_exp, 5, 0, -half, half)
+    show("EXP_SHORT", f"The same to a relative error of {mp.nstr(worst, 2)}: of e^r itself {mp.nstr(max(error_of_exp(top, r) for r in (-half, half)), 2)}.", top)
     edge = (sqrt(2) - 1) / (sqrt(2) + 1) * mpf("1.0001")
     top, _, worst = rational(remainder_of_log, 6, 0, 0, edge**2)
     show("LOG", f"(2·artanh(s) − 2s)/s³ in powers of s², |s| ≤ (√2−1)/(√2+1); relative error {mp.nstr(worst, 2)} before rounding.", top)
