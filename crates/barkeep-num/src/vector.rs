@@ -35,11 +35,6 @@ pub fn sigmoid(values: &mut [f64]) {
     each(values, scalar::sigmoid);
 }
 
-/// Replaces every x by `Φ(x)`; see [`scalar::normal_cdf`].
-pub fn normal_cdf(values: &mut [f64]) {
-    each(values, scalar::normal_cdf);
-}
-
 /// Replaces every x by `ln(1/(1 + e⁻ˣ))`; see [`scalar::log_sigmoid`].
 pub fn log_sigmoid(values: &mut [f64]) {
     each(values, scalar::log_sigmoid);

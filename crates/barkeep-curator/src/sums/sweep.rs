@@ -204,7 +204,7 @@ fn add_terms(asked: Asked<'_>, unit: Unit, summed: &Terms<'_>, clip: Clip, worke
     let is_affine = asked.persons.is_none() && summed.affine(&mut affine);
     let sloped = if asked.persons.is_none() { summed.sloped() } else { None };
     let on_line = sloped.is_some() && summed.slope_line(&mut line);
-    // Whether they are terms of a form that it knows.
+    // Adds terms of a known form, and says whether they are.
     let add_known = |worker: &mut Worker, rows: Rows<'_>| match sloped {
         _ if is_affine => {
             add_clipped(&Columns::new(rows, &affine), &mut worker.room_to_clip, &mut worker.sums, clip);

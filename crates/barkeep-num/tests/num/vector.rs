@@ -1,6 +1,6 @@
 //! Checks that every instruction set gives the same bits, and the edges.
 
-use barkeep_num::vector::{dispatch, exp, exp_m1, ln, ln_1p, log_sigmoid, normal_cdf, scalar, sigmoid};
+use barkeep_num::vector::{dispatch, exp, exp_m1, ln, ln_1p, log_sigmoid, scalar, sigmoid};
 use fearless_simd::{Level, Simd};
 
 /// Inputs over the whole range, in an odd number, so that full vectors and the rest of a slice are both walked.
@@ -90,10 +90,12 @@ fn every_level_gives_the_same_bits() {
     agrees(scalar::ln_1p, ln_1p, scalar::ln_1p);
     agrees(scalar::sigmoid, sigmoid, scalar::sigmoid);
     agrees(scalar::log_sigmoid, log_sigmoid, scalar::log_sigmoid);
-    agrees(scalar::normal_cdf, normal_cdf, scalar::normal_cdf);
-    let fused =
+    let normal =
+        |values: &mut [f64]| dispatch(|| values.iter_mut().for_each(|x| *x = scalar::normal_cdf(*x)));
+    agrees(scalar::normal_cdf, normal, scalar::normal_cdf);
+    let short =
         |values: &mut [f64]| dispatch(|| values.iter_mut().for_each(|x| *x = scalar::short_sigmoid(*x)));
-    agrees(scalar::short_sigmoid, fused, scalar::short_sigmoid);
+    agrees(scalar::short_sigmoid, short, scalar::short_sigmoid);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Says what the accountant must know of an acceptance function: its values, their error, and its shape.
 
-use super::mixture::Mixture;
+use super::mixture::Prepared;
 use crate::{Error, Rule};
 
 /// Below this a computed probability counts as anything between 0 and itself.
@@ -185,7 +185,7 @@ impl Acceptance for Rule {
 
     fn prepared(&self) -> Option<Box<dyn Acceptance + '_>> {
         let Self::Corrected { variance, correction } = inside(self) else { return None };
-        Some(Box::new(Mixture::new(self, *variance, correction)))
+        Some(Box::new(Prepared::new(self, *variance, correction)))
     }
 
     /// A mixture's (ln a)' is a mean of its components' φ(y)/(sΦ(y)) ≥ −y/s with y = (t+μ)/s < 0, and it is odd.

@@ -20,7 +20,7 @@ use crate::{Component, Correction, Error, Rule};
 use barkeep_num::vector::{dispatch, scalar};
 
 /// A corrected rule ready to be asked many times.
-pub(super) struct Mixture<'a> {
+pub(super) struct Prepared<'a> {
     rule: &'a Rule,
     smoothed: Smoothed,
     groups: Vec<Group>,
@@ -38,7 +38,7 @@ struct Group {
     log: Numbers,
 }
 
-impl<'a> Mixture<'a> {
+impl<'a> Prepared<'a> {
     /// The rule's acceptance function, given its noise variance and the law of its correction.
     pub(super) fn new(rule: &'a Rule, variance: f64, law: &Correction) -> Self {
         let square = |component: &Component| variance + component.sd * component.sd;
@@ -142,7 +142,7 @@ impl Sums {
 }
 
 /// The rule's, but for what is evaluated often.
-impl Acceptance for Mixture<'_> {
+impl Acceptance for Prepared<'_> {
     fn probability(&self, log_ratio: f64) -> f64 {
         self.side(log_ratio, log_ratio < 0.0)
     }

@@ -28,7 +28,7 @@ pub(crate) struct Followed {
     directions: Vec<Direction>,
     accuracy: Accuracy,
     /// The δ for which the first lattice is made.
-    first: Delta,
+    least: Delta,
 }
 
 struct Direction {
@@ -49,11 +49,7 @@ impl Followed {
             Ok(Direction { steps, model, lattices: RefCell::default() })
         };
         let directions = directions.into_iter().filter(|steps| !steps.is_empty());
-        Ok(Self {
-            directions: directions.map(outline).collect::<Result<_, Error>>()?,
-            accuracy,
-            first: least,
-        })
+        Ok(Self { directions: directions.map(outline).collect::<Result<_, Error>>()?, accuracy, least })
     }
 
     /// An upper bound of δ at ε, as close as the accuracy asks or work allows.
@@ -63,14 +59,14 @@ impl Followed {
     pub(crate) fn delta(&self, epsilon: Epsilon) -> Result<f64, Error> {
         let mut worst: f64 = 0.0;
         for direction in &self.directions {
-            worst = worst.max(direction.delta(epsilon.get(), self.accuracy, self.first)?);
+            worst = worst.max(direction.delta(epsilon.get(), self.accuracy, self.least)?);
         }
         Ok(worst)
     }
 }
 
 impl Direction {
-    fn delta(&self, epsilon: f64, accuracy: Accuracy, first: Delta) -> Result<f64, Error> {
+    fn delta(&self, epsilon: f64, accuracy: Accuracy, least: Delta) -> Result<f64, Error> {
         let (work, mut planner) = (Work::new(), Planner::default());
         let query = Query::of(&self.steps, self.model.clone(), &work);
         if let Some(known) = query.delta_without_lattice(epsilon) {
@@ -79,7 +75,7 @@ impl Direction {
         let mut lattices = self.lattices.borrow_mut();
         // The first is made where δ is least, and shows how little is left far beyond. Rare large losses want a finer one.
         let here = Target::Epsilon(epsilon);
-        for (target, finer) in [(Target::LogDelta(libm::log(first.get())), 1.0), (here, 1.0), (here, FINER)] {
+        for (target, finer) in [(Target::LogDelta(libm::log(least.get())), 1.0), (here, 1.0), (here, FINER)] {
             if let Some(log_delta) = close(&lattices, epsilon, accuracy) {
                 return Ok(above(log_delta));
             }

@@ -70,6 +70,8 @@ impl<'a> Whole<'a> {
 }
 
 /// Of each coordinate, sums of bits as in [`Sums`](super::vector), one for each place in a vector: of at most 2^17 records.
+///
+/// **Privacy.** Holds sums over records; no `Debug`.
 pub(crate) struct Lanes([[i64; LANES]; MANY + 2]);
 
 impl Lanes {
