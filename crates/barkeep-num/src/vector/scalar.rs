@@ -132,6 +132,17 @@ pub fn normal_cdf(x: f64) -> f64 {
     quiet(x, select(x < 0.0, tail, 1.0 - tail))
 }
 
+/// `e^(x²)·erfc(x)` for x ≥ 0, as [`erfcx`](crate::erfcx): decays like 1/(x√π).
+///
+/// **Precision.** Worst error found 3 ulp; tested to stay below 4.
+#[inline(always)]
+pub fn erfcx_positive(x: f64) -> f64 {
+    // Beyond, the polynomial's argument would round to 1 and infinity divide infinity.
+    let bounded = select(x < 1e16, x, 1e16);
+    let value = 0.5 * polynomial(&ERFCX, (bounded - 4.0) / (bounded + 4.0)) / (bounded + 0.5);
+    quiet(x, select(x < 1e16, value, 0.5 * std::f64::consts::FRAC_2_SQRT_PI / x))
+}
+
 /// `ln(1/(1 + e⁻ˣ)) = min(x, 0) − ln(1 + e^(−|x|))`, precise on both sides.
 ///
 /// **Precision.** Worst error found 1.40 ulp; tested to stay below 1.6.

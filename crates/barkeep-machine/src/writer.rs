@@ -1,0 +1,170 @@
+//! Writes programs step by step. Nothing here is trusted: [`Program::new`] checks what comes out.
+
+use crate::op::{Binary, Unary};
+use crate::program::{Line, Output, Program, Source, Step, Unsound};
+
+/// A program that is being written.
+///
+/// ```
+/// use barkeep_machine::{Output, Source, Unary, Writer};
+/// // The score of a logistic regression without an intercept: (y − 1/(1 + e^(−b·x)))·x.
+/// let mut w = Writer::default();
+/// let predictor = w.dot(0.0, [(0.3, Source::Column(1))]);
+/// let share = w.unary(Unary::Sigmoid, predictor);
+/// let rest = w.sub(Source::Column(0), share);
+/// let score = w.mul(rest, Source::Column(1));
+/// let program = w.finish([Output::Dense(score)])?;
+/// assert_eq!((program.width(), program.columns()), (1, &[0, 1][..]));
+/// # Ok::<(), barkeep_machine::Unsound>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Writer {
+    steps: Vec<Step>,
+    constants: Vec<f64>,
+}
+
+impl Writer {
+    /// Appends a step, and returns where its result is.
+    pub fn step(&mut self, step: Step) -> Source {
+        self.steps.push(step);
+        Source::Step(self.steps.len() as u32 - 1)
+    }
+
+    /// A number.
+    pub fn number(&mut self, number: f64) -> Source {
+        Source::Constant(self.constants(&[number]))
+    }
+
+    /// Numbers one after the other; the place of the first.
+    pub fn constants(&mut self, numbers: &[f64]) -> u32 {
+        self.constants.extend_from_slice(numbers);
+        (self.constants.len() - numbers.len()) as u32
+    }
+
+    /// start + Σ weight·value, added in order with one rounding each.
+    pub fn dot(&mut self, start: f64, terms: impl IntoIterator<Item = (f64, Source)>) -> Source {
+        let (weights, terms): (Vec<f64>, Vec<Source>) = terms.into_iter().unzip();
+        let (start, first) = (self.constants(&[start]), self.constants(&weights));
+        self.step(Step::Dot { start, first, terms: terms.into() })
+    }
+
+    /// A value of its own for every record, the same for all.
+    pub fn fill(&mut self, number: f64) -> Source {
+        self.dot(number, [])
+    }
+
+    /// weight·(value − centre), with two roundings.
+    pub fn deviation(&mut self, weight: f64, value: Source, centre: f64) -> Source {
+        let (centre, weight) = (self.number(centre), self.number(weight));
+        let apart = self.sub(value, centre);
+        self.mul(weight, apart)
+    }
+
+    /// (p + r·a)·(q + s·b).
+    pub fn product(&mut self, (p, r, a): (f64, f64, Source), (q, s, b): (f64, f64, Source)) -> Source {
+        let first = self.constants(&[p, r, q, s]);
+        self.step(Step::Product([
+            Line { start: first, weight: first + 1, value: a },
+            Line { start: first + 2, weight: first + 3, value: b },
+        ]))
+    }
+
+    /// A function of one value.
+    pub fn unary(&mut self, function: Unary, a: Source) -> Source {
+        self.step(Step::Unary(function, a))
+    }
+
+    /// A function of two values.
+    pub fn binary(&mut self, function: Binary, a: Source, b: Source) -> Source {
+        self.step(Step::Binary(function, a, b))
+    }
+
+    /// a + b.
+    pub fn add(&mut self, a: Source, b: Source) -> Source {
+        self.binary(Binary::Add, a, b)
+    }
+
+    /// a − b.
+    pub fn sub(&mut self, a: Source, b: Source) -> Source {
+        self.binary(Binary::Sub, a, b)
+    }
+
+    /// a·b.
+    pub fn mul(&mut self, a: Source, b: Source) -> Source {
+        self.binary(Binary::Mul, a, b)
+    }
+
+    /// a/b.
+    pub fn div(&mut self, a: Source, b: Source) -> Source {
+        self.binary(Binary::Div, a, b)
+    }
+
+    /// The smaller.
+    pub fn min(&mut self, a: Source, b: Source) -> Source {
+        self.binary(Binary::Min, a, b)
+    }
+
+    /// The larger.
+    pub fn max(&mut self, a: Source, b: Source) -> Source {
+        self.binary(Binary::Max, a, b)
+    }
+
+    /// a·b + c with one rounding.
+    pub fn fused(&mut self, a: Source, b: Source, c: Source) -> Source {
+        self.step(Step::Fused(a, b, c))
+    }
+
+    /// `yes` where the condition is not 0, else `no`.
+    pub fn select(&mut self, condition: Source, yes: Source, no: Source) -> Source {
+        self.step(Step::Select(condition, yes, no))
+    }
+
+    /// `value` cut to ±`bound`; not a number becomes −`bound`.
+    pub fn cut(&mut self, value: Source, bound: Source) -> Source {
+        let zero = self.number(0.0);
+        let minus = self.sub(zero, bound);
+        // The machine's choice keeps its first operand where the comparison fails.
+        let low = self.max(minus, value);
+        self.min(low, bound)
+    }
+
+    /// The Euclidean length of a vector.
+    pub fn length(&mut self, entries: &[Source]) -> Source {
+        let mut square = self.fill(0.0);
+        for entry in entries {
+            square = self.fused(*entry, *entry, square);
+        }
+        self.unary(Unary::Sqrt, square)
+    }
+
+    /// A repetition of `count` rounds over values that are carried from round to round. `body` gets the carried values and says what they become;
+    /// what is returned are their last values.
+    pub fn repeat<const K: usize>(
+        &mut self,
+        count: u32,
+        starts: [Source; K],
+        body: impl FnOnce(&mut Self, [Source; K]) -> [Source; K],
+    ) -> [Source; K] {
+        self.step(Step::Begin { count });
+        let carried = starts.map(|start| self.step(Step::Carry(start)));
+        let next = body(self, carried);
+        self.step(Step::End(next.into()));
+        carried
+    }
+
+    /// Keeps a value of every round; readable in later repetitions of the same count.
+    pub fn keep(&mut self, value: Source) -> Source {
+        match self.step(Step::Keep(value)) {
+            Source::Step(step) => Source::Kept(step),
+            other @ (Source::Column(_) | Source::Constant(_) | Source::Node(_) | Source::Kept(_)) => other,
+        }
+    }
+
+    /// The program that hands out these.
+    ///
+    /// # Errors
+    /// Those of [`Program::new`].
+    pub fn finish(self, outputs: impl IntoIterator<Item = Output>) -> Result<Program, Unsound> {
+        Program::new(self.steps, outputs.into_iter().collect(), self.constants)
+    }
+}
