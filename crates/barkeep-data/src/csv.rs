@@ -1,5 +1,7 @@
 //! Reads records from a CSV file, plain or gzipped, into blocks, and lets no message say what a record says.
 
+mod lines;
+
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -9,9 +11,9 @@ use std::rc::Rc;
 use ::csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use flate2::read::MultiGzDecoder;
 
+use self::lines::Lines;
 use crate::header::{locate, locate_person, looks_like_a_value};
-use crate::lines::Lines;
-use crate::read::{Naming, Reading};
+use crate::reading::{Naming, Reading};
 use crate::schema::Cells;
 use crate::{BLOCK, Count, Error, View};
 

@@ -1,17 +1,6 @@
 //! Finds what is wrong with cells before they are admitted, as far as a sink wants to know it.
 
-use crate::Column;
-
-/// What is wrong with a cell.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// Nothing.
-    Valid,
-    /// It is missing, unreadable or undeclared: the column's `invalid` stands in.
-    Invalid,
-    /// It lies outside the bounds, and was moved to the nearer one.
-    Clamped,
-}
+use crate::{Column, Fault};
 
 /// What a sink wants to know of faults.
 #[derive(Clone, Copy, PartialEq, Eq)]

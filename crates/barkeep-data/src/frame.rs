@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::header::{locate, locate_person};
 use crate::parquet::{named, with_digits};
-use crate::read::Naming;
+use crate::reading::Naming;
 use crate::schema::Cells;
 use crate::{Admission, Count, Error, Roster, Sink, View};
 

@@ -1,5 +1,10 @@
 //! Says where files of records lie, in a folder or in an object store, and what tells a file from a changed one.
 
+#[cfg(feature = "object-store")]
+mod object;
+
+#[cfg(feature = "object-store")]
+pub(crate) use self::object::Object;
 use std::fs::Metadata;
 use std::path::Path;
 
@@ -26,7 +31,7 @@ enum Known {
 
 #[cfg(feature = "object-store")]
 impl Seal {
-    pub(crate) fn new(length: u64, written: String, tag: Option<String>) -> Self {
+    fn new(length: u64, written: String, tag: Option<String>) -> Self {
         Self(Known::Object { length, written, tag })
     }
 }
@@ -51,7 +56,7 @@ impl PartialEq for Seal {
 pub fn seal(path: &Path) -> Option<Seal> {
     if is_remote(path) {
         #[cfg(feature = "object-store")]
-        return Some(crate::object::Object::open(path).ok()?.seal());
+        return Some(Object::open(path).ok()?.seal());
         #[cfg(not(feature = "object-store"))]
         return None;
     }

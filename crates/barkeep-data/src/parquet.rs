@@ -14,7 +14,7 @@ use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
 use crate::header::{locate, locate_person};
 use crate::location::unreadable;
-use crate::read::{Naming, Reading};
+use crate::reading::{Naming, Reading};
 use crate::schema::Cells;
 use crate::{BLOCK, Error, Faults, Noting, View};
 

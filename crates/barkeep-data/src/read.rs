@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::csv::{csv_header, read_csv};
 use crate::location::is_remote;
 use crate::parquet::{parquet_header, read_parquet};
+use crate::reading::{Naming, Reading};
 use crate::{Admission, Count, CsvOptions, Error, Roster, Sink, View};
 
 /// Reads what `view` needs, found by name in the header, from a file of as many records as `count` says.
@@ -94,32 +95,6 @@ pub fn read_files_persons(
     let rows = Count::About(count.declared());
     read_rows(&paths, view, rows, Some(&mut naming), options, sink, &mut |_| {})?;
     if naming.roster.is_complete() { Ok(naming.roster) } else { Err(naming.wrong_count(&together(&paths))) }
-}
-
-/// Whose rows are read.
-pub(crate) struct Naming<'a> {
-    /// The column that says.
-    pub(crate) column: &'a str,
-    /// What it says.
-    pub(crate) roster: Roster,
-}
-
-impl Naming<'_> {
-    /// Says that a file names another number of persons than declared.
-    pub(crate) fn wrong_count(&self, path: &Path) -> Error {
-        let (path, column) = (path.to_path_buf(), self.column.to_owned());
-        Error::Persons { path, column, declared: self.roster.count().declared() }
-    }
-}
-
-/// Rows on their way from one of several files.
-pub(crate) struct Reading<'a> {
-    pub(crate) admission: &'a mut Admission,
-    pub(crate) count: Count,
-    /// Whether this file is the last.
-    pub(crate) last: bool,
-    pub(crate) sink: &'a mut dyn Sink,
-    pub(crate) progress: &'a mut dyn FnMut(usize),
 }
 
 fn read_rows(

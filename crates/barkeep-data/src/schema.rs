@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use barkeep_num::vector::dispatch;
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
 use crate::level_names::LevelNames;
-use crate::{Error, Fault};
 
 #[cfg(test)]
 mod tests;
@@ -130,6 +130,17 @@ impl From<Column> for Described {
     fn from(Column { name, kind, invalid, scale, typical, precision }: Column) -> Self {
         Self { name, kind, invalid, scale, typical, precision }
     }
+}
+
+/// What is wrong with a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    Valid,
+    /// It is missing, unreadable or undeclared: the column's `invalid` stands in.
+    Invalid,
+    /// It lies outside the bounds, and was moved to the nearer one.
+    Clamped,
 }
 
 impl Column {

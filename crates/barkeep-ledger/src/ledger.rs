@@ -2,7 +2,7 @@
 
 use crate::books::{Account, Books, RunState};
 use crate::entry::{Addition, Body, Cap, Closing, Entry, Event, Opening, Refusal, Reservation, Unit, Whom};
-use crate::seal::{Key, Seal, beside, fill};
+use crate::seal::{Key, Records, Seal, beside, fill};
 use crate::store::{self, Chain};
 use crate::{Error, entry};
 use barkeep_accounting::{Bill, Delta, Epsilon, Neighbours, RunFilter};
@@ -14,24 +14,6 @@ use std::time::Duration;
 /// How often a lock is tried, and the pause between: ten seconds in all.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// Records whose identity a ledger takes.
-#[derive(Clone, Copy)]
-pub enum Records<'a> {
-    /// A file, byte by byte.
-    File(&'a Path),
-    /// A table in memory: it writes all its cells to the function it is given, the same bytes whenever it holds the same.
-    Memory(Cells<'a>),
-}
-
-/// Writes the bytes of all cells to a function.
-pub type Cells<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8]));
-
-impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Records<'a> {
-    fn from(path: &'a P) -> Self {
-        Self::File(path.as_ref())
-    }
-}
 
 /// A ledger on disk. Every method takes the lock, verifies the file against its seal, acts, and seals it again.
 ///

@@ -27,4 +27,5 @@ mod store;
 pub use books::{Account, Books, DataVersion, RunState};
 pub use entry::{Addition, Cap, Closing, Entry, Event, Opening, Refusal, Reservation, Unit, Whom};
 pub use error::Error;
-pub use ledger::{Cells, Checked, Ledger, Quote, Records, Request};
+pub use ledger::{Checked, Ledger, Quote, Request};
+pub use seal::{Cells, Records};

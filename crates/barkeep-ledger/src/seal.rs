@@ -7,7 +7,6 @@
 
 use crate::Error;
 use crate::entry::Hash;
-use crate::ledger::Records;
 use barkeep_files::hex::{bytes, digits};
 use barkeep_files::write_atomically;
 use hmac::{Hmac, Mac};
@@ -22,6 +21,24 @@ pub(crate) const FORMAT: u32 = 1;
 
 /// What a key's file starts with.
 const WORD: &str = "barkeep-ledger-key";
+
+/// Records whose identity a ledger takes.
+#[derive(Clone, Copy)]
+pub enum Records<'a> {
+    /// A file, byte by byte.
+    File(&'a Path),
+    /// A table in memory: it writes all its cells to the function it is given, the same bytes whenever it holds the same.
+    Memory(Cells<'a>),
+}
+
+/// Writes the bytes of all cells to a function.
+pub type Cells<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8]));
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Records<'a> {
+    fn from(path: &'a P) -> Self {
+        Self::File(path.as_ref())
+    }
+}
 
 /// A file beside the ledger.
 pub(crate) fn beside(ledger: &Path, ending: &str) -> PathBuf {

@@ -4,8 +4,9 @@ use crate::curves::{interval, quantiles};
 use crate::html::{Node, element, figure, h3, p, table, text};
 use crate::{Context, MOST_SHOWN};
 use barkeep::Error;
-use barkeep::diagnostics::{OriginalSummary, ParameterSummary, shown};
+use barkeep::diagnostics::shown;
 use barkeep::predict::{Estimate, Predictor, Profiles};
+use barkeep::run::{OriginalSummary, ParameterSummary};
 use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style};
 
 /// Rows of the forest plot at most.

@@ -2,7 +2,8 @@
 
 use crate::html::{Node, element, figure, h3, p, table};
 use crate::{Context, MOST_SHOWN, sentence};
-use barkeep::diagnostics::{Check, Grade, ParameterSummary, shown};
+use barkeep::diagnostics::{Check, Grade, shown};
+use barkeep::run::ParameterSummary;
 use barkeep_plot::{Axis, COLOURS, Figure, Mark, Panel, Shape, Style};
 
 /// Chains in a picture at most.

@@ -1,7 +1,8 @@
 //! Says why a run did not happen, by what the caller can do about it.
 
-use crate::run::files::WriteError;
-use crate::spec::SpecError;
+use crate::keys::SpecError;
+use crate::shape::ShapeError;
+use barkeep_files::WriteError;
 use std::path::PathBuf;
 
 /// Why there is no result.
@@ -30,7 +31,7 @@ pub enum Error {
     Write(#[from] WriteError),
     /// A chain handed over a state of the wrong dimension: a defect in a sampler.
     #[error("{0}")]
-    Shape(#[from] crate::run::draws::ShapeError),
+    Shape(#[from] ShapeError),
     /// A file other than the records could not be read.
     #[error("cannot read {path}: {reason}")]
     Read {

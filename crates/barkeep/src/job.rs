@@ -12,7 +12,7 @@ mod tests;
 
 use crate::Error;
 use crate::plan::Plan;
-use crate::plan::certificate::{Certificate, Verified};
+use crate::run::certificate::{Certificate, Verified};
 use crate::run::files::{WriteError, write_atomically};
 use crate::run::folder::{CERTIFICATE, DRAWS_CSV, DRAWS_PARQUET, SUMMARY};
 use crate::signature::{PublicKey, Signature, SigningKey};

@@ -49,19 +49,24 @@
 
 pub mod diagnostics;
 mod error;
+pub mod facts;
 pub mod formula;
 pub mod insecure;
 pub mod job;
+mod keys;
 pub mod models;
 pub mod plan;
 pub mod predict;
 mod public_rng;
 pub mod run;
 pub mod samplers;
+mod shape;
 pub mod shards;
 pub mod signature;
 mod simulate;
 pub mod spec;
+mod start;
+mod step;
 pub mod units;
 
 /// The accountant, useful on its own.
@@ -77,21 +82,22 @@ pub use barkeep_model as model;
 /// Special functions and small linear algebra.
 pub use barkeep_num as num;
 
-pub use diagnostics::Summary;
 pub use error::Error;
-pub use plan::certificate::{Certificate, Charged, Hashes, Verified};
-pub use plan::facts::Fact;
+pub use facts::Fact;
+pub use keys::SpecError;
 pub use plan::start::PlannedStart;
 pub use plan::{Bill, ColumnFaults, FaultCounts, Plan};
 pub use public_rng::PublicRng;
-pub use run::draws::{Draws, Outcome};
+pub use run::certificate::{Certificate, Charged, Hashes, Verified};
+pub use run::draws::Draws;
 pub use run::finished::{Finished, Trace};
 pub use run::folder::{CERTIFICATE, Folder, Saved};
 pub use run::journal::JOURNAL;
-pub use run::{Run, Runner, Unwatched, Watch};
+pub use run::{Run, Runner, Summary, Unwatched, Watch};
 pub use signature::{PublicKey, SigningKey};
 pub use simulate::Simulation;
-pub use spec::{BuiltIn, ChargedTo, Data, Privacy, Sampler, Spec, SpecError};
+pub use spec::{BuiltIn, ChargedTo, Data, Privacy, Sampler, Spec};
+pub use step::Outcome;
 pub use units::Units;
 
 /// The book's snippets, compiled and run.

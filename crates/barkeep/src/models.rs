@@ -1,11 +1,10 @@
 //! Lists the models a spec can name, each with its keys, and builds one from a spec.
 
 use crate::formula::{self, REGRESSION_KEYS};
-use crate::spec::Files;
-use crate::spec::section::{self, Key, Section, SpecError, key};
+use crate::keys::{Files, Key, Section, SpecError, key, named, refused};
 use barkeep_data::{Feature, Schema, View};
 use barkeep_model::models::MODELS as COLUMN_MODELS;
-use barkeep_model::{Build, Error, Likelihood, Model, ModelEntry, Settings, Sides, TextModel, sides};
+use barkeep_model::{Build, Likelihood, Model, ModelEntry, Sides, TextModel, sides};
 use std::sync::{Arc, LazyLock};
 
 /// The keys every model takes.
@@ -159,40 +158,7 @@ fn entry(table: &toml::Table) -> Result<&'static ModelEntry, SpecError> {
     if (table.contains_key("text") || table.contains_key("file")) && !table.contains_key("name") {
         table.to_mut().insert("name".to_owned(), TEXT_MODEL.into());
     }
-    section::named("model", &table, &MODELS, |entry| entry.name)
-}
-
-/// The error of a model's builder, at the key it names.
-pub(crate) fn refused(section: &Section<'_>, error: Error) -> SpecError {
-    match error {
-        Error::Key { key, requirement } => section.error(key, requirement),
-        Error::Setting { key, reason } => SpecError::new(key, reason),
-        other => SpecError::new(section.path(), other.to_string()),
-    }
-}
-
-impl From<SpecError> for Error {
-    fn from(error: SpecError) -> Self {
-        Self::Setting { key: error.key, reason: error.reason }
-    }
-}
-
-impl Settings for Section<'_> {
-    fn number(&self, key: &str) -> Result<Option<f64>, Error> {
-        Ok(Section::number(self, key)?)
-    }
-
-    fn positive(&self, key: &str) -> Result<Option<f64>, Error> {
-        Ok(Section::positive(self, key)?)
-    }
-
-    fn vector(&self, key: &str, length: usize) -> Result<Option<Vec<f64>>, Error> {
-        Ok(Section::vector(self, key, length)?)
-    }
-
-    fn matrix(&self, key: &str, dimension: usize) -> Result<Option<Vec<f64>>, Error> {
-        Ok(Section::matrix(self, key, dimension)?)
-    }
+    named("model", &table, &MODELS, |entry| entry.name)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! owner alone; the public one, beside it with the ending `.pub`, is for everyone.
 
 use crate::Error;
-use crate::run::files::hex::{bytes, digits};
-use crate::run::files::{WriteError, write_atomically};
+use barkeep_files::hex::{bytes, digits};
+use barkeep_files::{WriteError, write_atomically};
 use ed25519_dalek::{Signature as Signed, Signer, VerifyingKey};
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;

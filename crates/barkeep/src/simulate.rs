@@ -2,9 +2,9 @@
 
 use crate::models;
 use crate::public_rng::PublicRng;
-use crate::run::files::{WriteError, write_atomically};
 use crate::spec::{Spec, SpecError};
 use barkeep_data::{Column, Factor, Kind, Records, Scale, Unit, View};
+use barkeep_files::{WriteError, write_atomically};
 use barkeep_model::Model;
 use std::path::Path;
 use std::sync::Arc;

@@ -274,7 +274,7 @@ fn statistics_are_off_by_what_the_plan_expects() {
     assert!((expected.error / measured - 1.0).abs() < 0.35, "{expected:?} where {measured} was measured");
     assert!((expected.width - expected.error.hypot(1.0)).abs() < 1e-9);
     // Nothing is promised where no formula says it.
-    let unknown = barkeep::plan::facts::Value::Absent;
+    let unknown = barkeep::facts::Value::Absent;
     let grid = self::plan(&bernoulli(1.0, "low = -3\nhigh = 3\nsteps = 3")).unwrap();
     assert!(grid.expected().is_none() && grid.fact("expected_error").unwrap().value == unknown);
 }

@@ -13,7 +13,7 @@ use crate::Error;
 use crate::location::{is_remote, unreadable};
 
 #[cfg(feature = "object-store")]
-use crate::object::Object;
+use crate::location::Object;
 
 /// What one thread reads.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use super::source::Source;
 use super::*;
-use crate::object::Object;
+use crate::location::Object;
 use object_store::memory::InMemory;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt};

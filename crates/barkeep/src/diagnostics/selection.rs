@@ -3,13 +3,13 @@
 /// Bits of a digit.
 const DIGIT: u32 = 11;
 /// The positions of the digits of a key, the highest first.
-pub(super) const SHIFTS: [u32; 6] = [53, 42, 31, 20, 9, 0];
+pub(crate) const SHIFTS: [u32; 6] = [53, 42, 31, 20, 9, 0];
 
 /// The order statistics of some ranks among numbers that come again in each of six passes, in any order.
 ///
 /// A number's key is its bits, turned so that keys are ordered as numbers are. Pass k counts the k-th digits of keys whose
 /// digits before are those of a wanted one: 2^11 counts for each wanted rank, whatever the number of numbers.
-pub(super) struct Selection {
+pub(crate) struct Selection {
     wanted: Vec<Wanted>,
     counts: Vec<Count>,
 }
@@ -30,7 +30,7 @@ struct Count {
 
 impl Selection {
     /// Prepares to find the numbers of these ranks, from 0.
-    pub(super) fn new(ranks: impl IntoIterator<Item = u64>) -> Self {
+    pub(crate) fn new(ranks: impl IntoIterator<Item = u64>) -> Self {
         let wanted: Vec<Wanted> =
             ranks.into_iter().map(|rank| Wanted { rank, prefix: 0, left: rank }).collect();
         let mut selection = Self { wanted, counts: Vec::new() };
@@ -39,7 +39,7 @@ impl Selection {
     }
 
     /// Shows a number in the pass of this shift.
-    pub(super) fn look(&mut self, shift: u32, number: f64) {
+    pub(crate) fn look(&mut self, shift: u32, number: f64) {
         let key = key(number);
         let (prefix, digit) = split(key, shift);
         if let Some(count) = self.counts.iter_mut().find(|count| count.prefix == prefix) {
@@ -48,7 +48,7 @@ impl Selection {
     }
 
     /// Ends the pass of a shift; the next one's, if there is one, can begin.
-    pub(super) fn end(&mut self, shift: u32, next: Option<u32>) {
+    pub(crate) fn end(&mut self, shift: u32, next: Option<u32>) {
         for wanted in &mut self.wanted {
             let Some(count) = self.counts.iter().find(|count| count.prefix == wanted.prefix) else {
                 continue;
@@ -69,7 +69,7 @@ impl Selection {
     }
 
     /// The number of a rank, after the last pass.
-    pub(super) fn at(&self, rank: u64) -> Option<f64> {
+    pub(crate) fn at(&self, rank: u64) -> Option<f64> {
         self.wanted.iter().find(|wanted| wanted.rank == rank).map(|wanted| number(wanted.prefix))
     }
 

@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-pub(super) mod draws;
 #[cfg(test)]
 mod tests;
 

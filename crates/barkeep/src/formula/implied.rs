@@ -1,7 +1,7 @@
 //! Declares columns that suit a formula and its family, for records simulated without a spec.
 
 use super::{Atom, Formula, Function, TrialsOf};
-use crate::spec::section::{Section, SpecError};
+use crate::keys::{Section, SpecError};
 use barkeep_data::{Column, Schema};
 use barkeep_model::Response;
 use barkeep_model::families::FAMILIES;

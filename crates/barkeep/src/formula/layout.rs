@@ -3,7 +3,7 @@
 use super::moments::Moments;
 use super::parse::{Atom, Formula, Function, Term, TrialsOf};
 use super::tokens::FormulaError;
-use crate::spec::section::suggestion;
+use crate::keys::suggestion;
 use barkeep_data::{Column, Factor, Feature, Kind, Schema, Shape, View};
 
 /// The trials of a binomial response.

@@ -325,7 +325,7 @@ impl Parser<'_> {
             }
             _ => {
                 let known = ["log", "sqrt", "square", "poly", "offset"];
-                let nearest = crate::spec::section::suggestion(&name, known.into_iter());
+                let nearest = crate::keys::suggestion(&name, known.into_iter());
                 let reason = format!(
                     "there is no function `{name}`{nearest} (log, sqrt, square, poly and offset are known)"
                 );

@@ -1,8 +1,7 @@
 //! Reads a regression from `[model]`: formula, family, link, priors and constants, with defaults from public bounds.
 
 use super::{Formula, FormulaError, Layout, Trials};
-use crate::models::refused;
-use crate::spec::section::{Key, Section, SpecError, key, suggestion};
+use crate::keys::{Key, Section, SpecError, key, refused, suggestion};
 use barkeep_data::{Schema, View};
 use barkeep_model::families::FAMILIES;
 use barkeep_model::{

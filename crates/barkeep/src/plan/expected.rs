@@ -1,6 +1,6 @@
 //! Shows what a plan expects of its run: the error of a mean and the width of an interval, beside those without privacy.
 
-use crate::plan::facts::{Fact, Value};
+use crate::facts::{Fact, Value};
 use crate::samplers::entry::Expected;
 
 impl Expected {

@@ -4,9 +4,7 @@
 
 mod accuracy;
 mod bill;
-pub(crate) mod certificate;
 mod expected;
-pub mod facts;
 mod price;
 pub(crate) mod report;
 pub(crate) mod start;
@@ -19,16 +17,17 @@ pub use report::{ColumnFaults, FaultCounts};
 pub use words::PriorRow;
 
 use self::bill::PricedBill;
-use self::facts::Fact;
 use self::price::{Count, Order, Purchase};
 use self::report::FaultReport;
 use self::start::PlannedStart;
 use crate::Error;
+use crate::facts::Fact;
+use crate::keys::{self, Section};
 use crate::samplers::entry::{Expected, MakeKernel, Prepared, Questions, Setting};
 use crate::samplers::foreseen::Foreseen;
 use crate::samplers::{SAMPLERS, SamplerEntry};
-use crate::spec::section::{self, Section};
 use crate::spec::{Privacy, Spec, SpecError};
+use crate::start::reference;
 use barkeep_accounting::{Contract, Delta, Epsilon, Neighbours, Query, Risk, Steps};
 use barkeep_curator::{Level, PrivacyModel, Table, Temper};
 use barkeep_data::{CsvOptions, Frame, Records, Unit, View};
@@ -77,6 +76,16 @@ pub struct Plan {
     view: View,
 }
 
+impl Spec {
+    /// Plans the run. The records are not opened for it.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn plan(self) -> Result<Plan, Error> {
+        Plan::new(self)
+    }
+}
+
 impl Plan {
     /// Plans a run.
     ///
@@ -103,13 +112,13 @@ impl Plan {
             }
             keys.entry("name").or_insert_with(|| against.map_or(AUTO, |_| DEFAULT_SAMPLER).into());
         }
-        let sampler = section::named("sampler", &keys, SAMPLERS, |entry| entry.name)?;
+        let sampler = keys::named("sampler", &keys, SAMPLERS, |entry| entry.name)?;
         let section = Section::new("sampler", &keys, sampler.all_keys())?;
         let chains = section.count("chains")?.unwrap_or(1);
         if chains > MOST_CHAINS {
             return Err(section.error("chains", format!("must be at most {MOST_CHAINS}")).into());
         }
-        let reference = start::reference(&section, &**spec.model());
+        let reference = reference(&section, &**spec.model());
         let (report, privacy) = match FaultReport::plan(&spec)? {
             Some((report, rest)) => (Some(report), rest),
             None => (None, spec.privacy()),
@@ -498,7 +507,7 @@ impl Plan {
             "expected_error": self.expected.map(|expected| expected.error),
             "expected_error_range": self.expected.map(|expected| [expected.range.0, expected.range.1]),
             "expected_width": self.expected.map(|expected| expected.width),
-            "facts": facts::to_json(&self.facts),
+            "facts": crate::facts::to_json(&self.facts),
             "warnings": self.warnings,
         })
     }
@@ -550,7 +559,7 @@ const COMMON: [&str; 3] = ["steps", "seed", "burn_in"];
 /// The sampler of a private spec that names none, where noise-aware questions can be asked.
 const AUTO: &str = "auto";
 /// The sampler of a private spec that names none, elsewhere.
-const DEFAULT_SAMPLER: &str = "langevin";
+pub(crate) const DEFAULT_SAMPLER: &str = "langevin";
 /// Above this many steps the other level is estimated, not computed.
 const MOST_COMPARED: u64 = 20_000;
 /// Chains beyond this are a mistake in the spec.

@@ -8,7 +8,7 @@
 //! ([`faults_clip`](barkeep_curator::faults_clip) proves it, for persons too). It is a line of the run's bill.
 
 use crate::Error;
-use crate::plan::facts::Fact;
+use crate::facts::Fact;
 use crate::samplers::entry::{Price, Questions};
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::{Cost, Delta, Epsilon, GaussianRun, Mu, Sampling, Steps};

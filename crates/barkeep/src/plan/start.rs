@@ -1,18 +1,18 @@
 //! Chooses where chains start: from public numbers, or from answers that are paid for.
 
 use crate::Error;
-use crate::plan::facts::Facts;
+use crate::facts::Facts;
+use crate::keys::{Key, Section, key};
 use crate::public_rng::PublicRng;
 use crate::samplers::State;
 use crate::samplers::entry::{Price, Questions, Setting, StartRule};
 use crate::samplers::kernels::variational::{Approximation, Fit};
 use crate::samplers::prepare::fit::{FIT_KEYS, START_KEYS};
-use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
+use crate::start::prior_mode;
 use barkeep_accounting::Epsilon;
 use barkeep_curator::{Ask, Refused};
 use barkeep_model::Model;
-use barkeep_num::linear::Cholesky;
 use std::sync::Arc;
 
 /// Where the chains of a plan will start.
@@ -167,19 +167,6 @@ impl Start {
     }
 }
 
-/// A public point to plan with: the first start that is given, or else the prior's mode.
-pub(crate) fn reference(section: &Section<'_>, model: &dyn Model) -> Vec<f64> {
-    let given = match section.value("start") {
-        Some(toml::Value::Array(rows)) if rows.iter().any(toml::Value::is_array) => {
-            let first = toml::Table::from_iter(rows.first().map(|row| ("start".to_owned(), row.clone())));
-            Section::open("sampler", &first).numbers("start").ok().flatten()
-        }
-        _ => section.numbers("start").ok().flatten(),
-    };
-    // What is wrong with a start is said where it is read to be used.
-    given.filter(|theta| theta.len() == model.dimension()).unwrap_or_else(|| prior_mode(model))
-}
-
 /// The keys of a fit that chains start from.
 fn fit_keys() -> impl Iterator<Item = &'static Key> + Clone {
     START_KEYS.iter().chain(&FIT_KEYS)
@@ -235,31 +222,6 @@ fn state(model: &dyn Model, theta: Vec<f64>) -> Result<State, String> {
     } else {
         Err("must have a positive prior density".to_owned())
     }
-}
-
-/// The prior's mode, or what Newton's method finds on the way there from the origin: exact after one step for
-/// normal priors, and the origin itself where the prior is flat.
-pub(crate) fn prior_mode(model: &dyn Model) -> Vec<f64> {
-    const STEPS: usize = 50;
-    let d = model.dimension();
-    let (mut theta, mut slope, mut precision) = (vec![0.0; d], vec![0.0; d], vec![0.0; d * d]);
-    let mut height = model.log_prior(&theta);
-    for _ in 0..STEPS {
-        model.prior_gradient(&theta, &mut slope);
-        model.prior_precision(&theta, &mut precision);
-        let Some(factor) = Cholesky::new(&precision, d) else { break };
-        let inverse = factor.inverse();
-        let leap = inverse.chunks_exact(d).map(|row| row.iter().zip(&slope).map(|(a, b)| a * b).sum::<f64>());
-        let next: Vec<f64> = leap.zip(&theta).map(|(leap, x)| x + leap).collect();
-        let higher = model.log_prior(&next);
-        // Not a number is no gain.
-        if higher > height {
-            (theta, height) = (next, higher);
-        } else {
-            break;
-        }
-    }
-    theta
 }
 
 /// A draw from the prior, if it is proper.

@@ -1,8 +1,8 @@
 //! Reads profiles: public values of the columns that a model predicts from.
 
 use crate::Error;
+use crate::keys::suggestion;
 use crate::spec::Spec;
-use crate::spec::section::suggestion;
 use barkeep_data::{Column, Kind};
 use std::path::Path;
 

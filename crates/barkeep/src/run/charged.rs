@@ -6,8 +6,8 @@
 
 use crate::Error;
 use crate::plan::Plan;
-use crate::plan::certificate::{Certificate, Charged};
 use crate::run::Runner;
+use crate::run::certificate::{Certificate, Charged};
 use crate::run::folder::CERTIFICATE;
 use crate::run::journal::{self, JOURNAL};
 use crate::spec::{ChargedTo, Privacy, SpecError};

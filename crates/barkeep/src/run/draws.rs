@@ -3,6 +3,9 @@
 #[cfg(test)]
 mod tests;
 
+pub use crate::shape::{CHAIN_COLUMN, DRAW_COLUMN, ShapeError, WARMUP_COLUMN};
+pub use crate::step::Outcome;
+
 use crate::Error;
 use crate::run::files::WriteError;
 use crate::run::storage::{self, Heading, Keep, Piece, Sink, Source};
@@ -12,48 +15,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The name of the column that numbers the chains, from 1.
-pub const CHAIN_COLUMN: &str = "chain";
-/// The name of the column that numbers a chain's draws, from 1: draw k is the state after step k.
-pub const DRAW_COLUMN: &str = "draw";
-/// The name of the column that says whether a draw was left out of the summary.
-pub const WARMUP_COLUMN: &str = "warmup";
 /// The words that mark every output of a run whose randomness or sampler protects nobody.
 pub const NOT_PRIVATE: &str = "NOT PRIVATE";
-
-/// Why a chain or a list of parameters does not fit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ShapeError {
-    /// There is no parameter to draw.
-    #[error("a model needs at least one parameter")]
-    NoParameters,
-    /// A column of the output would be ambiguous.
-    #[error(
-        "the parameter name {0:?} is empty, used twice, or one of the columns {CHAIN_COLUMN:?}, {DRAW_COLUMN:?}, {WARMUP_COLUMN:?}"
-    )]
-    Name(String),
-    /// A state has another number of coordinates than there are parameters.
-    #[error("a draw has {actual} coordinates where {expected} parameters are named")]
-    Dimension {
-        /// How many parameters there are.
-        expected: usize,
-        /// How many coordinates came.
-        actual: usize,
-    },
-}
-
-/// What a step did: the public fact stored beside each draw.
-///
-/// **Privacy.** For a sampler that proposes and tests this is the bit the curator answered, already paid for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// The proposal became the state.
-    Accepted,
-    /// The state stayed.
-    Rejected,
-    /// The sampler moves without asking, as Langevin dynamics does.
-    Moved,
-}
 
 /// The states one chain visited, one per step, start excluded, nothing thinned.
 ///

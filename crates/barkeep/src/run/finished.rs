@@ -4,10 +4,10 @@
 //! opened, although the spec names one.
 
 use crate::Error;
-use crate::diagnostics::Summary;
 use crate::plan::Plan;
-use crate::plan::certificate::Certificate;
 use crate::run::Run;
+use crate::run::Summary;
+use crate::run::certificate::Certificate;
 use crate::run::draws::Draws;
 use crate::run::folder::{CERTIFICATE, DRAWS_PARQUET, SUMMARY};
 use crate::run::storage::parquet;

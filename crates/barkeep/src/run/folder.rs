@@ -1,10 +1,10 @@
 //! Keeps a run's folder: certificate and journal before the first answer, draws and summary after the last.
 
 use crate::Error;
-use crate::diagnostics::Summary;
 use crate::insecure::Insecure;
 use crate::plan::Plan;
-use crate::plan::certificate::{Certificate, Hashes};
+use crate::run::Summary;
+use crate::run::certificate::{Certificate, Hashes};
 use crate::run::charged::{Charge, OwnCells};
 use crate::run::files::{WriteError, write_atomically, write_json};
 use crate::run::journal::{JOURNAL, Journal};

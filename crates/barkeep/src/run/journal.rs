@@ -34,7 +34,7 @@ use self::format::{Digests, Fault, Kind, Opening, Record, Scan};
 use self::identity::Identity;
 use crate::Error;
 use crate::plan::Plan;
-use crate::plan::certificate::Certificate;
+use crate::run::certificate::Certificate;
 use crate::run::files::hex::digits;
 use crate::run::files::{WriteError, synchronise_folder};
 use barkeep_curator::{Ask, Gate, Refused};

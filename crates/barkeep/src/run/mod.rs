@@ -1,5 +1,6 @@
 //! Runs a plan: opens a gate for every chain and steps until the steps are used, refused, or a person stops it.
 
+pub(crate) mod certificate;
 mod charged;
 pub mod draws;
 pub(crate) mod finished;
@@ -8,14 +9,15 @@ pub(crate) mod journal;
 pub mod rehearse;
 mod runner;
 pub(crate) mod storage;
+mod summary;
 
 /// Files of which a reader finds the old content or the whole new one.
 pub use barkeep_files as files;
 pub use runner::Runner;
+pub use summary::{ChainSummary, MOST_COMPARED, OriginalSummary, ParameterSummary, Ratio, Summary};
 
+use self::certificate::Certificate;
 use crate::Error;
-use crate::diagnostics::Summary;
-use crate::plan::certificate::Certificate;
 use crate::plan::start::Start;
 use crate::plan::{Bill, FaultCounts, Plan};
 use crate::public_rng::PublicRng;

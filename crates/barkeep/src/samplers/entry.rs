@@ -1,14 +1,14 @@
 //! Describes a sampler a spec can name: its keys, its kernel and the price of its steps.
 
 use crate::Error;
-use crate::plan::facts::Facts;
+use crate::facts::Facts;
+use crate::keys::{Key, Section, key};
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::example::{Example, ExampleSpec};
 use crate::samplers::foreseen::Foreseen;
-use crate::samplers::parts::proposal::Proposal;
 use crate::spec::Privacy;
-use crate::spec::section::{Key, Section, key};
+use crate::step::Proposal;
 use barkeep_accounting::{Cost, Steps};
 use barkeep_curator::{Level, Temper};
 use barkeep_data::{Schema, Unit, View};

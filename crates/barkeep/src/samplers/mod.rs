@@ -6,7 +6,7 @@
 
 use crate::diagnostics::Check;
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
+use crate::step::Outcome;
 use barkeep_curator::{Ask, Refused};
 
 pub(crate) mod entries;
@@ -18,10 +18,10 @@ pub(crate) mod noise_aware;
 pub(crate) mod parts;
 pub(crate) mod prepare;
 
+pub use crate::step::Proposal;
 pub use entries::SAMPLERS;
 pub use entry::{Expected, SAMPLER_KEYS, SamplerEntry, StartRule};
 pub use example::ExampleSpec;
-pub use parts::proposal::Proposal;
 
 /// Where a chain is.
 #[derive(Debug, Clone, PartialEq)]

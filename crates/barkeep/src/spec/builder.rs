@@ -1,9 +1,8 @@
 //! Builds a spec in code. Keys and their checks are those of the text: what is built can be written down as TOML.
 
-use super::{ChargedTo, Data, Files, Privacy, Spec, SpecError};
-use crate::Error;
-use crate::plan::Plan;
-use crate::samplers::Proposal;
+use super::{ChargedTo, Data, Privacy, Spec, SpecError};
+use crate::keys::Files;
+use crate::step::Proposal;
 use barkeep_curator::Temper;
 use barkeep_model::{Likelihood, Model, sides};
 use std::path::Path;
@@ -140,14 +139,6 @@ impl Spec {
         self.charged_to = Some(account);
         self.written = None;
         self
-    }
-
-    /// Plans the run. The records are not opened for it.
-    ///
-    /// # Errors
-    /// As [`Plan::new`].
-    pub fn plan(self) -> Result<Plan, Error> {
-        Plan::new(self)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Reads `[data]`: where the records are and every public fact about them.
 
-use super::files::Files;
-use super::section::{Key, Section, SpecError, key};
+use crate::keys::{Files, Key, Section, SpecError, key};
 use barkeep_data::{
     Column, CsvOptions, Kind, Precision, Records, Scale, Schema, Unit, View, is_remote, read_header,
 };

@@ -6,24 +6,22 @@
 
 mod builder;
 mod data;
-mod files;
 mod privacy;
-pub(crate) mod section;
 
 pub(crate) use builder::OWN;
 pub use builder::{BuiltIn, Sampler};
 pub use data::{COLUMN_KEYS, DATA_KEYS, Data, check_columns, draft_schema};
-pub(crate) use files::Files;
 pub use privacy::{ChargedTo, PRIVACY_KEYS, Privacy};
-pub use section::{Key, SpecError};
 
+pub use crate::keys::{Key, SpecError};
+
+use crate::keys::{Files, Section, key};
 use crate::models::{self, Built};
-use crate::samplers::Proposal;
+use crate::step::Proposal;
 use barkeep_accounting::Neighbours;
 use barkeep_curator::Temper;
 use barkeep_data::{Count, Records};
 use barkeep_model::{Likelihood, Model};
-use section::{Section, key};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Reads `[privacy]`: the budget and what it protects.
 
-use super::files::Files;
-use super::section::{Key, Section, SpecError, key};
+use crate::keys::{Files, Key, Section, SpecError, key};
 use barkeep_accounting::{Delta, Epsilon, Neighbours};
 use std::path::{Path, PathBuf};
 

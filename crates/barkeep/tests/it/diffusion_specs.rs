@@ -5,7 +5,7 @@ use barkeep::accounting::{Cost, Mechanism, Neighbours, Sampling, Steps};
 use barkeep::curator::{
     Ask, Budget, Clip, Curator, Gate, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder, Temper, Term,
 };
-use barkeep::plan::facts::Value;
+use barkeep::facts::Value;
 use barkeep::{Bill, Certificate, Fact, Plan, Spec};
 use std::path::Path;
 use std::sync::Arc;

@@ -4,8 +4,8 @@ use barkeep::accounting::{Delta, Epsilon, Mu, Neighbours};
 use barkeep::curator::{
     Ask, Choose, Decide, Refused, Sum, TableBuilder, Temper, Term, gram_sensitivity, sum_sensitivity,
 };
+use barkeep::facts::Value;
 use barkeep::insecure::Insecure;
-use barkeep::plan::facts::Value;
 use barkeep::run::rehearse::Rehearsal;
 use barkeep::{Bill, Certificate, Plan, PublicRng, Run, Spec};
 use std::path::Path;

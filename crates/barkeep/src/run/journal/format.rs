@@ -25,7 +25,7 @@
 //! covers all chains' digests in order, so it does not depend on which chain was faster.
 
 use super::identity::Identity;
-use crate::plan::certificate::Certificate;
+use crate::run::certificate::Certificate;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};

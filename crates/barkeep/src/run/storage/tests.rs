@@ -2,9 +2,9 @@
 
 use super::spool::{Spool, Spooled};
 use super::*;
-use crate::diagnostics::{MOST_COMPARED, Summary};
 use crate::public_rng::PublicRng;
 use crate::run::draws::{Draws, Memory};
+use crate::run::{MOST_COMPARED, Summary};
 use barkeep_data::Block;
 use barkeep_model::{GaussianMean, Likelihood, Model, Scratch};
 use std::path::PathBuf;

@@ -1,10 +1,10 @@
 //! `auto`: asks about the columns first, then for scores or by Langevin dynamics, whichever the answers favour.
 
 use crate::Error;
+use crate::keys::Section;
 use crate::samplers::entry::{Prepared, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::Example;
 use crate::samplers::prepare::learned;
-use crate::spec::section::Section;
 
 /// The sampler.
 pub(crate) const ENTRY: SamplerEntry = SamplerEntry {

@@ -1,5 +1,6 @@
 //! `barker-corrected`: Barker's test by normal noise and a correction, on all records (Heikkilä et al. 2019, Theorem 1).
 
+use crate::keys::{Key, key};
 use crate::samplers::entry::{SamplerEntry, StartRule};
 use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::kernels::metropolis::Acceptance;
@@ -8,7 +9,6 @@ use crate::samplers::prepare::judged::{
     CLIP_KEYS, LEVEL_KEYS, Test, WrittenClip, level, needs_budget, prepare,
 };
 use crate::samplers::prepare::walk_keys::WALK_KEYS;
-use crate::spec::section::{Key, key};
 use barkeep_accounting::Sampling;
 
 const KEYS: [Key; 1] = [key(

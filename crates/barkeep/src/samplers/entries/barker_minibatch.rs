@@ -2,6 +2,7 @@
 //! 2019, Theorem 2).
 
 use crate::Error;
+use crate::keys::{Key, key};
 use crate::samplers::entry::{Price, SamplerEntry, StartRule};
 use crate::samplers::example::{Example, MIXTURE};
 use crate::samplers::kernels::metropolis::Acceptance;
@@ -10,7 +11,6 @@ use crate::samplers::prepare::judged::{
     BATCH_KEYS, ON_A_BATCH, Test, WrittenClip, batch, level, needs_budget, prepare,
 };
 use crate::samplers::prepare::walk_keys::WALK_KEYS;
-use crate::spec::section::{Key, key};
 use barkeep_accounting::mechanisms::BarkerMinibatch;
 use barkeep_accounting::{BarkerBound, Cost, Mechanism, Neighbours, Sampling, Steps};
 use barkeep_curator::barker_minibatch_clip;

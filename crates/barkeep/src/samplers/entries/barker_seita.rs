@@ -4,6 +4,7 @@
 //! al. enlarge a batch until its variance is below C. Here the batch stays, and at most C/2 of its variance is taken off the noise: moves
 //! of a larger one are judged with too much noise.
 
+use crate::keys::{Key, key};
 use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry, StartRule};
 use crate::samplers::example::{Example, MIXTURE};
 use crate::samplers::kernels::metropolis::{Acceptance, Judgement, Metropolis};
@@ -12,7 +13,6 @@ use crate::samplers::prepare::judged::batch;
 use crate::samplers::prepare::path_keys::{BASELINE_CLIP_KEYS, baseline_clip};
 use crate::samplers::prepare::walk_keys::{WALK_KEYS, WalkShape};
 use crate::spec::Privacy;
-use crate::spec::section::{Key, key};
 use barkeep_accounting::Neighbours;
 use barkeep_curator::Level;
 use std::sync::Arc;

@@ -8,7 +8,8 @@
 //! test is corrected for it. Both leave the posterior in place; the proofs stand with the kernel.
 
 use crate::Error;
-use crate::plan::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts};
+use crate::keys::{Key, Section, key};
 use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::leapfrog::{Mass, Path};
@@ -18,7 +19,6 @@ use crate::samplers::prepare::judged::{batch, needs_budget, price, uses_records}
 use crate::samplers::prepare::path_keys::{
     Noises, PATH_KEYS, clip, kernels, path, path_facts, usual_mass, usual_step,
 };
-use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::theorems::thesis::VarianceSensitivity;
 use barkeep_accounting::{Ratio, Rule, Sampling, Steps};
 use barkeep_curator::{Level, PrivacyModel, sigma_for, sum_cost, sum_sensitivity};

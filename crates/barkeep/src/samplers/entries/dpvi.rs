@@ -3,7 +3,6 @@
 //!
 //! [`variational`](crate::samplers::kernels::variational) has the mathematics.
 
-use crate::plan::start::reference;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::entry::{DEFAULT_FREE_DRAWS, Prepared, Price, SamplerEntry, StartRule};
@@ -12,6 +11,7 @@ use crate::samplers::kernels::variational::{Fit, Variational};
 use crate::samplers::prepare::fit::FIT_KEYS;
 use crate::samplers::prepare::judged::needs_budget;
 use crate::spec::Privacy;
+use crate::start::reference;
 use std::sync::Arc;
 
 /// The sampler.

@@ -1,5 +1,6 @@
 //! `hmc`: Hamiltonian Monte Carlo, a baseline that protects nothing and says so.
 
+use crate::keys::{Key, key};
 use crate::samplers::entry::{Prepared, Price, SamplerEntry, StartRule};
 use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::leapfrog::Path;
@@ -8,7 +9,6 @@ use crate::samplers::prepare::path_keys::{
     BASELINE_CLIP_KEYS, PATH_KEYS, baseline_clip, clip, kernels, path, path_facts, usual_mass,
 };
 use crate::spec::Privacy;
-use crate::spec::section::{Key, key};
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::Level;
 

@@ -1,5 +1,6 @@
 //! `lazy-barker`: Barker's acceptance probability times a constant κ.
 
+use crate::keys::{Key, key};
 use crate::samplers::entry::{SamplerEntry, StartRule};
 use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::metropolis::Acceptance;
@@ -7,7 +8,6 @@ use crate::samplers::prepare::judged::{
     CLIP_KEYS, DECISION_KEYS, NO_NOISE, Test, WrittenClip, level, prepare,
 };
 use crate::samplers::prepare::walk_keys::WALK_KEYS;
-use crate::spec::section::{Key, key};
 use barkeep_accounting::{Rule, Sampling};
 
 const KEYS: [Key; 1] =

@@ -1,14 +1,14 @@
 //! `noise-aware`: a few noisy scores, asked for once; draws from the posterior given them are free.
 
 use crate::Error;
-use crate::plan::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts};
+use crate::keys::Section;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::entry::{MakeKernel, Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{Example, GAUSSIAN, LOGISTIC};
 use crate::samplers::noise_aware::{NoiseAware, WholeScores, WholeSetup};
 use crate::samplers::prepare::learned;
-use crate::spec::section::Section;
 use std::sync::Arc;
 
 /// Draws when the spec does not say.

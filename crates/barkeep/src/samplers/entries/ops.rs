@@ -5,14 +5,14 @@
 //! substitution. The paper has 4cB, |ln p| ≤ B; R ≤ 2B, and is half of it where the ends mirror each other.
 
 use crate::Error;
-use crate::plan::facts::{Fact, Facts, Value};
+use crate::facts::{Fact, Facts, Value};
+use crate::keys::{Key, Section, key};
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::entry::{Prepared, Price, SamplerEntry, Setting, StartRule};
 use crate::samplers::example::{BERNOULLI, Example};
 use crate::samplers::kernels::grid::{Draw, Grid};
 use crate::samplers::prepare::judged::needs_budget;
-use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Neighbours, Steps};
 use barkeep_curator::{LARGEST_CHOICE, MOST_CANDIDATES, PrivacyModel, Refused, choose_cost, choose_epsilon};

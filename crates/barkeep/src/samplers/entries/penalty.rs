@@ -1,6 +1,7 @@
 //! `penalty`: the penalty test of the thesis (Theorem 3.1), its noise proportional to the sensitivity.
 
 use crate::Error;
+use crate::keys::{Key, key};
 use crate::samplers::entry::{SamplerEntry, StartRule};
 use crate::samplers::example::{BANANA, Example, LOGISTIC};
 use crate::samplers::kernels::metropolis::Acceptance;
@@ -8,7 +9,6 @@ use crate::samplers::prepare::judged::{
     CLIP_KEYS, LEVEL_KEYS, Test, WrittenClip, level, prepare, uses_records,
 };
 use crate::samplers::prepare::walk_keys::WALK_KEYS;
-use crate::spec::section::{Key, key};
 use barkeep_accounting::theorems::thesis::VarianceSensitivity;
 use barkeep_accounting::{Ratio, Sampling};
 

@@ -1,5 +1,6 @@
 //! `penalty-minibatch`: the penalty test on a batch (thesis, section 3.4), its noise proportional to the sensitivity.
 
+use crate::keys::{Key, key};
 use crate::samplers::entry::{SamplerEntry, StartRule};
 use crate::samplers::example::{Example, MIXTURE};
 use crate::samplers::kernels::metropolis::Acceptance;
@@ -7,7 +8,6 @@ use crate::samplers::prepare::judged::{
     BATCH_KEYS, CLIP_KEYS, ON_A_BATCH, Test, WrittenClip, batch, level, needs_budget, prepare,
 };
 use crate::samplers::prepare::walk_keys::WALK_KEYS;
-use crate::spec::section::{Key, key};
 use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_ratio};
 
 const KEYS: [Key; 2] = [

@@ -5,11 +5,11 @@
 //! friction that balances the budget's noise, which is known: v/(2η).
 //! p and ξ are functions of answers and count as published.
 
+use crate::keys::{Key, key};
 use crate::samplers::entry::{SamplerEntry, StartRule};
 use crate::samplers::example::{Example, LOGISTIC};
 use crate::samplers::kernels::flow::Integrator;
 use crate::samplers::prepare::stochastic::{PUBLISH_KEY, STOCHASTIC_KEYS, Scheme, prepare};
-use crate::spec::section::{Key, key};
 
 const KEYS: [Key; 1] = [key("diffusion", "1", "A: the noise has variance 2·A·step_size, or more")];
 

@@ -1,7 +1,8 @@
 //! `statistics`: one noisy sum of clipped sufficient statistics, then any number of draws from the posterior given it.
 
 use crate::Error;
-use crate::plan::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts};
+use crate::keys::{Key, Section, key};
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::entry::{
@@ -11,7 +12,6 @@ use crate::samplers::example::{Example, GAUSSIAN};
 use crate::samplers::kernels::given::{Given, Question, RowsQuestion};
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
 use crate::spec::Privacy;
-use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::{Epsilon, Ratio, Sampling, Steps, calibration};
 use barkeep_curator::{Clip, PrivacyModel, Temper, powers_bound, sigma_for, sum_cost, sum_sensitivity};
 use barkeep_data::Unit;

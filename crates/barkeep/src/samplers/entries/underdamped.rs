@@ -6,11 +6,11 @@
 //! and v have variance s = 1/(1 − h²/4) and covariance s·h/2 in stationarity, so the middle θ' − h·v'/2 of a step has
 //! variance s(1 − h²/2 + h²/4) = 1 exactly.
 
+use crate::keys::{Key, key};
 use crate::samplers::entry::{SamplerEntry, StartRule};
 use crate::samplers::example::{BANANA, Example};
 use crate::samplers::kernels::flow::Integrator;
 use crate::samplers::prepare::diffusion::{DIFFUSION_KEYS, prepare};
-use crate::spec::section::{Key, key};
 
 const KEYS: [Key; 1] = [key("friction", "2", "γ, above 0: 2 forgets fastest")];
 

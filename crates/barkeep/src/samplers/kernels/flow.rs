@@ -10,11 +10,11 @@
 //! questions of ratio s = σ/(2TB) are μ-GDP with μ² = K/s².
 
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
 use crate::samplers::kernels::vigil::{Vigil, Watched};
 use crate::samplers::parts::scoring::Scoring;
 use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
 use crate::samplers::{Kernel, Report, State};
+use crate::step::Outcome;
 use barkeep_accounting::Sampling;
 use barkeep_curator::{Ask, Clip, Precondition, Refused, Sum, Temper, Term, score_width};
 use barkeep_model::Model;

@@ -1,8 +1,8 @@
 //! Draws from the posterior given one noisy sum of sufficient statistics.
 
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
 use crate::samplers::{Kernel, Report, State};
+use crate::step::Outcome;
 use barkeep_accounting::Sampling;
 use barkeep_curator::{Ask, Clip, Refused, Sum, Temper, Term};
 use barkeep_data::Schema;

@@ -1,8 +1,8 @@
 //! Draws from the posterior on a public grid, anew at every step.
 
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
 use crate::samplers::{Kernel, Report, State};
+use crate::step::Outcome;
 use barkeep_curator::{Ask, Choose, Refused};
 use barkeep_model::Model;
 use std::sync::Arc;

@@ -54,9 +54,9 @@
 //! Noise lies on a lattice, of 2^31 steps times its ratio to the sensitivity in a standard deviation; its law is taken for the normal one.
 
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
 use crate::samplers::kernels::metropolis::Judgement;
 use crate::samplers::{Kernel, State};
+use crate::step::Outcome;
 use barkeep_accounting::Sampling;
 use barkeep_curator::{Along, Ask, Clip, Precondition, Refused, Sum, Temper, Term};
 use barkeep_model::Model;

@@ -3,9 +3,9 @@
 //! Samplers differ in the walk, the clip, the batch and the acceptance rule, and in nothing else.
 
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
 use crate::samplers::parts::proposal::{Walk, distance};
 use crate::samplers::{Kernel, State};
+use crate::step::Outcome;
 use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
 use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
 use barkeep_curator::{Along, Ask, Clip, Decide, Level, Refused, Temper, decide_sensitivity, sigma_for};

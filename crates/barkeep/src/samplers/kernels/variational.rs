@@ -19,9 +19,9 @@
 //! noise alone. With a small budget the public guess therefore stands.
 
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
 use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::{Kernel, Report, State};
+use crate::step::Outcome;
 use barkeep_accounting::{Cost, Sampling};
 use barkeep_curator::{Ask, Clip, Precondition, Refused, Sum, Temper, Term};
 use barkeep_model::Model;

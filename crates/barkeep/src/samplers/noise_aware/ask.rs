@@ -10,8 +10,8 @@ use super::fit::{Answered, Fit, Scene};
 use super::persons::{MadeUp, RowLaw, make_up};
 use super::shares::{ROUNDS, Shares};
 use super::tail::{Bias, EDGES, Part};
-use crate::plan::start::prior_mode;
 use crate::public_rng::PublicRng;
+use crate::start::prior_mode;
 use barkeep_accounting::{Neighbours, Ratio, Sampling};
 use barkeep_curator::{
     Ask, Clip, Coordinate, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound,

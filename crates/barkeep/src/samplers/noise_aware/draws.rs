@@ -2,8 +2,8 @@
 
 use super::ask::{Found, Learned, Setup};
 use crate::public_rng::PublicRng;
-use crate::run::draws::Outcome;
 use crate::samplers::{Kernel, Report, State};
+use crate::step::Outcome;
 use barkeep_curator::{Ask, Refused};
 use rayon::prelude::*;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Reads which correction V_cor makes normal noise nearly logistic, and states its error.
 
-use crate::plan::facts::{Fact, Facts, Value};
+use crate::facts::{Fact, Facts, Value};
+use crate::keys::{Key, Section, key};
 use crate::samplers::foreseen::Foreseen;
 use crate::spec::SpecError;
-use crate::spec::section::{Key, Section, key};
 use barkeep_accounting::vcor::{Fit, Fitted, Quality};
 use barkeep_accounting::{Rule, Variance};
 

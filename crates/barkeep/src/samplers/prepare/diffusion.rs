@@ -20,7 +20,8 @@
 //! * **Forecast** of the error of a posterior mean in posterior sd: [`Outlook`].
 
 use crate::Error;
-use crate::plan::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts};
+use crate::keys::{Key, Section, key};
 use crate::samplers::entry::{Forecast, MakeForecast, MakeKernel, Prepared, Price, Setting};
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
 use crate::samplers::kernels::vigil::{BurnIn, Vigil};
@@ -29,7 +30,6 @@ use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
 use crate::samplers::prepare::judged::clipping;
 use crate::samplers::prepare::learned;
 use crate::samplers::prepare::outlook::{Outlook, stiffness};
-use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Mu, Neighbours, Sampling, Steps};
 use barkeep_curator::{Clip, PrivacyModel, sum_cost};

@@ -1,10 +1,10 @@
 //! Prepares a variational fit from its spec keys: for the sampler `dpvi`, and for chains that start from a fit.
 
 use crate::Error;
-use crate::plan::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts};
+use crate::keys::{Key, Section, key};
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Questions, Setting};
 use crate::samplers::kernels::variational::Fit;
-use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::{Delta, Epsilon, Neighbours, Sampling, Steps, calibration};
 use barkeep_curator::{Clip, PrivacyModel, sigma_for, sum_cost, sum_sensitivity};

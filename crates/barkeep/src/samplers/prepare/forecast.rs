@@ -4,7 +4,7 @@
 //! of one record. At stationarity a step d then has λ ~ N(−q/2, q) with q = dᵀPd, and one record's log-ratio about
 //! N(0, dᵀFd). Averages are taken over proposals drawn as the sampler will draw them, with a fixed seed.
 
-use crate::plan::facts::{Fact, Facts, Value};
+use crate::facts::{Fact, Facts, Value};
 use crate::public_rng::PublicRng;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Setting};
 use crate::samplers::kernels::metropolis::{Acceptance, Judgement};

@@ -1,14 +1,14 @@
 //! Prepares a propose-and-test sampler from its spec keys: what these samplers share.
 
 use crate::Error;
-use crate::plan::facts::{Fact, Facts, Value};
+use crate::facts::{Fact, Facts, Value};
+use crate::keys::{Key, Section, key};
 use crate::samplers::entry::{MakeForecast, MakeKernel, Prepared, Price, Questions, Setting};
 use crate::samplers::kernels::metropolis::{Acceptance, ClipBound, Judgement, Metropolis};
 use crate::samplers::parts::proposal::{Direction, Walk};
 use crate::samplers::prepare::batch_error::{LARGE, batch_error};
 use crate::samplers::prepare::forecast::forecast;
 use crate::samplers::prepare::walk_keys::WalkShape;
-use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::mechanisms::NoisyDecision;
 use barkeep_accounting::{Cost, Mechanism, Neighbours, Rule, SMALLEST_SIGMA, Sampling, Steps};

@@ -1,7 +1,8 @@
 //! Prepares samplers that first pay to learn about the columns: their whitening and their start follow from answers.
 
 use crate::Error;
-use crate::plan::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts};
+use crate::keys::Section;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Prepared, Price, Setting};
@@ -10,7 +11,6 @@ use crate::samplers::prepare::diffusion::CLIP_MARGIN;
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
 use crate::samplers::prepare::outlook::Outlook;
 use crate::spec::Privacy;
-use crate::spec::section::Section;
 use barkeep_accounting::{Epsilon, Ratio, Sampling, Steps, calibration};
 use barkeep_curator::Temper;
 use barkeep_data::Unit;

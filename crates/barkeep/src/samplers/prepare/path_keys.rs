@@ -1,12 +1,12 @@
 //! Reads the spec keys that shape a Hamiltonian path: its steps, its time and its mass.
 
-use crate::plan::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts};
+use crate::keys::{Key, Section, key};
 use crate::samplers::entry::{MakeKernel, Setting};
 use crate::samplers::kernels::leapfrog::{Hamiltonian, Mass, Path};
 use crate::samplers::kernels::metropolis::{ClipBound, Judgement};
 use crate::samplers::parts::whitening::public_precision;
 use crate::spec::SpecError;
-use crate::spec::section::{Key, Section, key};
 use barkeep_curator::Clip;
 use barkeep_num::linear::Spectrum;
 use std::sync::Arc;

@@ -12,11 +12,11 @@
 //! accountant finds that it costs more than it promises.
 
 use crate::Error;
-use crate::plan::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts};
+use crate::keys::{Key, Section, key};
 use crate::samplers::entry::{MakeKernel, Prepared, Price, Setting};
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator, Stage};
 use crate::samplers::prepare::diffusion::whitening;
-use crate::spec::section::{Key, Section, key};
 use crate::spec::{Privacy, SpecError};
 use barkeep_accounting::theorems::gradients::Passes;
 use barkeep_accounting::{Cost, Delta, Epsilon, Neighbours, Ratio, Sampling, Steps, calibration};

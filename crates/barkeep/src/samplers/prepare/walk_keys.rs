@@ -1,11 +1,12 @@
 //! Reads the spec keys that shape a random walk: its scale, its length and the coordinates it moves.
 
+use crate::keys::{Key, Section, key};
 use crate::public_rng::PublicRng;
 use crate::samplers::entry::Setting;
-use crate::samplers::parts::proposal::{Direction, Length, Proposal, Scale, Walk, distance};
+use crate::samplers::parts::proposal::{Direction, Length, Scale, Walk, distance};
 use crate::samplers::parts::whitening::public_precision;
 use crate::spec::SpecError;
-use crate::spec::section::{Key, Section, key};
+use crate::step::Proposal;
 use barkeep_num::linear::Cholesky;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Says where draws lie: mean, spread and quantiles of every parameter and quantity, exactly, in passes over draws that are not in memory.
 
-use super::moments::{Between, MomentPasses};
-use super::selection::{SHIFTS, Selection};
+use crate::diagnostics::moments::{Between, MomentPasses};
+use crate::diagnostics::selection::{SHIFTS, Selection};
 use crate::run::storage::{Source, pass};
 
 /// The probabilities of a summary's quantiles.

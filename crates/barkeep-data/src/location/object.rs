@@ -14,8 +14,8 @@ use object_store::{Error as StoreError, ObjectMeta, ObjectStore, ObjectStoreExt}
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
+use super::{Seal, unreadable};
 use crate::Error;
-use crate::location::{Seal, unreadable};
 
 /// Bytes and where they start.
 type Pieces = Vec<(u64, Bytes)>;

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::convergence::{ess_bulk, ess_tail, mcse_mean, r_hat};
-use super::location::{Location, located};
-use super::verdict::Verdict;
+use self::location::{Location, located};
+use crate::diagnostics::Verdict;
+use crate::diagnostics::convergence::{ess_bulk, ess_tail, mcse_mean, r_hat};
 use crate::plan::FaultCounts;
 use crate::run::draws::{Draws, NOT_PRIVATE, Tests};
 use crate::run::storage::{Heading, Piece, Source, pass};
@@ -12,6 +12,9 @@ use crate::samplers::Report;
 use crate::units::Units;
 use std::borrow::Cow;
 
+mod checks;
+mod location;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -124,7 +127,7 @@ pub struct ChainSummary {
 /// One parameter's row in a [`Summary`].
 ///
 /// Location and spread use every draw after burn-in; `None` without draws or if one is not finite. What
-/// convergence needs, and when it is `None`, is stated in [`convergence`](super::convergence).
+/// convergence needs, and when it is `None`, is stated in [`convergence`](crate::diagnostics::convergence).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ParameterSummary {
     /// The parameter's name.
@@ -202,7 +205,7 @@ impl Summary {
                 summary,
             })
             .collect();
-        let mut checks = super::verdict::draws::checks(summarised, independent, &parameters);
+        let mut checks = checks::checks(summarised, independent, &parameters);
         checks.extend(reports.iter().flat_map(|report| report.checks.iter().cloned()));
         let all = tests.iter().fold(Tests::default(), |sum, tests| Tests {
             accepted: sum.accepted + tests.accepted,

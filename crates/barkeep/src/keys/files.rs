@@ -15,7 +15,7 @@ pub(crate) enum Files<'a> {
 
 impl<'a> Files<'a> {
     /// The folder that relative paths start from.
-    pub(super) fn folder(self) -> &'a Path {
+    pub(crate) fn folder(self) -> &'a Path {
         match self {
             Self::From(folder) => folder,
             Self::Closed => Path::new(""),

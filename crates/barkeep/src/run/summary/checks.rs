@@ -1,7 +1,7 @@
 //! Looks at the draws: are there enough, did chains agree, and does the mean's own error leave the interval standing.
 
-use super::{Check, Grade};
-use crate::diagnostics::summary::ParameterSummary;
+use super::ParameterSummary;
+use crate::diagnostics::{Check, Grade};
 use std::borrow::Cow;
 
 /// Independent draws below which quantiles are guesses: an interval's end at 5.5 % then rests on fewer than six draws.
@@ -18,7 +18,7 @@ const APART: f64 = 1.1;
 const FAR_APART: f64 = 1.4;
 
 /// What draws say of themselves. `independent` draws have no R-hat and need none.
-pub(crate) fn checks(draws: usize, independent: bool, parameters: &[ParameterSummary]) -> Vec<Check> {
+pub(super) fn checks(draws: usize, independent: bool, parameters: &[ParameterSummary]) -> Vec<Check> {
     let mut checks = vec![count(draws)];
     checks.extend(unknown(draws, parameters));
     if !independent {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::summary::{ParameterSummary, Summary};
+use super::{ParameterSummary, Summary};
+use crate::diagnostics::digits::{Grid, significant};
 
 const HEADER: [&str; 11] =
     ["parameter", "mean", "sd", "5%", "50%", "95%", "89% interval", "R-hat", "ESS bulk", "ESS tail", "MCSE"];
@@ -62,7 +63,7 @@ fn table<'a>(f: &mut fmt::Formatter<'_>, rows: impl Iterator<Item = &'a Paramete
 }
 
 fn row(parameter: &ParameterSummary) -> [String; 11] {
-    let grid = Grid::of(parameter);
+    let grid = grid(parameter);
     let place = |value: Option<f64>| value.map_or_else(absent, |value| grid.show(value));
     let interval = parameter
         .interval_89
@@ -89,45 +90,9 @@ fn absent() -> String {
 
 /// How the numbers of one row are written: all with the same last place, the third digit of the standard
 /// deviation, which the Monte Carlo error of no affordable run reaches.
-struct Grid(Option<usize>);
-
-impl Grid {
-    fn of(parameter: &ParameterSummary) -> Self {
-        let [low, high] = parameter.interval_89.unwrap_or_default();
-        let largest = parameter.mean.unwrap_or(0.0).abs().max(low.abs()).max(high.abs());
-        let unit = parameter.sd.filter(|sd| *sd > 0.0).unwrap_or(largest);
-        Self(decimals(unit, 3).filter(|_| largest < 1e9))
-    }
-
-    fn show(&self, value: f64) -> String {
-        match self.0 {
-            Some(decimals) => format!("{value:.decimals$}"),
-            None => format!("{value:.3e}"),
-        }
-    }
-}
-
-/// A number with as many decimals as show the second digit of `unit`, such as its standard deviation or the width of its
-/// interval. Where that would take more than eight, small numbers have an exponent, others six decimals.
-#[must_use]
-pub fn shown(value: f64, unit: f64) -> String {
-    let unit = if unit > 0.0 && unit.is_finite() { unit } else { value };
-    let places = decimals(unit, 2).or((value.abs() >= 1e-3).then_some(6));
-    Grid(places.filter(|_| value.abs() < 1e9)).show(value)
-}
-
-fn significant(value: f64, digits: i32) -> String {
-    match decimals(value, digits) {
-        Some(decimals) => format!("{value:.decimals$}"),
-        None => format!("{value:.1e}"),
-    }
-}
-
-/// How many decimals show `digits` significant ones of a positive `value`; `None` if an exponent is better.
-fn decimals(value: f64, digits: i32) -> Option<usize> {
-    if value == 0.0 {
-        return Some(0);
-    }
-    let places = f64::from(digits - 1) - value.abs().log10().floor();
-    (value.is_finite() && (-6.0..=8.0).contains(&places)).then_some(places.max(0.0) as usize)
+fn grid(parameter: &ParameterSummary) -> Grid {
+    let [low, high] = parameter.interval_89.unwrap_or_default();
+    let largest = parameter.mean.unwrap_or(0.0).abs().max(low.abs()).max(high.abs());
+    let unit = parameter.sd.filter(|sd| *sd > 0.0).unwrap_or(largest);
+    Grid::of(unit, 3, largest)
 }

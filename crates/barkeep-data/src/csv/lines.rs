@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use crate::CsvOptions;
+use super::CsvOptions;
 
 /// Hands bytes on as they are, with a quoted empty cell in every empty line below a header of one name, and without the
 /// byte order mark.

@@ -3,13 +3,13 @@
 use crate::Error;
 use crate::models::TEXT_MODEL;
 use crate::plan::{Bill, DEFAULT_SAMPLER, Plan};
-use crate::run::files::hex::digits;
 use crate::run::folder::{DRAWS_CSV, DRAWS_PARQUET, SUMMARY};
 use crate::run::journal::{self, JOURNAL};
 use crate::signature::{PublicKey, Signature, SigningKey};
 use crate::spec::{OWN, Privacy, Spec};
 use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours, Risk};
 use barkeep_data::{Records, Unit};
+use barkeep_files::hex::digits;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
