@@ -4,6 +4,7 @@ use crate::Error;
 use crate::facts::Facts;
 use crate::keys::{Key, Section, key};
 use crate::public_rng::PublicRng;
+use crate::samplers::Asker;
 use crate::samplers::State;
 use crate::samplers::entry::{Price, Questions, Setting, StartRule};
 use crate::samplers::kernels::variational::{Approximation, Fit};
@@ -11,7 +12,7 @@ use crate::samplers::prepare::fit::{FIT_KEYS, START_KEYS};
 use crate::spec::{Privacy, SpecError};
 use crate::start::prior_mode;
 use barkeep_accounting::Epsilon;
-use barkeep_curator::{Ask, Refused};
+use barkeep_curator::Refused;
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -136,7 +137,7 @@ impl PlannedStart {
         &self,
         model: &dyn Model,
         chains: u64,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         rng: &mut PublicRng,
     ) -> Result<Vec<Start>, Refused> {
         Ok(match self {

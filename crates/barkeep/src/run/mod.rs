@@ -24,10 +24,11 @@ use crate::public_rng::PublicRng;
 use crate::run::draws::{Draws, Outcome};
 use crate::run::folder::Folder;
 use crate::run::storage::{Sink, Source};
+use crate::samplers::Asker;
 use crate::samplers::Report;
 use crate::units::Units;
 use barkeep_accounting::{CoinError, GdpFilter, Mu};
-use barkeep_curator::{Ask, Budget, Refused};
+use barkeep_curator::{Budget, Refused};
 use barkeep_data::Records;
 use barkeep_num::down_by;
 use std::path::Path;
@@ -161,7 +162,7 @@ fn steps(
     plan: &Plan,
     start: &Start,
     index: usize,
-    ask: &mut dyn Ask,
+    ask: &mut Asker<'_>,
     draws: &mut dyn Sink,
     rng: &mut PublicRng,
     watch: &dyn Watch,

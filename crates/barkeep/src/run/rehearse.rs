@@ -9,6 +9,7 @@ use crate::plan::start::PlannedStart;
 use crate::public_rng::PublicRng;
 use crate::run::draws::Chain;
 use crate::run::{Unwatched, budget, steps};
+use crate::samplers::Asker;
 use barkeep_curator::{Ask, Budget};
 
 /// A plan whose chains can be made to ask, again and again.
@@ -44,6 +45,7 @@ impl<'p> Rehearsal<'p> {
     /// [`Error::Refused`] where `ask` refuses to answer a fit, or refuses a step other than by an exhausted budget.
     pub fn perform(&self, index: usize, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<(), Error> {
         let model = &**self.0.spec().model();
+        let ask = &mut Asker::new(ask, &**self.0.spec().likelihood());
         let starts = self.0.start().resolve(model, self.0.chains(), ask, rng)?;
         let Some(start) = starts.get(index) else { return Ok(()) };
         let chain = &mut Chain::new(model.dimension());

@@ -9,7 +9,7 @@ use crate::run::certificate::{Certificate, Charged};
 use crate::run::draws::Memory;
 use crate::run::journal::{Header, Journal};
 use crate::run::storage::{Heading, Keep, Sink};
-use crate::samplers::Report;
+use crate::samplers::{Asker, Report};
 use crate::spec::SpecError;
 use crate::units::Units;
 use barkeep_curator::insecure::SharedTable;
@@ -327,7 +327,12 @@ impl Runner<'_> {
             Some(noise) => {
                 let mut gate = kept(chains, Gate::open(&curator, noise)?)?;
                 let rng = &mut PublicRng::new(seed, u64::MAX);
-                let starts = plan.start().resolve(&**model, plan.chains(), &mut *gate, rng)?;
+                let starts = plan.start().resolve(
+                    &**model,
+                    plan.chains(),
+                    &mut Asker::new(&mut *gate, &*likelihood),
+                    rng,
+                )?;
                 // With the start's stream of noise: draws are the same with counts and without.
                 faults = plan.report().map(|report| report.ask(&mut *gate)).transpose()?;
                 starts
@@ -341,8 +346,9 @@ impl Runner<'_> {
             .map(|(index, (gate, start))| {
                 let rng = &mut PublicRng::new(seed, index as u64);
                 let mut draws = keep.chain(index)?;
-                let report =
-                    steps(plan, &start, index, &mut *kept(index, gate)?, &mut draws, rng, self.watch)?;
+                let mut gate = kept(index, gate)?;
+                let ask = &mut Asker::new(&mut *gate, &*likelihood);
+                let report = steps(plan, &start, index, ask, &mut draws, rng, self.watch)?;
                 Ok((draws, report))
             })
             .collect::<Result<Vec<_>, Error>>()?

@@ -7,8 +7,9 @@
 use crate::diagnostics::Check;
 use crate::public_rng::PublicRng;
 use crate::step::Outcome;
-use barkeep_curator::{Ask, Refused};
+use barkeep_curator::Refused;
 
+pub(crate) mod asker;
 pub(crate) mod entries;
 pub(crate) mod entry;
 pub(crate) mod example;
@@ -17,6 +18,8 @@ pub(crate) mod kernels;
 pub(crate) mod noise_aware;
 pub(crate) mod parts;
 pub(crate) mod prepare;
+
+pub(crate) use asker::Asker;
 
 pub use crate::step::Proposal;
 pub use entries::SAMPLERS;
@@ -38,8 +41,12 @@ pub(crate) trait Kernel: Send {
     ///
     /// # Errors
     /// The curator's refusal; the state is untouched then.
-    fn step(&mut self, state: &mut State, ask: &mut dyn Ask, rng: &mut PublicRng)
-    -> Result<Outcome, Refused>;
+    fn step(
+        &mut self,
+        state: &mut State,
+        ask: &mut Asker<'_>,
+        rng: &mut PublicRng,
+    ) -> Result<Outcome, Refused>;
 
     /// What is published of the step just made: the state, unless the sampler has a better view of it.
     ///

@@ -10,13 +10,14 @@
 //! questions of ratio s = σ/(2TB) are μ-GDP with μ² = K/s².
 
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::samplers::kernels::vigil::{Vigil, Watched};
 use crate::samplers::parts::scoring::Scoring;
 use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
 use barkeep_accounting::Sampling;
-use barkeep_curator::{Ask, Clip, Precondition, Refused, Sum, Temper, Term, score_width};
+use barkeep_curator::{Clip, Precondition, Refused, Sum, Temper, Term, score_width};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -290,7 +291,7 @@ impl Kernel for Flow {
     fn step(
         &mut self,
         state: &mut State,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         _rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         if self.left == 0 {

@@ -1,10 +1,11 @@
 //! Draws from the posterior given one noisy sum of sufficient statistics.
 
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
 use barkeep_accounting::Sampling;
-use barkeep_curator::{Ask, Clip, Refused, Sum, Temper, Term};
+use barkeep_curator::{Clip, Refused, Sum, Temper, Term};
 use barkeep_data::Schema;
 use barkeep_model::Model;
 use barkeep_num::linear::Cholesky;
@@ -51,7 +52,7 @@ impl Given {
     }
 
     /// The number of rows as it is answered, and its standard deviation: n(1 + (most − 1)(z̄ + 1)/2).
-    fn ask_rows(&self, ask: &mut dyn Ask) -> Result<(f64, f64), Refused> {
+    fn ask_rows(&self, ask: &mut Asker<'_>) -> Result<(f64, f64), Refused> {
         let Question { records, rows: Some(RowsQuestion { most, clip, sigma }), .. } = self.question else {
             return Ok((self.question.records, 0.0));
         };
@@ -69,7 +70,7 @@ impl Given {
     ///
     /// Of the rows of persons only a noisy number is known: let m(N) be the posterior's mean given N rows. To first order
     /// the noise on N adds its variance times (dm/dN)(dm/dN)ᵀ to the covariance.
-    fn ask(&self, ask: &mut dyn Ask) -> Result<(Vec<f64>, Cholesky), Refused> {
+    fn ask(&self, ask: &mut Asker<'_>) -> Result<(Vec<f64>, Cholesky), Refused> {
         let (records, doubt) = self.ask_rows(ask)?;
         let Question { clip, sigma, width, .. } = self.question;
         let mut noisy = vec![0.0; width];
@@ -98,7 +99,7 @@ impl Kernel for Given {
     fn step(
         &mut self,
         state: &mut State,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         if self.found.is_none() {

@@ -1,9 +1,10 @@
 //! Draws from the posterior on a public grid, anew at every step.
 
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
-use barkeep_curator::{Ask, Choose, Refused};
+use barkeep_curator::{Choose, Refused};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ impl Kernel for Draw {
     fn step(
         &mut self,
         state: &mut State,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         _rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         let Grid { points, offsets, middle } = &*self.grid;

@@ -54,11 +54,12 @@
 //! Noise lies on a lattice, of 2^31 steps times its ratio to the sensitivity in a standard deviation; its law is taken for the normal one.
 
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::samplers::kernels::metropolis::Judgement;
 use crate::samplers::{Kernel, State};
 use crate::step::Outcome;
 use barkeep_accounting::Sampling;
-use barkeep_curator::{Along, Ask, Clip, Precondition, Refused, Sum, Temper, Term};
+use barkeep_curator::{Along, Clip, Precondition, Refused, Sum, Temper, Term};
 use barkeep_model::Model;
 use barkeep_num::linear::Cholesky;
 use std::sync::Arc;
@@ -200,7 +201,7 @@ impl Hamiltonian {
     }
 
     /// Asks for the gradient at `self.position`.
-    fn look(&mut self, ask: &mut dyn Ask) -> Result<(), Refused> {
+    fn look(&mut self, ask: &mut Asker<'_>) -> Result<(), Refused> {
         let question = Sum {
             term: Term::Gradient { theta: &self.position, precondition: Precondition::Identity },
             temper: self.path.temper,
@@ -247,7 +248,7 @@ impl Hamiltonian {
     /// nothing if it left the range of numbers.
     ///
     /// **Privacy.** Whether a path goes on depends on its positions, which follow from answers already given.
-    fn simulate(&mut self, ask: &mut dyn Ask) -> Result<Option<f64>, Refused> {
+    fn simulate(&mut self, ask: &mut Asker<'_>) -> Result<Option<f64>, Refused> {
         let before = self.kinetic();
         self.kick(0.5 * self.path.step);
         for left in (0..self.path.leapfrog).rev() {
@@ -268,7 +269,7 @@ impl Kernel for Hamiltonian {
     fn step(
         &mut self,
         state: &mut State,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         self.position.copy_from_slice(&state.theta);

@@ -3,12 +3,13 @@
 //! Samplers differ in the walk, the clip, the batch and the acceptance rule, and in nothing else.
 
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::samplers::parts::proposal::{Walk, distance};
 use crate::samplers::{Kernel, State};
 use crate::step::Outcome;
 use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
 use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
-use barkeep_curator::{Along, Ask, Clip, Decide, Level, Refused, Temper, decide_sensitivity, sigma_for};
+use barkeep_curator::{Along, Clip, Decide, Level, Refused, Temper, decide_sensitivity, sigma_for};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -87,7 +88,7 @@ impl Judgement {
     /// As [`Ask::decide`].
     pub(crate) fn accepts(
         &self,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         from: &[f64],
         to: &[f64],
         offset: f64,
@@ -150,7 +151,7 @@ impl Kernel for Metropolis {
     fn step(
         &mut self,
         state: &mut State,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         self.walk.propose(&state.theta, &mut self.proposed, rng);

@@ -19,11 +19,12 @@
 //! noise alone. With a small budget the public guess therefore stands.
 
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
 use barkeep_accounting::{Cost, Sampling};
-use barkeep_curator::{Ask, Clip, Precondition, Refused, Sum, Temper, Term};
+use barkeep_curator::{Clip, Precondition, Refused, Sum, Temper, Term};
 use barkeep_model::Model;
 use barkeep_num::linear::Cholesky;
 use std::sync::Arc;
@@ -102,7 +103,7 @@ impl Fit {
     pub(crate) fn run(
         &self,
         model: &dyn Model,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         rng: &mut PublicRng,
     ) -> Result<Approximation, Refused> {
         let d = model.dimension();
@@ -227,7 +228,7 @@ impl Kernel for Variational {
     fn step(
         &mut self,
         state: &mut State,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         let found = match &mut self.found {

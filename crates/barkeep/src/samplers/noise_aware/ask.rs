@@ -11,11 +11,12 @@ use super::persons::{MadeUp, RowLaw, make_up};
 use super::shares::{ROUNDS, Shares};
 use super::tail::{Bias, EDGES, Part};
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::start::prior_mode;
 use barkeep_accounting::{Neighbours, Ratio, Sampling};
 use barkeep_curator::{
-    Ask, Clip, Coordinate, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound,
-    powers_width, sigma_for, sum_sensitivity,
+    Clip, Coordinate, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound, powers_width,
+    sigma_for, sum_sensitivity,
 };
 use barkeep_model::{CentredScore, Law, Model, Regression, ScoreBlock};
 use barkeep_num::linear::{Spectrum, diagonal, product};
@@ -75,7 +76,7 @@ pub(super) fn impossible(requirement: &'static str) -> Refused {
 
 /// One noisy sum: at this ratio of noise to sensitivity, clipped at `clip`. Returns the noise.
 pub(super) fn sum(
-    ask: &mut dyn Ask,
+    ask: &mut Asker<'_>,
     term: Term<'_>,
     clip: f64,
     ratio: Ratio,
@@ -113,7 +114,7 @@ impl Setup {
     }
 
     /// Asks about the columns.
-    pub(super) fn learn(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Learned, Refused> {
+    pub(super) fn learn(&self, ask: &mut Asker<'_>, rng: &mut PublicRng) -> Result<Learned, Refused> {
         let regression = self.regression()?;
         let mut asked = self.coordinates.asked.clone();
         asked.extend(self.coordinates.response);
@@ -155,7 +156,7 @@ impl Setup {
     }
 
     /// Asks for scores, round by round, and fits.
-    pub(super) fn score(&self, ask: &mut dyn Ask, learned: Learned) -> Result<Found, Refused> {
+    pub(super) fn score(&self, ask: &mut Asker<'_>, learned: Learned) -> Result<Found, Refused> {
         let regression = self.regression()?;
         let Learned { set, others, start: mut theta, rows, rarest } = learned;
         let scene = self.scene(regression, &set, &others, &rows);
@@ -346,7 +347,7 @@ impl Setup {
     }
 
     /// Asks for the scores of round k.
-    fn ask_scores(&self, ask: &mut dyn Ask, k: usize, round: &mut Round) -> Result<(), Refused> {
+    fn ask_scores(&self, ask: &mut Asker<'_>, k: usize, round: &mut Round) -> Result<(), Refused> {
         let (first, second) = self.shares.rounds[k];
         let (coefficients, nuisance) = round.outer_clips();
         let mut answer = round.answer.clone();
@@ -363,7 +364,7 @@ impl Setup {
     /// Asks how far out records lie, and renews what a clip's bias is believed to be. Returns the bins, none where nothing is asked.
     fn ask_tail(
         &self,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         round: &Round,
         rows: f64,
         bias: &mut (Bias, Bias),
@@ -388,7 +389,7 @@ impl Setup {
 
 /// Asks for moments of some coordinates, and after them for those of the number of rows a person has.
 pub(super) fn ask_columns(
-    ask: &mut dyn Ask,
+    ask: &mut Asker<'_>,
     (asked, most_rows): (&[Coordinate], Option<u64>),
     ratio: Ratio,
     records: f64,
@@ -418,7 +419,7 @@ pub(super) fn ask_columns(
 
 /// Asks for the products of standardised coordinates.
 pub(super) fn ask_products(
-    ask: &mut dyn Ask,
+    ask: &mut Asker<'_>,
     asked: &[Coordinate],
     ratio: Ratio,
     records: f64,

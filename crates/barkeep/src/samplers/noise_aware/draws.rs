@@ -2,9 +2,10 @@
 
 use super::ask::{Found, Learned, Setup};
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
-use barkeep_curator::{Ask, Refused};
+use barkeep_curator::Refused;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -109,7 +110,7 @@ impl Kernel for NoiseAware {
     fn step(
         &mut self,
         state: &mut State,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         if self.found.is_none() {

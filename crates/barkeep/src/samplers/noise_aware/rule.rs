@@ -17,6 +17,7 @@ use super::draws::NoiseAware;
 use super::expectation::Set;
 use super::persons::RowLaw;
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
 use crate::samplers::kernels::vigil::{BurnIn, Vigil};
 use crate::samplers::parts::whitening::WhiteningChoice;
@@ -24,7 +25,7 @@ use crate::samplers::{Kernel, Report, State};
 use crate::start::prior_mode;
 use crate::step::Outcome;
 use barkeep_accounting::Sampling;
-use barkeep_curator::{Ask, Clip, Refused, Temper};
+use barkeep_curator::{Clip, Refused, Temper};
 use barkeep_data::Schema;
 use std::sync::Arc;
 
@@ -259,7 +260,7 @@ impl Kernel for Weighing {
     fn step(
         &mut self,
         state: &mut State,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         let running = match self.running.take() {

@@ -12,11 +12,12 @@ use super::shares::{LEARNING, Shares, priced, rounds_of};
 use super::whole::{Clips, Source, Whole};
 use crate::diagnostics::{Check, Grade};
 use crate::public_rng::PublicRng;
+use crate::samplers::asker::Asker;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Questions, Setting};
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
 use barkeep_accounting::{Neighbours, Ratio};
-use barkeep_curator::{Ask, Centre, Precondition, Refused, Term};
+use barkeep_curator::{Centre, Precondition, Refused, Term};
 use barkeep_data::{Unit, View};
 use barkeep_model::Likelihood;
 use barkeep_num::linear::dot;
@@ -154,7 +155,7 @@ impl WholeSetup {
     }
 
     /// Asks about the columns that responses are given: made-up rows that look like them.
-    fn learn(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Source, Refused> {
+    fn learn(&self, ask: &mut Asker<'_>, rng: &mut PublicRng) -> Result<Source, Refused> {
         let Some(Learning { coordinates, ratios }) = &self.learning else { return Ok(self.source.clone()) };
         let (raws, asked, records) = (&coordinates.raws, &coordinates.asked, self.source.records);
         let (mut grids, _) = ask_columns(ask, (asked, None), ratios.0, records)?;
@@ -173,7 +174,7 @@ impl WholeSetup {
     }
 
     /// Asks round by round, and fits.
-    fn score(&self, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<Found, Refused> {
+    fn score(&self, ask: &mut Asker<'_>, rng: &mut PublicRng) -> Result<Found, Refused> {
         let lost = || impossible("one whose posterior the answers determine; give proper priors");
         let source = self.learn(ask, rng)?;
         let (d, mut theta) = (source.dimension(), self.start.clone());
@@ -465,7 +466,7 @@ impl Kernel for WholeScores {
     fn step(
         &mut self,
         state: &mut State,
-        ask: &mut dyn Ask,
+        ask: &mut Asker<'_>,
         rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         if self.found.is_none() {
