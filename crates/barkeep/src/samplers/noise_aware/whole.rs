@@ -429,4 +429,7 @@ impl Expects for Whole<'_> {
 }
 
 #[cfg(test)]
+pub(super) use tests::source as source_of;
+
+#[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use crate::samplers::noise_aware::whole_scores::believed;
 use crate::spec::Spec;
 use std::path::Path;
 
-fn source(columns: &str, model: &str) -> Source {
+pub(in super::super) fn source(columns: &str, model: &str) -> Source {
     let text = format!(
         "[data]\npath = 'nothing'\nrecords = 400\n[data.columns]\n{columns}\n[model]\n{model}\n[privacy]\nepsilon = 1.0\ndelta = 1e-5\n"
     );
