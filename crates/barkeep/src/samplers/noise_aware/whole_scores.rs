@@ -134,7 +134,7 @@ impl WholeSetup {
             let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
             points.filter_map(|theta| endless.clips(&theta).map(|(clips, _)| (theta, clips))).collect()
         });
-        let cost = |clips: &Clips| clips.cheapest(self.noise()).map(|(cost, _)| cost);
+        let cost = |clips: &Clips| clips.chosen(self.noise()).map(|(cost, _)| cost);
         let mut costs: Vec<(f64, &[f64])> =
             looked_at.iter().filter_map(|(theta, clips)| Some((cost(clips)?, &theta[..]))).collect();
         if costs.is_empty() {
