@@ -213,9 +213,9 @@ impl NodeRule {
                 let (size, log_mean) = (self.nuisance, predictor.clamp(-30.0, 40.0));
                 let (mean, t) = (exp(log_mean), log_mean - libm::log(self.nuisance));
                 let (fail, success) = (-size * softplus(t), t - softplus(t));
-                let sd = (mean + mean * mean / size).sqrt();
+                let (sd, at_size) = ((mean + mean * mean / size).sqrt(), ln_gamma(size));
                 counts(mean, sd, self.top, responses, weights, |y| {
-                    ln_gamma(y + size) - ln_factorial(y) + fail + y * success
+                    ln_gamma(y + size) - at_size - ln_factorial(y) + fail + y * success
                 });
             }
             Law::Binomial => {

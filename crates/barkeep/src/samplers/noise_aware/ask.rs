@@ -62,6 +62,8 @@ pub(crate) struct Found {
     pub(super) fit: Fit,
     /// The mode after each round.
     pub(super) path: Vec<Vec<f64>>,
+    /// Answered rounds that the fit does not rest on, because no fit to them was found.
+    pub(super) unused: usize,
     /// The rows of all persons, as they are believed to be; the number of records otherwise.
     pub(super) total: f64,
     /// The least share of a level or of a true-or-false value, as it is believed to be.
@@ -160,8 +162,8 @@ impl Setup {
         let regression = self.regression()?;
         let Learned { set, others, start: mut theta, rows, rarest } = learned;
         let scene = self.scene(regression, &set, &others, &rows);
-        let (mut answered, mut path, mut fit): (Vec<Answered>, _, _) =
-            (Vec::new(), vec![theta.clone()], None);
+        let (mut answered, mut path, mut fit, mut unused): (Vec<Answered>, _, _, _) =
+            (Vec::new(), vec![theta.clone()], None, 0);
         let mut bias = self.bias(regression, scene.records);
         // Clips are chosen by what the tail says; what a clip's bias can be is believed as before where records stray.
         let (mut believed, mut straying) = (bias.clone(), None);
@@ -187,18 +189,21 @@ impl Setup {
             let round = Answered::new(&scene, round).ok_or(impossible("one with a law"))?;
             answered.push(round);
             let renewals = if k + 1 < ROUNDS.len() { 2 } else { 4 };
+            unused += 1;
             if let Some(found) = scene.posterior().fit(&answered, &theta, &believed, renewals) {
                 theta.clone_from(&found.mode);
-                fit = Some(found);
+                (fit, unused) = (Some(found), 0);
             }
             path.push(theta.clone());
         }
         let fit = fit.ok_or(impossible("one whose posterior the answers determine; give proper priors"))?;
         let total = scene.records;
+        // Draws and checks take the rounds that the fit's V is about, and no others.
+        answered.truncate(ROUNDS.len() - unused);
         let last = answered.last().map_or((1.0, 1.0), |one| one.round.narrowness);
         let pull = believed.0.at(last.0).max(believed.1.at(last.1));
         let straying = straying.map(|straying| (straying, pull));
-        Ok(Found { set, others, answered, fit, path, total, rarest, straying })
+        Ok(Found { set, others, answered, fit, path, unused, total, rarest, straying })
     }
 
     pub(super) fn scene<'a>(

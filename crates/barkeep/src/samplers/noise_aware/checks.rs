@@ -29,7 +29,8 @@ pub(super) const WIDE: f64 = 2.0;
 impl Found {
     /// What the fit says of itself; `judged` counts proposals of draws and those taken.
     pub(super) fn checks(&self, setup: &Setup, judged: (u64, u64)) -> Vec<Check> {
-        let mut checks = vec![agreement(&self.fit), drift(&self.fit, &self.path), acceptance(judged)];
+        let mut checks =
+            vec![agreement(&self.fit), drift(&self.fit, &self.path, self.unused), acceptance(judged)];
         checks.extend(self.last_rounds(setup));
         checks.extend(conflict(&self.fit, &*setup.model));
         checks.extend(self.width(setup));
@@ -146,8 +147,11 @@ pub(super) fn agreement(fit: &Fit) -> Check {
     }
 }
 
-/// How far the last round moved the mode, in reported standard deviations.
-pub(super) fn drift(fit: &Fit, path: &[Vec<f64>]) -> Check {
+/// How far the last round moved the mode, in reported standard deviations, where `unused` answered rounds have no fit.
+///
+/// Every round adds noise, so a fit to one answer more lies elsewhere. One that lies exactly where the last one did has not been
+/// searched for: no step from there was accepted.
+pub(super) fn drift(fit: &Fit, path: &[Vec<f64>], unused: usize) -> Check {
     let d = fit.mode.len();
     let lower = fit.factor.lower();
     let sd = |j: usize| covariance_at(lower, d, j).sqrt();
@@ -155,6 +159,19 @@ pub(super) fn drift(fit: &Fit, path: &[Vec<f64>]) -> Check {
         let steps = fit.mode.iter().zip(before).enumerate();
         steps.map(|(j, (now, before))| (now - before).abs() / sd(j)).fold(0.0, f64::max)
     });
+    let stuck = "check the family, the link and the response's bounds, or give narrower priors";
+    if unused > 0 {
+        let used = path.len().saturating_sub(1 + unused);
+        let words = format!(
+            "no posterior was found for all answers: the draws rest on the first {used} of {} rounds",
+            used + unused
+        );
+        return Check::found("fit_settled", Grade::NotToBeTrusted, unused as f64, words, stuck);
+    }
+    if path.len() > 1 && moved == 0.0 {
+        let words = "the last answers did not move the fit at all: its search is stuck";
+        return Check::found("fit_settled", Grade::NotToBeTrusted, moved, words, stuck);
+    }
     let words = format!("the last answers moved the fit by {moved:.1} reported standard deviations");
     let remedy = "raise epsilon or use more records, so that the fit settles";
     if moved > 4.0 {
@@ -234,3 +251,6 @@ pub(super) fn acceptance((judged, taken): (u64, u64)) -> Check {
         Check::passed("draws_taken", share, words)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 use super::coordinates::Coordinates;
 use super::expectation::{Round, Set};
 use crate::spec::Spec;
+use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
 use barkeep_model::Law;
 use std::path::Path;
 
@@ -54,5 +55,35 @@ pub(super) fn round(theta: &[f64], narrowness: (f64, f64)) -> Round {
         noise: vec![1.0; theta.len()],
         centre: Vec::new(),
         gains: None,
+    }
+}
+
+/// Answers every sum with small numbers that differ from question to question and, from one question on, with infinities.
+pub(super) struct Echo {
+    asked: usize,
+    lost_from: usize,
+}
+
+impl Echo {
+    /// Infinite from the question of this place on, counted from 0.
+    pub(super) fn lost_from(lost_from: usize) -> Self {
+        Self { asked: 0, lost_from }
+    }
+}
+
+impl Ask for Echo {
+    fn decide(&mut self, _: &Decide<'_>) -> Result<bool, Refused> {
+        panic!("no decisions")
+    }
+
+    fn sum(&mut self, _: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
+        let answer = if self.asked < self.lost_from { 1.0 + self.asked as f64 } else { f64::INFINITY };
+        self.asked += 1;
+        out.fill(answer);
+        Ok(())
+    }
+
+    fn choose(&mut self, _: &Choose<'_>) -> Result<usize, Refused> {
+        panic!("no choices")
     }
 }

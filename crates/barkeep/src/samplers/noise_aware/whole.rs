@@ -5,7 +5,7 @@
 //! with weights p(x|θ)/p(x|θ₀). Few records give the weighted mean's move away from θ₀, and many its level there: both are
 //! smooth in θ and cheap.
 
-use super::clip::{GRID, Noise};
+use super::clip::{GRID, Noise, limit};
 use super::expectation::{Expected, Held, Round, Wanted};
 use super::fit::{Answered, DISCREPANCY, Expects, Fit, Posterior};
 use super::origin::{Origin, Rows, Sample};
@@ -104,7 +104,7 @@ impl Source {
     /// A round at θ whose clip suits the noise of all rounds together.
     pub(super) fn round(&self, theta: &[f64], noise: Noise) -> Option<Round> {
         let (clips, scene) = self.clips(theta)?;
-        let (_, narrow) = clips.cheapest(noise)?;
+        let (_, narrow) = clips.chosen(noise)?;
         // Where records have centres of their own, the gate computes them.
         let centre = if self.origin.has_columns() {
             Vec::new()
@@ -262,22 +262,20 @@ pub(crate) struct Clips {
 }
 
 impl Clips {
-    /// The variance that the best clip leaves in units of the posterior's without privacy, as a geometric mean over directions, and
-    /// that clip, per root of the dimension.
-    pub(super) fn cheapest(&self, noise: Noise) -> Option<(f64, f64)> {
-        let mut best: Option<(f64, f64)> = None;
-        for (k, narrow) in GRID.into_iter().enumerate() {
-            let (slope, spread) = self.tried.get(k).or(self.tried.last())?;
-            let Some(cost) = self.cost(slope, spread, narrow, noise) else { continue };
-            if best.is_none_or(|(least, _)| cost < least) {
-                best = Some((cost, narrow));
-            }
-            // A wider clip only adds noise.
-            if k + 1 >= self.tried.len() {
-                break;
-            }
-        }
-        best
+    /// The widest clip that costs little more than the best, per root of the dimension, after the variance that it leaves in units of
+    /// the posterior's without privacy, as a geometric mean over directions.
+    ///
+    /// Under the model clips of nearly equal cost are equally good. Records that do not follow it are cut less by a wider one.
+    pub(super) fn chosen(&self, noise: Noise) -> Option<(f64, f64)> {
+        // A clip wider than the first that changes no record only adds noise.
+        let costs: Vec<(f64, f64)> = GRID
+            .into_iter()
+            .zip(&self.tried)
+            .filter_map(|(narrow, (slope, spread))| Some((self.cost(slope, spread, narrow, noise)?, narrow)))
+            .collect();
+        let least = costs.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
+        let most = limit(least, &Bias::none());
+        costs.into_iter().rev().find(|(cost, _)| *cost <= most)
     }
 
     fn cost(&self, slope: &[f64], spread: &[f64], narrow: f64, noise: Noise) -> Option<f64> {
@@ -427,6 +425,9 @@ impl Expects for Whole<'_> {
         if self.source.origin.has_columns() { DISCREPANCY } else { 0.0 }
     }
 }
+
+#[cfg(test)]
+pub(super) use tests::source as source_of;
 
 #[cfg(test)]
 mod tests;

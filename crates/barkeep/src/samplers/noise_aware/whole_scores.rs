@@ -135,7 +135,7 @@ impl WholeSetup {
             let points = self.starts(&self.start).into_iter().skip(1).take(FORESEEN);
             points.filter_map(|theta| endless.clips(&theta).map(|(clips, _)| (theta, clips))).collect()
         });
-        let cost = |clips: &Clips| clips.cheapest(self.noise()).map(|(cost, _)| cost);
+        let cost = |clips: &Clips| clips.chosen(self.noise()).map(|(cost, _)| cost);
         let mut costs: Vec<(f64, &[f64])> =
             looked_at.iter().filter_map(|(theta, clips)| Some((cost(clips)?, &theta[..]))).collect();
         if costs.is_empty() {
@@ -179,7 +179,7 @@ impl WholeSetup {
         let source = self.learn(ask, rng)?;
         let (d, mut theta) = (source.dimension(), self.start.clone());
         let (mut answered, mut path): (Vec<Answered>, _) = (Vec::new(), vec![theta.clone()]);
-        let mut modes = Vec::new();
+        let (mut modes, mut unused) = (Vec::new(), 0);
         for (k, ratio) in self.rounds.iter().enumerate() {
             let mut round = source.round(&theta, self.noise()).ok_or_else(lost)?;
             let clip = round.clips().0;
@@ -197,16 +197,19 @@ impl WholeSetup {
             let is_last = k + 1 == self.rounds.len();
             let starts = if k < SEARCHED || is_last { self.starts(&theta) } else { vec![theta.clone()] };
             let found = search(&source, &answered, &starts);
+            unused += 1;
             if let Some(best) = found.first() {
                 theta.clone_from(&best.fit.mode);
-                modes = found;
+                (modes, unused) = (found, 0);
             }
             path.push(theta.clone());
         }
         if modes.is_empty() {
             return Err(lost());
         }
-        Ok(Found { source, answered, modes, path })
+        // Draws take the rounds that the modes were found for, and no others.
+        answered.truncate(self.rounds.len() - unused);
+        Ok(Found { source, answered, modes, path, unused })
     }
 
     /// Where searches start: here, and at points of the prior.
@@ -316,6 +319,8 @@ struct Found {
     answered: Vec<Answered>,
     modes: Vec<Mode>,
     path: Vec<Vec<f64>>,
+    /// Answered rounds for which no mode was found.
+    unused: usize,
 }
 
 impl Found {
@@ -434,7 +439,7 @@ impl WholeScores {
     fn checks(&self, found: &Found) -> Vec<Check> {
         let Some(best) = found.modes.first() else { return Vec::new() };
         let fit = &best.fit;
-        let mut checks = vec![agreement(fit), drift(fit, &found.path), acceptance(self.judged)];
+        let mut checks = vec![agreement(fit), drift(fit, &found.path, found.unused), acceptance(self.judged)];
         checks.extend(conflict(fit, &*self.setup.source.model));
         checks.extend(width_of(&found.source, fit));
         let count = found.modes.len() as f64;
@@ -489,3 +494,6 @@ impl Kernel for WholeScores {
         Report { checks, independent: true, warmup: Some(0), branch: None, path }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,7 +40,7 @@ fn draws_follow_the_posterior() {
     };
     let path = vec![vec![0.0]; 2];
     let found =
-        Found { set, others: Vec::new(), answered, fit, path, total: records, rarest: None, straying: None };
+        Found { set, others: Vec::new(), answered, fit, path, unused: 0, total: records, rarest: None, straying: None };
     let mut kernel = NoiseAware::new(Arc::new(setup));
     kernel.found = Some(found);
     let mut rng = PublicRng::new(5, 0);

@@ -7,7 +7,7 @@ use crate::samplers::noise_aware::whole_scores::believed;
 use crate::spec::Spec;
 use std::path::Path;
 
-fn source(columns: &str, model: &str) -> Source {
+pub(in super::super) fn source(columns: &str, model: &str) -> Source {
     let text = format!(
         "[data]\npath = 'nothing'\nrecords = 400\n[data.columns]\n{columns}\n[model]\n{model}\n[privacy]\nepsilon = 1.0\ndelta = 1e-5\n"
     );
@@ -37,6 +37,30 @@ fn simulated(source: &Source, theta: &[f64], count: usize) -> Vec<f64> {
         row.iter().enumerate().for_each(|(j, x)| values[j * count + i] = *x);
     }
     values
+}
+
+/// The widest clip of the grid whose cost, computed here from the definition, is within a quarter of the least and within twice what
+/// the least adds.
+#[test]
+fn the_widest_clip_of_nearly_equal_cost_is_taken() {
+    let model = "text = \"parameters\\n b0 ~ normal(0, 1)\\n b1 ~ normal(0, 1)\\n s > 0 ~ half_normal(2)\\nrecord\\n y ~ normal(b0 + b1 * a, s)\"";
+    let source =
+        source("y = { min = -30, max = 30, invalid = 0 }\na = { min = -1, max = 1, invalid = 0 }", model);
+    for per_clip in [2.0, 8.0, 30.0] {
+        let noise = Noise { per_clip, records: 400.0 };
+        let clips = source.clips(&[0.3, 0.5, 0.2]).unwrap().0;
+        let costs: Vec<f64> = GRID
+            .into_iter()
+            .zip(&clips.tried)
+            .map(|(narrow, (slope, spread))| clips.cost(slope, spread, narrow, noise).unwrap())
+            .collect();
+        let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+        let is_near = |cost: f64| cost <= 1.25 * least && cost <= 2.0 * least - 0.98;
+        let widest = costs.iter().rposition(|cost| is_near(*cost)).unwrap();
+        let cheapest = costs.iter().position(|cost| *cost == least).unwrap();
+        assert!(widest > cheapest, "{per_clip}: {costs:?}");
+        assert_eq!(clips.chosen(noise).unwrap(), (costs[widest], GRID[widest]));
+    }
 }
 
 /// For each model: at another θ than the round's and the reference, and its slope by differences.
@@ -92,7 +116,7 @@ fn expected_answers_are_those_of_simulated_records() {
         let d = source.dimension();
         let noise = Noise { per_clip: 8.0, records: 400.0 };
         let round = source.round(&at, noise).unwrap();
-        let (cost, narrow) = source.clips(&at).unwrap().0.cheapest(noise).unwrap();
+        let (cost, narrow) = source.clips(&at).unwrap().0.chosen(noise).unwrap();
         assert_eq!(narrow, round.narrowness.0);
         assert!(cost > 1.0 && cost < 10.0, "{cost}");
         let clip = round.clips().0;
