@@ -23,7 +23,35 @@ pub struct Writer {
     constants: Vec<f64>,
 }
 
+/// What a function is given: the value of every record at a place, or a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Operand {
+    /// A value per record.
+    At(Source),
+    /// The same number for every record.
+    Number(f64),
+}
+
+impl From<Source> for Operand {
+    fn from(source: Source) -> Self {
+        Self::At(source)
+    }
+}
+
+impl From<f64> for Operand {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
 impl Writer {
+    fn place(&mut self, operand: impl Into<Operand>) -> Source {
+        match operand.into() {
+            Operand::At(source) => source,
+            Operand::Number(number) => self.number(number),
+        }
+    }
+
     /// Appends a step, and returns where its result is.
     pub fn step(&mut self, step: Step) -> Source {
         self.steps.push(step);
@@ -70,52 +98,61 @@ impl Writer {
     }
 
     /// A function of one value.
-    pub fn unary(&mut self, function: Unary, a: Source) -> Source {
+    pub fn unary(&mut self, function: Unary, a: impl Into<Operand>) -> Source {
+        let a = self.place(a);
         self.step(Step::Unary(function, a))
     }
 
+    /// −a, exactly.
+    pub fn minus(&mut self, a: Source) -> Source {
+        self.mul(-1.0, a)
+    }
+
     /// A function of two values.
-    pub fn binary(&mut self, function: Binary, a: Source, b: Source) -> Source {
+    pub fn binary(&mut self, function: Binary, a: impl Into<Operand>, b: impl Into<Operand>) -> Source {
+        let (a, b) = (self.place(a), self.place(b));
         self.step(Step::Binary(function, a, b))
     }
 
     /// a + b.
-    pub fn add(&mut self, a: Source, b: Source) -> Source {
+    pub fn add(&mut self, a: impl Into<Operand>, b: impl Into<Operand>) -> Source {
         self.binary(Binary::Add, a, b)
     }
 
     /// a − b.
-    pub fn sub(&mut self, a: Source, b: Source) -> Source {
+    pub fn sub(&mut self, a: impl Into<Operand>, b: impl Into<Operand>) -> Source {
         self.binary(Binary::Sub, a, b)
     }
 
     /// a·b.
-    pub fn mul(&mut self, a: Source, b: Source) -> Source {
+    pub fn mul(&mut self, a: impl Into<Operand>, b: impl Into<Operand>) -> Source {
         self.binary(Binary::Mul, a, b)
     }
 
     /// a/b.
-    pub fn div(&mut self, a: Source, b: Source) -> Source {
+    pub fn div(&mut self, a: impl Into<Operand>, b: impl Into<Operand>) -> Source {
         self.binary(Binary::Div, a, b)
     }
 
     /// The smaller.
-    pub fn min(&mut self, a: Source, b: Source) -> Source {
+    pub fn min(&mut self, a: impl Into<Operand>, b: impl Into<Operand>) -> Source {
         self.binary(Binary::Min, a, b)
     }
 
     /// The larger.
-    pub fn max(&mut self, a: Source, b: Source) -> Source {
+    pub fn max(&mut self, a: impl Into<Operand>, b: impl Into<Operand>) -> Source {
         self.binary(Binary::Max, a, b)
     }
 
     /// a·b + c with one rounding.
-    pub fn fused(&mut self, a: Source, b: Source, c: Source) -> Source {
+    pub fn fused(&mut self, a: impl Into<Operand>, b: impl Into<Operand>, c: impl Into<Operand>) -> Source {
+        let (a, b, c) = (self.place(a), self.place(b), self.place(c));
         self.step(Step::Fused(a, b, c))
     }
 
     /// `yes` where the condition is not 0, else `no`.
-    pub fn select(&mut self, condition: Source, yes: Source, no: Source) -> Source {
+    pub fn select(&mut self, condition: Source, yes: impl Into<Operand>, no: impl Into<Operand>) -> Source {
+        let (yes, no) = (self.place(yes), self.place(no));
         self.step(Step::Select(condition, yes, no))
     }
 
