@@ -1,6 +1,7 @@
 //! Describes what regressions share: a response, features, coefficients with priors, and η = o + α + Σ_j β_j·x_j.
 
 use barkeep_data::{Block, Levels, Schema};
+use barkeep_machine::{Source, Writer};
 use barkeep_num::up_by;
 
 use crate::error::{require_finite, require_length, require_positive};
@@ -265,6 +266,23 @@ impl Design {
             _ => none,
         };
         (start, weight)
+    }
+
+    /// Writes r·y + q·o + α + Σ_j β_j·x_j to a program, in the order of the columns; those whose weight is 0 by design are not read.
+    pub(crate) fn write_line(
+        &self,
+        w: &mut Writer,
+        (response, offset): (f64, f64),
+        coefficients: impl Fn(usize) -> f64,
+    ) -> Source {
+        let (start, weight) = self.weights(0.0, (response, offset), coefficients);
+        let (lead, has_offset) = (self.lead(), self.offset && offset != 0.0);
+        let is_read = |j: &usize| match *j {
+            0 => response != 0.0,
+            j => j >= lead || (has_offset && j + 1 == lead),
+        };
+        let columns = (0..self.columns.len()).filter(is_read);
+        w.dot(start, columns.map(|j| (weight(j), Source::Column(j as u32))))
     }
 
     /// How gradients are slopes times columns.
