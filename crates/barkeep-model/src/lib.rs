@@ -30,6 +30,7 @@ mod settings;
 mod sloped;
 mod soft;
 mod statistics;
+mod sums;
 mod transform;
 mod variates;
 

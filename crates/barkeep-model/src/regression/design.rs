@@ -268,21 +268,16 @@ impl Design {
         (start, weight)
     }
 
-    /// Writes r·y + q·o + α + Σ_j β_j·x_j to a program, in the order of the columns; those whose weight is 0 by design are not read.
+    /// Writes r·y + q·o + α + Σ_j β_j·x_j to a program, in the order of the columns; those whose weight is 0 are not read.
     pub(crate) fn write_line(
         &self,
         w: &mut Writer,
-        (response, offset): (f64, f64),
+        of_both: (f64, f64),
         coefficients: impl Fn(usize) -> f64,
     ) -> Source {
-        let (start, weight) = self.weights(0.0, (response, offset), coefficients);
-        let (lead, has_offset) = (self.lead(), self.offset && offset != 0.0);
-        let is_read = |j: &usize| match *j {
-            0 => response != 0.0,
-            j => j >= lead || (has_offset && j + 1 == lead),
-        };
-        let columns = (0..self.columns.len()).filter(is_read);
-        w.dot(start, columns.map(|j| (weight(j), Source::Column(j as u32))))
+        let (start, weight) = self.weights(0.0, of_both, coefficients);
+        let terms = (0..self.columns.len()).map(|j| (weight(j), Source::Column(j as u32)));
+        w.dot(start, terms.filter(|(weight, _)| *weight != 0.0))
     }
 
     /// How gradients are slopes times columns.
