@@ -31,6 +31,7 @@ mod sloped;
 mod soft;
 mod statistics;
 mod sums;
+pub mod terms;
 mod transform;
 mod variates;
 
