@@ -36,4 +36,4 @@ pub use op::{Binary, Unary, place};
 pub use program::{Line, MOST_LEVELS, MOST_WIDTH, Output, Program, Source, Step, Unsound};
 pub use run::{Machine, Share, TILE};
 pub use term::{Fold, Term};
-pub use writer::Writer;
+pub use writer::{Operand, Writer};

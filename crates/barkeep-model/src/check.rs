@@ -1,5 +1,7 @@
 //! Holds every model to an independent oracle: densities written in dual numbers, and simulated records.
 
+pub(crate) mod programs;
+
 use barkeep_data::Block;
 use num_dual::Dual64;
 
@@ -95,6 +97,7 @@ pub(crate) fn against_oracle(
                 assert!((gradient[j * length + i] - expected).abs() <= most, "gradient {j}");
             }
         }
+        programs::same_as_loops(model, &values, &from, &to);
         let mut affine = Affine::default();
         if model.affine_log_ratio(&from, &to, &mut affine) {
             for (i, ratio) in ratio.iter().enumerate() {
@@ -138,6 +141,7 @@ pub(crate) fn one_component_moves(model: &(impl Model + Likelihood), near: &[f64
     for j in 0..model.dimension() {
         let mut to = near.to_vec();
         to[j] += 0.125;
+        programs::same_as_loops(model, &values, near, &to);
         model.log_ratio(block, near, &to, &mut ratio, scratch);
         model.log_density(block, near, &mut before, scratch);
         model.log_density(block, &to, &mut after, scratch);

@@ -6,6 +6,8 @@ mod response;
 
 use std::fmt::Debug;
 
+use barkeep_machine::{Source, Writer};
+
 use crate::settings::{Key, Settings};
 use crate::{Error, Prior};
 
@@ -79,7 +81,19 @@ pub struct Observed<'a> {
     pub trials: &'a [f64],
 }
 
+/// What a family's programs read of a record beside η.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// y.
+    pub response: Source,
+    /// The trials; 1 unless the family [counts trials](Family::counts_trials).
+    pub trials: Source,
+}
+
 /// The law of a response y given its predictor η.
+///
+/// `write_density`, `write_ratio` and `write_score` append its arithmetic to a program, of which `line` is η; the three loops below do the same
+/// operations.
 ///
 /// Loops run over a block: the family is dispatched once per block, never per record. Where a family
 /// [works on residuals](Family::works_on_residuals) they are given y − η in place of η.
@@ -108,6 +122,29 @@ pub trait Family: Send + Sync + Debug {
     fn counts_trials(&self) -> bool {
         false
     }
+
+    /// Writes ln p(y|η), where `line` is η (or y − η).
+    fn write_density(&self, w: &mut Writer, seen: Seen, line: Source, log_nuisance: f64) -> Source;
+
+    /// Writes ln p(y|η') − ln p(y|η), where `line` is η (or y − ½(η + η')), `shift` is η' − η and `log_nuisances` are those
+    /// before and after the move.
+    fn write_ratio(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        shift: Source,
+        log_nuisances: (f64, f64),
+    ) -> Source;
+
+    /// Writes ∂ℓ/∂η and, where the nuisance is a parameter, ∂ℓ/∂ ln nuisance; `line` is η (or y − η).
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        log_nuisance: f64,
+    ) -> (Source, Option<Source>);
 
     /// Replaces each η (or y − η) in `out` by ln p(y|η).
     fn log_density(&self, observed: Observed<'_>, log_nuisance: f64, out: &mut [f64]);

@@ -30,6 +30,8 @@ mod settings;
 mod sloped;
 mod soft;
 mod statistics;
+mod sums;
+pub mod terms;
 mod transform;
 mod variates;
 
@@ -37,11 +39,11 @@ pub use affine::Affine;
 pub use entry::{Build, ModelEntry, Sides, sides};
 pub use error::Error;
 pub use family::{
-    Choice, Family, FamilyEntry, Law, Link, NodeRule, Nuisance, NuisanceEntry, Observed, Response,
+    Choice, Family, FamilyEntry, Law, Link, NodeRule, Nuisance, NuisanceEntry, Observed, Response, Seen,
 };
 pub use given::{Centring, Given, StandIns};
 pub use language::{TextError, TextModel};
-pub use likelihood::Likelihood;
+pub use likelihood::{Gradient, Likelihood};
 pub use model::{Model, ReadAs};
 pub use models::banana::{Banana, BananaPosterior, Bend};
 pub use models::bernoulli::BernoulliRate;

@@ -1,10 +1,46 @@
 //! Defines how records bear on parameters: per-record log densities and gradients, a block at a time.
 
 use barkeep_data::{Block, Schema};
+use barkeep_machine::{Output, Program, Source, Unsound, Writer};
 
 use crate::given::NO_RESPONSES;
 use crate::statistics::NO_STATISTICS;
 use crate::{Affine, Given, Line, RecordStatistics, Regression, Scratch, Sloped};
+
+/// What a program computed of a record's gradient.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Gradient {
+    /// Its entries.
+    Entries(Vec<Source>),
+    /// A slope times columns: an intercept's entry, which comes first, is the slope, a feature's is the slope times its column.
+    Sloped {
+        /// The slope.
+        slope: Source,
+        /// Whether the first entry is the slope itself.
+        intercept: bool,
+        /// The column of the first feature; the others follow.
+        first: u32,
+        /// The number of features.
+        features: u32,
+        /// The last entry, where a nuisance is a parameter.
+        nuisance: Option<Source>,
+    },
+}
+
+impl Gradient {
+    /// Its entries, each computed by a step or a column.
+    pub fn entries(self, w: &mut Writer) -> Vec<Source> {
+        match self {
+            Self::Entries(entries) => entries,
+            Self::Sloped { slope, intercept, first, features, nuisance } => {
+                let mut entries: Vec<Source> = intercept.then_some(slope).into_iter().collect();
+                entries.extend((first..first + features).map(|column| w.mul(slope, Source::Column(column))));
+                entries.extend(nuisance);
+                entries
+            }
+        }
+    }
+}
 
 /// The likelihood ln p(x|θ) of single records, θ ∈ ℝᵈ.
 ///
@@ -30,6 +66,55 @@ pub trait Likelihood: Send + Sync {
     /// [has them so](Block::levels_from): the same bits as from columns, but for the sign of zeros.
     fn reads_levels(&self) -> bool {
         false
+    }
+
+    /// Writes ln p(x|θ) to a program. This default is for likelihoods that give no programs: it is not a number.
+    fn write_density(&self, _theta: &[f64], w: &mut Writer) -> Source {
+        w.fill(f64::NAN)
+    }
+
+    /// Writes ln p(x|θ') − ln p(x|θ) to a program.
+    ///
+    /// **Precision.** This default subtracts and so cancels; models override it where a closed form exists.
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        let before = self.write_density(from, w);
+        let after = self.write_density(to, w);
+        w.sub(after, before)
+    }
+
+    /// Writes the gradient at θ to a program. Not asked unless [`has_gradient`](Likelihood::has_gradient).
+    fn write_gradient(&self, _theta: &[f64], w: &mut Writer) -> Gradient {
+        let none = w.fill(f64::NAN);
+        Gradient::Entries(vec![none; self.dimension()])
+    }
+
+    /// The program of ln p(x|θ), its one output.
+    ///
+    /// # Errors
+    /// [`Unsound`] for one that is larger than the machine runs.
+    fn density_program(&self, theta: &[f64]) -> Result<Program, Unsound> {
+        let mut w = Writer::default();
+        let density = self.write_density(theta, &mut w);
+        w.finish([Output::Dense(density)])
+    }
+
+    /// The program of ln p(x|θ') − ln p(x|θ), its one output.
+    ///
+    /// # Errors
+    /// [`Unsound`] for one that is larger than the machine runs.
+    fn ratio_program(&self, from: &[f64], to: &[f64]) -> Result<Program, Unsound> {
+        let mut w = Writer::default();
+        let ratio = self.write_ratio(from, to, &mut w);
+        w.finish([Output::Dense(ratio)])
+    }
+
+    /// The program of the records' sufficient statistics under the schema's public bounds: those that
+    /// [`Model::statistics`](crate::Model::statistics) describes.
+    ///
+    /// # Errors
+    /// The reason why there are none.
+    fn statistics_program(&self, _schema: &Schema) -> Result<Program, &'static str> {
+        Err(NO_STATISTICS)
     }
 
     /// Writes ln p(x_i|θ) for each record to `out`, which is as long as the block.

@@ -8,12 +8,14 @@ mod products;
 mod scorer;
 
 use barkeep_data::{Block, Schema};
+use barkeep_machine::{Program, Source, Writer};
 use barkeep_num::up_by;
 
 use crate::error::require_positive;
-use crate::family::{Family, Nuisance, Observed};
+use crate::family::{Family, Nuisance, Observed, Seen};
 use crate::{
-    Belief, Error, Likelihood, Line, Model, ReadAs, RecordStatistics, Scratch, Sloped, Statistics, Transform,
+    Belief, Error, Gradient, Likelihood, Line, Model, ReadAs, RecordStatistics, Scratch, Sloped, Statistics,
+    Transform,
 };
 use design::Trials;
 use products::Products;
@@ -70,6 +72,22 @@ impl Regression {
             }
         };
         Observed { response: block.column(0), trials }
+    }
+
+    /// What the family's programs read.
+    fn seen(&self, w: &mut Writer) -> Seen {
+        let trials = match self.design.trials() {
+            _ if !self.family.counts_trials() => w.number(1.0),
+            Trials::Column(_) => Source::Column(1),
+            Trials::Fixed(trials) => w.number(trials),
+        };
+        Seen { response: Source::Column(0), trials }
+    }
+
+    /// Writes η, or y − η for a family that works on residuals.
+    pub(crate) fn write_predictor(&self, theta: &[f64], w: &mut Writer) -> Source {
+        let (response, sign) = self.signs();
+        self.design.write_line(w, (response, sign), |j| sign * theta[j])
     }
 
     /// The sufficient statistics of a normal response.
@@ -132,6 +150,34 @@ impl Likelihood for Regression {
 
     fn reads_levels(&self) -> bool {
         true
+    }
+
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        let line = self.write_predictor(theta, w);
+        let seen = self.seen(w);
+        self.family.write_density(w, seen, line, self.log_nuisance(theta))
+    }
+
+    /// Differences of η come from moved coefficients alone, so that large densities never cancel.
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        let middle = self.family.works_on_residuals();
+        let shift = self.design.write_line(w, (0.0, 0.0), |j| to[j] - from[j]);
+        let base = |j: usize| if middle { -0.5 * (from[j] + to[j]) } else { from[j] };
+        let line = self.design.write_line(w, self.signs(), base);
+        let seen = self.seen(w);
+        self.family.write_ratio(w, seen, line, shift, (self.log_nuisance(from), self.log_nuisance(to)))
+    }
+
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        let line = self.write_predictor(theta, w);
+        let seen = self.seen(w);
+        let (slope, nuisance) = self.family.write_score(w, seen, line, self.log_nuisance(theta));
+        let Sloped { intercept, first, features, .. } = self.design.sloped(self.belief.is_some());
+        Gradient::Sloped { slope, intercept, first: first as u32, features: features as u32, nuisance }
+    }
+
+    fn statistics_program(&self, schema: &Schema) -> Result<Program, &'static str> {
+        self.products(schema)?.program().map_err(|_| "needs fewer coefficients: it has too many products")
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {

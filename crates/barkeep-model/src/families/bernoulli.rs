@@ -1,10 +1,11 @@
 //! Yes or no: y is 1 with probability p(η), else 0.
 
+use barkeep_machine::{Binary, Source, Unary, Writer};
 use barkeep_num::vector::scalar::{short_sigmoid, sigmoid};
 use barkeep_num::{erfcx, ln_normal_cdf, normal_cdf};
 
 use crate::Error;
-use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, flip};
+use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen, flip};
 use crate::kernel::{fold_column, fold_columns};
 use crate::soft::{softplus, softplus_difference};
 
@@ -29,6 +30,39 @@ pub const ENTRY: FamilyEntry = FamilyEntry {
 pub struct Logit;
 
 impl Family for Logit {
+    fn write_density(&self, w: &mut Writer, seen: Seen, line: Source, _log_nuisance: f64) -> Source {
+        let linear = w.mul(seen.response, line);
+        let minus = w.minus(line);
+        let log_share = w.unary(Unary::LogSigmoid, minus);
+        w.add(linear, log_share)
+    }
+
+    fn write_ratio(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        shift: Source,
+        _log_nuisances: (f64, f64),
+    ) -> Source {
+        let linear = w.mul(seen.response, shift);
+        let before = w.minus(line);
+        let after = w.sub(before, shift);
+        let moved = w.binary(Binary::LogSigmoidDifference, after, before);
+        w.add(linear, moved)
+    }
+
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        _log_nuisance: f64,
+    ) -> (Source, Option<Source>) {
+        let share = w.unary(Unary::ShortSigmoid, line);
+        (w.sub(seen.response, share), None)
+    }
+
     fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
         fold_column(
             observed.response,
@@ -90,6 +124,12 @@ impl Family for Logit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probit;
 
+/// 2y − 1, the sign of a predictor that makes the response likely.
+fn towards(w: &mut Writer, seen: Seen) -> Source {
+    let double = w.mul(2.0, seen.response);
+    w.sub(double, 1.0)
+}
+
 /// ln Φ of the predictor towards the response.
 fn log_share(predictor: f64, y: f64) -> f64 {
     ln_normal_cdf((2.0 * y - 1.0) * predictor)
@@ -107,6 +147,40 @@ fn hazard(t: f64) -> f64 {
 }
 
 impl Family for Probit {
+    fn write_density(&self, w: &mut Writer, seen: Seen, line: Source, _log_nuisance: f64) -> Source {
+        let towards = towards(w, seen);
+        let t = w.mul(towards, line);
+        w.unary(Unary::LnNormalCdf, t)
+    }
+
+    fn write_ratio(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        shift: Source,
+        _log_nuisances: (f64, f64),
+    ) -> Source {
+        let towards = towards(w, seen);
+        let moved = w.add(line, shift);
+        let (before, after) = (w.mul(towards, line), w.mul(towards, moved));
+        let (before, after) = (w.unary(Unary::LnNormalCdf, before), w.unary(Unary::LnNormalCdf, after));
+        w.sub(after, before)
+    }
+
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        _log_nuisance: f64,
+    ) -> (Source, Option<Source>) {
+        let towards = towards(w, seen);
+        let t = w.mul(towards, line);
+        let hazard = w.unary(Unary::Mills, t);
+        (w.mul(towards, hazard), None)
+    }
+
     fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
         out.iter_mut().zip(observed.response).for_each(|(out, y)| *out = log_share(*out, *y));
     }

@@ -1,9 +1,10 @@
 //! Successes out of trials: y of the record's trials, each with probability 1/(1 + e^(−η)).
 
+use barkeep_machine::{Binary, Source, Unary, Writer};
 use barkeep_num::ln_binomial;
 use barkeep_num::vector::scalar::sigmoid;
 
-use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, flip};
+use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen, flip};
 use crate::kernel::fold_columns;
 use crate::soft::{softplus, softplus_difference};
 
@@ -30,6 +31,61 @@ fn successes(y: f64, trials: f64) -> f64 {
 impl Family for Binomial {
     fn counts_trials(&self) -> bool {
         true
+    }
+
+    fn write_density(
+        &self,
+        w: &mut Writer,
+        Seen { response, trials }: Seen,
+        line: Source,
+        _log_nuisance: f64,
+    ) -> Source {
+        let successes = w.min(trials, response);
+        let linear = w.mul(successes, line);
+        let minus = w.minus(line);
+        let log_share = w.unary(Unary::LogSigmoid, minus);
+        let others = w.mul(trials, log_share);
+        let kernel = w.add(linear, others);
+        // ln of the number of ways: Γ(n+1)/(Γ(k+1)·Γ(n−k+1)).
+        let trials = w.max(0.0, trials);
+        let failures = w.sub(trials, successes);
+        let [all, won, lost] = [trials, successes, failures].map(|count| {
+            let next = w.add(count, 1.0);
+            w.unary(Unary::LnGamma, next)
+        });
+        let orders = w.sub(all, won);
+        let ways = w.sub(orders, lost);
+        w.add(kernel, ways)
+    }
+
+    fn write_ratio(
+        &self,
+        w: &mut Writer,
+        Seen { response, trials }: Seen,
+        line: Source,
+        shift: Source,
+        _log_nuisances: (f64, f64),
+    ) -> Source {
+        let successes = w.min(trials, response);
+        let linear = w.mul(successes, shift);
+        let before = w.minus(line);
+        let after = w.sub(before, shift);
+        let moved = w.binary(Binary::LogSigmoidDifference, after, before);
+        let moved = w.mul(trials, moved);
+        w.add(linear, moved)
+    }
+
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        Seen { response, trials }: Seen,
+        line: Source,
+        _log_nuisance: f64,
+    ) -> (Source, Option<Source>) {
+        let successes = w.min(trials, response);
+        let share = w.unary(Unary::Sigmoid, line);
+        let expected = w.mul(trials, share);
+        (w.sub(successes, expected), None)
     }
 
     fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {

@@ -1,9 +1,10 @@
 //! Normal responses: y ~ N(η, σ²).
 
 use crate::Prior;
-use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
 use crate::kernel::{fold_column, map_column, map_in_place};
 use crate::variates::normal;
+use barkeep_machine::{Source, Writer};
 
 /// The family.
 pub const ENTRY: FamilyEntry = FamilyEntry {
@@ -37,6 +38,47 @@ impl Family for Gaussian {
 
     fn works_on_residuals(&self) -> bool {
         true
+    }
+
+    fn write_density(&self, w: &mut Writer, _seen: Seen, residual: Source, log_sd: f64) -> Source {
+        let weighted = w.mul(-0.5 * libm::exp(-2.0 * log_sd), residual);
+        let square = w.mul(weighted, residual);
+        w.add(square, -log_sd - 0.5 * libm::log(std::f64::consts::TAU))
+    }
+
+    fn write_ratio(
+        &self,
+        w: &mut Writer,
+        _seen: Seen,
+        middle: Source,
+        shift: Source,
+        (log_from, log_to): (f64, f64),
+    ) -> Source {
+        let precision = libm::exp(-2.0 * log_to);
+        let excess = 0.5 * precision * libm::expm1(2.0 * (log_to - log_from));
+        let half = w.mul(0.5, shift);
+        let residual = w.add(middle, half);
+        let linear = w.mul(precision, shift);
+        let linear = w.mul(linear, middle);
+        let square = w.mul(excess, residual);
+        let square = w.mul(square, residual);
+        let square = w.add(square, log_from - log_to);
+        w.add(linear, square)
+    }
+
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        _seen: Seen,
+        residual: Source,
+        log_sd: f64,
+    ) -> (Source, Option<Source>) {
+        let score = w.mul(libm::exp(-2.0 * log_sd), residual);
+        let nuisance = self.sd.is_unknown().then(|| {
+            let square = w.mul(score, residual);
+            w.sub(square, 1.0)
+        });
+        (score, nuisance)
     }
 
     fn log_density(&self, _observed: Observed<'_>, log_sd: f64, out: &mut [f64]) {

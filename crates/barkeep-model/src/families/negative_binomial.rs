@@ -1,9 +1,10 @@
 //! Counts more spread than Poisson's: of mean μ = e^η and variance μ + μ²/r.
 
+use barkeep_machine::{Binary, Source, Unary, Writer};
 use barkeep_num::vector::scalar::{exp, ln, sigmoid};
 
 use crate::Prior;
-use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
 use crate::gamma::{digamma, ln_gamma};
 use crate::kernel::{fold_column, fold_columns};
 use crate::soft::{softplus, softplus_difference};
@@ -43,6 +44,80 @@ fn size_score(t: f64, y: f64, size: f64, at_size: f64) -> f64 {
 impl Family for NegativeBinomial {
     fn nuisance(&self) -> Option<(&'static NuisanceEntry, Nuisance)> {
         Some((&SIZE, self.size))
+    }
+
+    fn write_density(&self, w: &mut Writer, seen: Seen, line: Source, log_size: f64) -> Source {
+        let (y, size) = (seen.response, libm::exp(log_size));
+        let t = w.sub(line, log_size);
+        let minus = w.minus(t);
+        let log_share = w.unary(Unary::LogSigmoid, minus);
+        let (linear, all) = (w.mul(y, t), w.add(y, size));
+        let others = w.mul(all, log_share);
+        let kernel = w.add(linear, others);
+        let ways = w.unary(Unary::LnGamma, all);
+        let ways = w.sub(ways, ln_gamma(size));
+        let density = w.add(kernel, ways);
+        let orders = w.add(y, 1.0);
+        let orders = w.unary(Unary::LnGamma, orders);
+        w.sub(density, orders)
+    }
+
+    fn write_ratio(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        shift: Source,
+        (log_from, log_to): (f64, f64),
+    ) -> Source {
+        let (before, after) = (libm::exp(log_from), libm::exp(log_to));
+        let y = seen.response;
+        // −t before and after the move, t = η − ln r.
+        let from = w.sub(log_from, line);
+        let moved = w.add(line, shift);
+        let to = w.sub(log_to, moved);
+        let shift = w.sub(shift, log_to - log_from);
+        let linear = w.mul(y, shift);
+        let difference = w.binary(Binary::LogSigmoidDifference, to, from);
+        let all = w.add(y, before);
+        let others = w.mul(all, difference);
+        let log_share = w.unary(Unary::LogSigmoid, to);
+        let grown = w.mul(after - before, log_share);
+        let ratio = w.add(linear, others);
+        let ratio = w.add(ratio, grown);
+        if !self.size.is_unknown() {
+            return ratio;
+        }
+        let (later, earlier) = (w.add(y, after), w.add(y, before));
+        let (later, earlier) = (w.unary(Unary::LnGamma, later), w.unary(Unary::LnGamma, earlier));
+        let ways = w.sub(later, earlier);
+        let ways = w.sub(ways, ln_gamma(after) - ln_gamma(before));
+        w.add(ratio, ways)
+    }
+
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        log_size: f64,
+    ) -> (Source, Option<Source>) {
+        let (y, size) = (seen.response, libm::exp(log_size));
+        let t = w.sub(line, log_size);
+        let (share, all) = (w.unary(Unary::Sigmoid, t), w.add(y, size));
+        let expected = w.mul(all, share);
+        let score = w.sub(y, expected);
+        let nuisance = self.size.is_unknown().then(|| {
+            let minus = w.minus(t);
+            let log_share = w.unary(Unary::LogSigmoid, minus);
+            let (excess, others) = (w.sub(expected, y), w.mul(size, log_share));
+            let ways = w.unary(Unary::Digamma, all);
+            let ways = w.sub(ways, digamma(size));
+            let ways = w.mul(size, ways);
+            let sum = w.add(excess, others);
+            w.add(sum, ways)
+        });
+        (score, nuisance)
     }
 
     fn log_density(&self, observed: Observed<'_>, log_size: f64, out: &mut [f64]) {

@@ -1,8 +1,9 @@
 //! Counts: y ~ Poisson(e^η).
 
+use barkeep_machine::{Source, Unary, Writer};
 use barkeep_num::vector::scalar::exp;
 
-use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response};
+use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen};
 use crate::kernel::{fold_column, fold_columns};
 use crate::variates::poisson;
 
@@ -21,6 +22,39 @@ pub const ENTRY: FamilyEntry = FamilyEntry {
 pub struct Poisson;
 
 impl Family for Poisson {
+    fn write_density(&self, w: &mut Writer, seen: Seen, line: Source, _log_nuisance: f64) -> Source {
+        let (linear, mean) = (w.mul(seen.response, line), w.unary(Unary::Exp, line));
+        let kernel = w.sub(linear, mean);
+        let orders = w.add(seen.response, 1.0);
+        let orders = w.unary(Unary::LnGamma, orders);
+        w.sub(kernel, orders)
+    }
+
+    fn write_ratio(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        shift: Source,
+        _log_nuisances: (f64, f64),
+    ) -> Source {
+        let (linear, moved) = (w.mul(seen.response, shift), w.add(line, shift));
+        let (before, after) = (w.unary(Unary::Exp, line), w.unary(Unary::Exp, moved));
+        let grown = w.sub(after, before);
+        w.sub(linear, grown)
+    }
+
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        _log_nuisance: f64,
+    ) -> (Source, Option<Source>) {
+        let mean = w.unary(Unary::Exp, line);
+        (w.sub(seen.response, mean), None)
+    }
+
     fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
         fold_column(
             observed.response,

@@ -1,9 +1,10 @@
 //! Responses with heavy tails: (y − η)/s follows Student's t.
 
+use barkeep_machine::{Source, Unary, Writer};
 use barkeep_num::vector::scalar::ln;
 
 use crate::error::require_positive;
-use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response};
+use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
 use crate::kernel::{fold_column, map_column, map_in_place};
 use crate::settings::key;
 use crate::variates::student_t;
@@ -50,6 +51,62 @@ impl Family for StudentT {
 
     fn works_on_residuals(&self) -> bool {
         true
+    }
+
+    fn write_density(&self, w: &mut Writer, _seen: Seen, residual: Source, log_scale: f64) -> Source {
+        let (degrees, spread) = (self.degrees, libm::exp(log_scale));
+        let start = barkeep_num::ln_gamma(0.5 * (degrees + 1.0))
+            - barkeep_num::ln_gamma(0.5 * degrees)
+            - 0.5 * libm::log(degrees * std::f64::consts::PI)
+            - log_scale;
+        let square = w.unary(Unary::Square, residual);
+        let square = w.mul(square, 1.0 / (degrees * spread * spread));
+        let grown = w.add(1.0, square);
+        let log = w.unary(Unary::Ln, grown);
+        let kernel = w.mul(-0.5 * (degrees + 1.0), log);
+        w.add(kernel, start)
+    }
+
+    fn write_ratio(
+        &self,
+        w: &mut Writer,
+        _seen: Seen,
+        middle: Source,
+        shift: Source,
+        (log_from, log_to): (f64, f64),
+    ) -> Source {
+        let (before, after) = (libm::exp(log_from), libm::exp(log_to));
+        let (then, now) = (self.degrees * before * before, self.degrees * after * after);
+        let half = w.mul(0.5, shift);
+        let (residual, moved) = (w.add(middle, half), w.sub(middle, half));
+        let (residual, moved) = (w.unary(Unary::Square, residual), w.unary(Unary::Square, moved));
+        let (below, above) = (w.add(then, residual), w.add(now, moved));
+        let above = w.mul(then / now, above);
+        let quotient = w.div(above, below);
+        let log = w.unary(Unary::Ln, quotient);
+        let ratio = w.mul(-0.5 * (self.degrees + 1.0), log);
+        w.add(ratio, log_from - log_to)
+    }
+
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        _seen: Seen,
+        residual: Source,
+        log_scale: f64,
+    ) -> (Source, Option<Source>) {
+        let scale = libm::exp(log_scale);
+        let weight = self.degrees + 1.0;
+        let square = w.unary(Unary::Square, residual);
+        let below = w.add(self.degrees * scale * scale, square);
+        let weighted = w.mul(weight, residual);
+        let score = w.div(weighted, below);
+        let nuisance = self.scale.is_unknown().then(|| {
+            let share = w.div(square, below);
+            let weighted = w.mul(weight, share);
+            w.sub(weighted, 1.0)
+        });
+        (score, nuisance)
     }
 
     fn log_density(&self, _observed: Observed<'_>, log_scale: f64, out: &mut [f64]) {

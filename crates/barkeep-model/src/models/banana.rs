@@ -4,13 +4,15 @@
 //! With a = b = 0 it is the Gaussian mean with independent coordinates.
 
 use barkeep_data::Block;
+use barkeep_machine::{Source, Writer};
 
 use crate::entry::{Build, ModelEntry, PRIOR_VARIANCE, prior_variance, sides};
 use crate::error::{require_finite, require_positive};
 use crate::kernel::{linear, map_column, quadratic, sum_columns};
 use crate::settings::key;
+use crate::sums;
 use crate::variates::normal;
-use crate::{Affine, Error, Likelihood, Model, Scratch, numbered};
+use crate::{Affine, Error, Gradient, Likelihood, Model, Scratch, numbered};
 
 /// The model in a spec.
 pub const ENTRY: ModelEntry = ModelEntry {
@@ -156,6 +158,24 @@ impl Likelihood for Banana {
 
     fn columns(&self) -> usize {
         self.columns.len()
+    }
+
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        let terms = (0..self.dimension()).map(|j| (-0.5 * self.precisions[j], self.centre(theta, j)));
+        sums::quadratic(w, self.normaliser, terms)
+    }
+
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        sums::linear(w, (0..self.dimension()).map(|j| self.ratio_term(from, to, j)))
+    }
+
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        let deviations = sums::deviations(w, (0..self.dimension()).map(|j| self.centre(theta, j)));
+        let lean = self.bend.slope(theta[0]) * self.precisions[1];
+        let mut entries = vec![w.dot(0.0, [(self.precisions[0], deviations[0]), (lean, deviations[1])])];
+        let others = deviations.iter().zip(&self.precisions).skip(1);
+        entries.extend(others.map(|(deviation, weight)| w.mul(*weight, *deviation)));
+        Gradient::Entries(entries)
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {

@@ -3,6 +3,7 @@
 //! The prior is r ~ Beta(a, b), so the posterior is Beta(a + TΣx, b + TΣ(1 − x)), known in closed form.
 
 use barkeep_data::{Block, Schema};
+use barkeep_machine::{Source, Writer};
 use barkeep_num::ln_gamma;
 use barkeep_num::vector::scalar::sigmoid;
 
@@ -12,7 +13,7 @@ use crate::kernel::map_column;
 use crate::settings::key;
 use crate::soft::{softplus, softplus_difference};
 use crate::variates::gamma;
-use crate::{Error, Likelihood, Model, ReadAs, Scratch};
+use crate::{Error, Gradient, Likelihood, Model, ReadAs, Scratch};
 
 /// The model in a spec.
 pub const ENTRY: ModelEntry = ModelEntry {
@@ -55,6 +56,20 @@ impl Likelihood for BernoulliRate {
 
     fn columns(&self) -> usize {
         self.columns.len()
+    }
+
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        let linear = w.mul(Source::Column(0), theta[0]);
+        w.sub(linear, softplus(theta[0]))
+    }
+
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        let linear = w.mul(Source::Column(0), to[0] - from[0]);
+        w.sub(linear, softplus_difference(to[0], from[0]))
+    }
+
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        Gradient::Entries(vec![w.sub(Source::Column(0), sigmoid(theta[0]))])
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {

@@ -4,13 +4,14 @@
 //! origin (thesis, section 5.1).
 
 use barkeep_data::Block;
+use barkeep_machine::{Source, Unary, Writer};
 
 use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
 use crate::kernel::map_column;
 use crate::settings::key;
 use crate::variates::normal;
-use crate::{Error, Likelihood, Model, Scratch};
+use crate::{Error, Gradient, Likelihood, Model, Scratch};
 
 /// The model in a spec.
 pub const ENTRY: ModelEntry = ModelEntry {
@@ -38,6 +39,14 @@ impl Circle {
     }
 }
 
+impl Circle {
+    /// What a log-ratio takes r² times, and the middle that it takes off before.
+    fn ratio_term(&self, from: &[f64], to: &[f64]) -> (f64, f64) {
+        let difference = (to[0] - from[0]) * (to[0] + from[0]) + (to[1] - from[1]) * (to[1] + from[1]);
+        (2.0 * self.a * difference, 0.5 * (squared_radius(from) + squared_radius(to)))
+    }
+}
+
 /// x² + y².
 fn squared_radius(theta: &[f64]) -> f64 {
     theta[0] * theta[0] + theta[1] * theta[1]
@@ -52,6 +61,27 @@ impl Likelihood for Circle {
         self.columns.len()
     }
 
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        let square = w.unary(Unary::Square, Source::Column(0));
+        let miss = w.sub(squared_radius(theta), square);
+        let weighted = w.mul(-self.a, miss);
+        w.mul(weighted, miss)
+    }
+
+    /// −a(s'−s)(s'+s−2r²) with s = x² + y²: the squares never meet.
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        let (weight, middle) = self.ratio_term(from, to);
+        let square = w.unary(Unary::Square, Source::Column(0));
+        let apart = w.sub(square, middle);
+        w.mul(weight, apart)
+    }
+
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        let square = w.unary(Unary::Square, Source::Column(0));
+        let miss = w.sub(square, squared_radius(theta));
+        Gradient::Entries(theta.iter().map(|theta| w.mul(4.0 * self.a * theta, miss)).collect())
+    }
+
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
         let (a, centre) = (self.a, squared_radius(theta));
         map_column(block.column(0), out, |r| {
@@ -62,9 +92,7 @@ impl Likelihood for Circle {
 
     /// −a(s'−s)(s'+s−2r²) with s = x² + y²: the squares never meet.
     fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let difference = (to[0] - from[0]) * (to[0] + from[0]) + (to[1] - from[1]) * (to[1] + from[1]);
-        let weight = 2.0 * self.a * difference;
-        let middle = 0.5 * (squared_radius(from) + squared_radius(to));
+        let (weight, middle) = self.ratio_term(from, to);
         map_column(block.column(0), out, |r| weight * (r * r - middle));
     }
 

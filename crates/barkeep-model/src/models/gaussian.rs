@@ -3,13 +3,17 @@
 //! The prior is θ ~ N(μ₀, Σ₀), so the posterior is Gaussian and known in closed form (thesis, section 5.1).
 
 use barkeep_data::{Block, Column, Schema};
+use barkeep_machine::{Output, Program, Source, Writer};
 
 use crate::entry::{Build, ModelEntry, PRIOR_VARIANCE, prior_variance, sides};
 use crate::error::{require_finite, require_length, require_positive};
 use crate::kernel::{fold_column, linear, map_column, quadratic, sum_columns};
 use crate::settings::key;
+use crate::sums;
 use crate::variates::normal;
-use crate::{Affine, Error, Likelihood, Model, ReadAs, RecordStatistics, Scratch, Statistics, numbered};
+use crate::{
+    Affine, Error, Gradient, Likelihood, Model, ReadAs, RecordStatistics, Scratch, Statistics, numbered,
+};
 use barkeep_num::linear::{Cholesky, diagonal, dot};
 
 /// The model in a spec.
@@ -191,6 +195,11 @@ impl Statistics for MeanStatistics<'_> {
     }
 }
 
+/// A row of a matrix with what it is multiplied by, zeros left out.
+fn through(row: &[f64], deviations: &[Source]) -> Vec<(f64, Source)> {
+    row.iter().copied().zip(deviations.iter().copied()).filter(|(entry, _)| *entry != 0.0).collect()
+}
+
 impl Likelihood for GaussianMean {
     fn dimension(&self) -> usize {
         self.names.len()
@@ -198,6 +207,48 @@ impl Likelihood for GaussianMean {
 
     fn columns(&self) -> usize {
         self.columns.len()
+    }
+
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        let d = self.dimension();
+        if self.diagonal {
+            let terms = (0..d).map(|j| (-0.5 * self.precision[j * d + j], theta[j]));
+            return sums::quadratic(w, self.normaliser, terms);
+        }
+        let deviations = sums::deviations(w, theta.iter().copied());
+        let mut density = w.fill(self.normaliser);
+        for row in self.covariance.inverse_lower().chunks_exact(d) {
+            let whitened = w.dot(0.0, through(row, &deviations));
+            let half = w.mul(0.5, whitened);
+            let square = w.mul(half, whitened);
+            density = w.sub(density, square);
+        }
+        density
+    }
+
+    /// (x − ½(θ+θ'))ᵀΣ⁻¹(θ'−θ): linear in x. **Precision.** No cancellation of large log densities.
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        sums::linear(w, (0..self.dimension()).map(|j| self.ratio_term(from, to, j)))
+    }
+
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        let deviations = sums::deviations(w, theta.iter().copied());
+        let rows = self.precision.chunks_exact(self.dimension()).enumerate();
+        let entry = |(j, row): (usize, &[f64])| match self.diagonal {
+            true => w.mul(row[j], deviations[j]),
+            false => w.dot(0.0, through(row, &deviations)),
+        };
+        Gradient::Entries(rows.map(entry).collect())
+    }
+
+    fn statistics_program(&self, schema: &Schema) -> Result<Program, &'static str> {
+        let MeanStatistics { centre, .. } = MeanStatistics::new(self, schema)?;
+        let mut w = Writer::default();
+        let deviations = sums::deviations(&mut w, centre);
+        let rows = self.covariance.inverse_lower().chunks_exact(self.dimension());
+        let entries: Vec<Output> =
+            rows.map(|row| Output::Dense(w.dot(0.0, through(row, &deviations)))).collect();
+        w.finish(entries).map_err(|_| "needs fewer columns")
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {

@@ -4,6 +4,7 @@
 //! component's log odds t = (zθ₂ − ½θ₂²)/σ², ln p = −½z²/σ² + ln(1 + eᵗ) − ln 2 − ½ ln 2πσ².
 
 use barkeep_data::Block;
+use barkeep_machine::{Binary, Source, Unary, Writer};
 use barkeep_num::vector::scalar::sigmoid;
 
 use crate::entry::{Build, ModelEntry, sides};
@@ -12,7 +13,7 @@ use crate::kernel::{fold_columns, map_column};
 use crate::settings::key;
 use crate::soft::{softplus, softplus_difference};
 use crate::variates::normal;
-use crate::{Error, Likelihood, Model, Scratch};
+use crate::{Error, Gradient, Likelihood, Model, Scratch};
 
 /// The model in a spec.
 pub const ENTRY: ModelEntry = ModelEntry {
@@ -64,6 +65,14 @@ impl Mixture {
     }
 }
 
+impl Mixture {
+    /// Writes t, or −t for the sign −1.
+    fn write_odds(&self, theta: &[f64], sign: f64, w: &mut Writer) -> Source {
+        let apart = w.sub(Source::Column(0), theta[0] + 0.5 * theta[1]);
+        w.mul(sign * theta[1] / self.variance, apart)
+    }
+}
+
 /// The score (∂₁, ∂₂) of a record with residual z whose second component, δ away, has share w.
 #[inline(always)]
 fn score(z: f64, w: f64, distance: f64, precision: f64) -> [f64; 2] {
@@ -77,6 +86,37 @@ impl Likelihood for Mixture {
 
     fn columns(&self) -> usize {
         self.columns.len()
+    }
+
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        let start = -std::f64::consts::LN_2 - 0.5 * libm::log(std::f64::consts::TAU * self.variance);
+        let against = self.write_odds(theta, -1.0, w);
+        let log_share = w.unary(Unary::LogSigmoid, against);
+        let z = w.sub(Source::Column(0), theta[0]);
+        let weighted = w.mul(-0.5 / self.variance, z);
+        let square = w.mul(weighted, z);
+        let first = w.add(square, start);
+        w.sub(first, log_share)
+    }
+
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        let (before, after) = (self.write_odds(from, -1.0, w), self.write_odds(to, -1.0, w));
+        let difference = w.binary(Binary::LogSigmoidDifference, after, before);
+        let apart = w.sub(Source::Column(0), 0.5 * (from[0] + to[0]));
+        let linear = w.mul((to[0] - from[0]) / self.variance, apart);
+        w.sub(linear, difference)
+    }
+
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        let (precision, distance) = (1.0 / self.variance, theta[1]);
+        let odds = self.write_odds(theta, 1.0, w);
+        let share = w.unary(Unary::Sigmoid, odds);
+        let z = w.sub(Source::Column(0), theta[0]);
+        let lift = w.mul(share, distance);
+        let first = w.sub(z, lift);
+        let beyond = w.sub(z, distance);
+        let second = w.mul(share, beyond);
+        Gradient::Entries(vec![w.mul(precision, first), w.mul(precision, second)])
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {

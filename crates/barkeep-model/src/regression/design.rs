@@ -1,6 +1,7 @@
 //! Describes what regressions share: a response, features, coefficients with priors, and η = o + α + Σ_j β_j·x_j.
 
 use barkeep_data::{Block, Levels, Schema};
+use barkeep_machine::{Source, Writer};
 use barkeep_num::up_by;
 
 use crate::error::{require_finite, require_length, require_positive};
@@ -265,6 +266,18 @@ impl Design {
             _ => none,
         };
         (start, weight)
+    }
+
+    /// Writes r·y + q·o + α + Σ_j β_j·x_j to a program, in the order of the columns; those whose weight is 0 are not read.
+    pub(crate) fn write_line(
+        &self,
+        w: &mut Writer,
+        of_both: (f64, f64),
+        coefficients: impl Fn(usize) -> f64,
+    ) -> Source {
+        let (start, weight) = self.weights(0.0, of_both, coefficients);
+        let terms = (0..self.columns.len()).map(|j| (weight(j), Source::Column(j as u32)));
+        w.dot(start, terms.filter(|(weight, _)| *weight != 0.0))
     }
 
     /// How gradients are slopes times columns.

@@ -1,6 +1,7 @@
 //! Gives linear regression its sufficient statistics: products of features with each other and with the response.
 
 use barkeep_data::{Block, Column, Schema};
+use barkeep_machine::{Output, Program, Source, Unsound, Writer};
 
 use super::Design;
 use crate::{RecordStatistics, Statistics};
@@ -61,6 +62,30 @@ impl<'a> Products<'a> {
     fn count(&self) -> usize {
         let k = self.coefficients();
         k * (k + 1) / 2 + k
+    }
+
+    /// The program of a record's statistics.
+    ///
+    /// # Errors
+    /// [`Unsound`] for more of them than the machine hands out.
+    pub(crate) fn program(&self) -> Result<Program, Unsound> {
+        let mut w = Writer::default();
+        let first = if self.design.has_intercept() { 0 } else { 1 };
+        let features: Vec<Source> = (first..)
+            .zip(&self.sizes)
+            .map(|(column, size)| match column {
+                0 => w.fill(1.0),
+                _ => w.div(Source::Column(column), *size),
+            })
+            .collect();
+        let mut entries = Vec::new();
+        for (j, k) in self.pairs() {
+            let weighted = if j == k { features[j] } else { w.mul(std::f64::consts::SQRT_2, features[j]) };
+            entries.push(w.mul(weighted, features[k]));
+        }
+        let response = w.div(Source::Column(0), self.response);
+        entries.extend(features.iter().map(|feature| w.mul(*feature, response)));
+        w.finish(entries.into_iter().map(Output::Dense))
     }
 
     /// The places of the upper triangle, row by row.

@@ -1,5 +1,7 @@
 //! Holds every family against dual numbers, a table by mpmath, and records simulated from it.
 
+mod programs;
+
 use barkeep_data::{Column, Scale};
 use num_dual::{Dual64, DualNum};
 

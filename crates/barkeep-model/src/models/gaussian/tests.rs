@@ -35,6 +35,15 @@ fn agrees_with_dual_numbers() {
 }
 
 #[test]
+fn statistics_are_those_of_the_loop() {
+    let columns = ["a", "b"].map(|name| Column::real(name, -2.0, 5.0, 0.0).unwrap());
+    let schema = Schema::new(columns.to_vec()).unwrap();
+    let next = &mut check::uniform(19);
+    let values: Vec<f64> = (0..600).map(|_| 7.0 * next() - 2.0).collect();
+    check::programs::same_statistics(&correlated(), &schema, &values);
+}
+
+#[test]
 fn behaves_as_every_model_must() {
     let model = correlated();
     check::one_component_moves(&model, &[0.5, 2.0]);
