@@ -252,6 +252,11 @@ impl Plan {
         self.paid.as_ref().map(PricedBill::epsilon)
     }
 
+    /// Whether ε was found by the search for steps, and not computed from the bill.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.paid.as_ref().is_some_and(PricedBill::is_searched)
+    }
+
     /// What the bill means for one person; absent without a guarantee, or where no accountant follows its curve.
     #[must_use]
     pub fn meaning(&self) -> Option<Risk> {

@@ -413,11 +413,7 @@ impl Certificate {
         }
         let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
         let stated = Epsilon::new(epsilon).map_err(|error| Error::Certificate(error.to_string()))?;
-        let computed = bill.epsilon_within(stated, delta)?;
-        if computed > stated {
-            let computed = computed.get();
-            return fail(format!("the bill costs epsilon {computed}, more than the stated {epsilon}"));
-        }
+        let computed = cost(bill, stated, delta)?;
         let meaning = bill.meaning(delta).ok();
         if !means_alike(self.meaning, meaning) {
             return fail("what it means for one person is not what the bill means".to_owned());
@@ -436,6 +432,17 @@ impl Certificate {
             }
         };
         Ok(Verified { epsilon: computed, meaning, not_planned })
+    }
+
+    /// Computes ε of the bill, which the search for steps has stated so far, before anything is asked under it.
+    ///
+    /// # Errors
+    /// [`Error::Certificate`] if the bill costs more than is stated.
+    pub(crate) fn check_bill(&self) -> Result<(), Error> {
+        if let (Some(epsilon), Some(delta), Some(bill)) = (self.epsilon, self.delta, &self.bill) {
+            cost(bill, Epsilon::new(epsilon)?, Delta::new(delta)?)?;
+        }
+        Ok(())
     }
 
     /// The type of the model, if it is code outside barkeep.
@@ -553,6 +560,20 @@ pub struct Verified {
     pub meaning: Option<Risk>,
     /// What could not be planned again and why; absent where everything was.
     pub not_planned: Option<String>,
+}
+
+/// ε of a bill, computed from it alone.
+///
+/// # Errors
+/// [`Error::Certificate`] if it is above the stated one.
+fn cost(bill: &Bill, stated: Epsilon, delta: Delta) -> Result<Epsilon, Error> {
+    let computed = bill.epsilon_within(stated, delta)?;
+    if computed > stated {
+        let (computed, stated) = (computed.get(), stated.get());
+        let reason = format!("the bill costs epsilon {computed}, more than the stated {stated}");
+        return Err(Error::Certificate(reason));
+    }
+    Ok(computed)
 }
 
 /// What is assumed public.
