@@ -8,8 +8,9 @@ use crate::sums::gram::{self, Gram, gram_width};
 use crate::sums::lattice::{Lanes, MANY, Slopes, Whole, add_clipped};
 use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
+use crate::sums::programs;
 use crate::sums::scores::{score_width, write_score};
-use crate::{Along, Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Term};
+use crate::{Along, Asked, Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Shape, Term};
 use barkeep_data::{BLOCK, Block, Schema, Unit};
 use barkeep_model::{
     Affine, CentredScore, Centring, Given, Likelihood, Line, RecordStatistics, Scorer, Sloped,
@@ -20,6 +21,7 @@ pub(crate) struct Terms<'a> {
     likelihood: &'a dyn Likelihood,
     written: Written<'a>,
     width: usize,
+    sums: usize,
 }
 
 /// What is written for each record.
@@ -36,6 +38,7 @@ enum Written<'a> {
     Statistics(Box<dyn RecordStatistics + 'a>),
     /// What was added up when the records were admitted.
     Counted,
+    Program(Asked<'a>),
     Columns(&'a [Coordinate], Option<u64>),
     Gram(Gram<'a>),
     Centred(Box<Scorer<'a>>),
@@ -66,6 +69,7 @@ impl<'a> Terms<'a> {
         term: Term<'a>,
         likelihood: &'a dyn Likelihood,
         schema: &'a Schema,
+        unit: Unit,
     ) -> Result<Self, Refused> {
         let dimension = likelihood.dimension();
         let (written, width) = match term {
@@ -87,6 +91,10 @@ impl<'a> Terms<'a> {
                 (Written::Score { theta, precondition, weight }, score_width(dimension))
             }
             Term::Faults => return Err(question("term", "asked of a table")),
+            Term::Program(asked) => {
+                let (width, sums) = programs::check(asked, schema.width(), unit)?;
+                return Ok(Self { likelihood, written: Written::Program(asked), width, sums });
+            }
             Term::Statistics => {
                 let statistics =
                     likelihood.record_statistics(schema).map_err(|reason| question("model", reason))?;
@@ -150,17 +158,39 @@ impl<'a> Terms<'a> {
                 (written, dimension)
             }
         };
-        Ok(Self { likelihood, written, width })
+        Ok(Self { likelihood, written, width, sums: width })
     }
 
     /// As many sums that were added up when the records were admitted: the curator's alone to ask for.
     pub(crate) fn counted(width: usize, likelihood: &'a dyn Likelihood) -> Self {
-        Self { likelihood, written: Written::Counted, width }
+        Self { likelihood, written: Written::Counted, width, sums: width }
     }
 
     /// Whether the sums are known already.
     pub(crate) fn is_counted(&self) -> bool {
         matches!(self.written, Written::Counted)
+    }
+
+    /// The program that writes them, where one does.
+    pub(crate) fn program(&self) -> Option<Asked<'a>> {
+        let Written::Program(asked) = self.written else { return None };
+        Some(asked)
+    }
+
+    /// The number of sums over records that the answer is made of.
+    pub(crate) fn sums(&self) -> usize {
+        self.sums
+    }
+
+    /// Entry `k` of the answer, in lattice steps, before noise.
+    ///
+    /// # Errors
+    /// As [`Shape::unit`](crate::Shape): none for a question that was charged.
+    pub(crate) fn entry(&self, k: usize, clip: Clip, sums: &[i64]) -> Result<i128, Refused> {
+        if let Some(Asked { shape: shape @ Shape::ByGroup { .. }, .. }) = self.program() {
+            return shape.between_groups(clip, sums);
+        }
+        Ok(sums.get(k).copied().unwrap_or(0).into())
     }
 
     /// The number of entries of one record's term.
@@ -267,8 +297,8 @@ impl<'a> Terms<'a> {
                 statistics.write(tile, worker.terms.sized(self.width * tile.len()));
                 by_person(tile, ends, self.width, worker)
             }
-            // Never written record by record.
-            Written::Counted => 0,
+            // Never written record by record here.
+            Written::Counted | Written::Program(_) => 0,
             Written::Columns(coordinates, most_rows) => {
                 let own = powers_width(coordinates, None);
                 // All the room there will be: a buffer that grows does not keep its contents in place.
@@ -332,6 +362,7 @@ impl<'a> Terms<'a> {
             | Written::Score { .. }
             | Written::Statistics(_)
             | Written::Counted
+            | Written::Program(_)
             | Written::Columns(..)
             | Written::Gram(_)
             | Written::Shifted { .. } => GRAIN,
@@ -347,7 +378,11 @@ impl<'a> Terms<'a> {
             | Written::Tail { .. }
             | Written::Expected { .. }
             | Written::Shifted { .. } => true,
-            Written::Statistics(_) | Written::Counted | Written::Columns(..) | Written::Gram(_) => false,
+            Written::Statistics(_)
+            | Written::Counted
+            | Written::Program(_)
+            | Written::Columns(..)
+            | Written::Gram(_) => false,
         }
     }
 
@@ -359,6 +394,7 @@ impl<'a> Terms<'a> {
             | Written::Score { .. }
             | Written::Statistics(_)
             | Written::Counted
+            | Written::Program(_)
             | Written::Centred(_)
             | Written::Tail { .. }
             | Written::Expected { .. }
@@ -368,6 +404,9 @@ impl<'a> Terms<'a> {
 
     /// Whether entry `k` is a product of two different coordinates, which gets less noise.
     pub(crate) fn is_pair(&self, k: usize) -> bool {
+        if let Some(Asked { term, shape: Shape::Outer }) = self.program() {
+            return !gram::is_square(k, term.width());
+        }
         let Written::Gram(gram) = &self.written else { return false };
         !gram::is_square(k, gram.coordinates.len())
     }

@@ -3,7 +3,7 @@
 use crate::public_rng::PublicRng;
 use crate::run::draws::Outcome;
 use crate::samplers::{Kernel, Report, State};
-use barkeep_curator::{Ask, Choose, Refused};
+use barkeep_curator::{Ask, Choose, LogRatios, Refused};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -38,8 +38,7 @@ impl Kernel for Draw {
     ) -> Result<Outcome, Refused> {
         let Grid { points, offsets, middle } = &*self.grid;
         let chosen = ask.choose(&Choose {
-            reference: middle,
-            candidates: points,
+            ratios: LogRatios::Model { reference: middle, candidates: points },
             offsets,
             range: self.range,
             power: self.power,

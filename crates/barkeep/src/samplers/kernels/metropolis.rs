@@ -8,7 +8,9 @@ use crate::samplers::parts::proposal::{Walk, distance};
 use crate::samplers::{Kernel, State};
 use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
 use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
-use barkeep_curator::{Along, Ask, Clip, Decide, Level, Refused, Temper, decide_sensitivity, sigma_for};
+use barkeep_curator::{
+    Along, Ask, Clip, Decide, Level, LogRatio, Refused, Temper, decide_sensitivity, sigma_for,
+};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -105,15 +107,13 @@ impl Judgement {
             // Log-ratios are clamped to 64, and such a penalty accepts none of them: below 1e-200.
             Rule::Penalty { sigma } if sigma > LARGEST_SIGMA => Ok(false),
             rule => ask.decide(&Decide {
-                from,
-                to,
+                ratio: LogRatio::Model { from, to, along },
                 offset,
                 temper: self.temper,
                 clip,
                 batch: self.batch,
                 rule: &rule,
                 level: self.level,
-                along,
             }),
         }
     }

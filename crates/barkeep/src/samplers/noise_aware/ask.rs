@@ -14,8 +14,8 @@ use crate::plan::start::prior_mode;
 use crate::public_rng::PublicRng;
 use barkeep_accounting::{Neighbours, Ratio, Sampling};
 use barkeep_curator::{
-    Ask, Clip, Coordinate, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound,
-    powers_width, sigma_for, sum_sensitivity,
+    Ask, Asked, Clip, Coordinate, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound,
+    powers_width, shape_sensitivity, sigma_for, sum_sensitivity,
 };
 use barkeep_model::{CentredScore, Law, Model, Regression, ScoreBlock};
 use barkeep_num::linear::{Spectrum, diagonal, product};
@@ -85,6 +85,7 @@ pub(super) fn sum(
     let bound = Clip::new(clip)?;
     let sensitivity = match term {
         Term::Gram { .. } => gram_sensitivity(clip, neighbours)?,
+        Term::Program(Asked { shape, .. }) => shape_sensitivity(shape, Temper::NONE, bound, neighbours)?,
         Term::Gradient { .. }
         | Term::Score { .. }
         | Term::Statistics
