@@ -76,7 +76,7 @@ fn main() {
     let mixed = |i: usize, k: usize| ((i * 31 + k * 17) as f64 * 0.618).fract();
     pool.install(|| {
         let mut columns = vec![Column::boolean("y", false).unwrap()];
-        columns.extend((1..10).map(|k| Column::real(&format!("x{k}"), -1.0, 1.0, 0.0).unwrap()));
+        columns.extend((1..10).map(|k| Column::real(format!("x{k}"), -1.0, 1.0, 0.0).unwrap()));
         let view = View::all(Schema::new(columns).unwrap());
         let row = |i: usize| {
             (0..10).map(|k| if k == 0 { (i % 2) as f64 } else { 2.0 * mixed(i, k) - 1.0 }).collect()
@@ -89,7 +89,7 @@ fn main() {
         let mut levels = Vec::new();
         for (place, size) in sizes.into_iter().enumerate() {
             let names = (0..size).map(|level| format!("l{level}")).collect();
-            columns.push(Column::category(&format!("c{place}"), names, "l0").unwrap());
+            columns.push(Column::category(format!("c{place}"), names, "l0").unwrap());
             levels.push((features.len() as u32, size as u32 - 1));
             features
                 .extend((1..size).map(|level| (format!("c{place}l{level}"), place + 1, Map::Level(level))));

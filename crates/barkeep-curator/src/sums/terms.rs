@@ -1,5 +1,7 @@
 //! Writes what a sum adds up: preconditioned gradients, their squares, or sufficient statistics.
 
+mod checks;
+
 use crate::error::question;
 use crate::records::rows::Rows;
 use crate::sums::coordinates::{Coordinate, powers_width, rows_coordinate, write_powers};
@@ -10,11 +12,12 @@ use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
 use crate::sums::programs;
 use crate::sums::scores::{score_width, write_score};
-use crate::{Along, Asked, Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Shape, Term};
+use crate::{Asked, Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Shape, Term};
 use barkeep_data::{BLOCK, Block, Schema, Unit};
-use barkeep_model::{
-    Affine, CentredScore, Centring, Given, Likelihood, Line, RecordStatistics, Scorer, Sloped,
-};
+use barkeep_model::{Affine, Centring, Given, Likelihood, Line, RecordStatistics, Scorer, Sloped};
+
+use checks::{check_gradient, scorer};
+pub(crate) use checks::{check_path, check_state};
 
 /// What a sum adds up over records, checked against the model and the schema, both public.
 pub(crate) struct Terms<'a> {
@@ -464,23 +467,6 @@ fn write_rows(most: u64, own: usize, units: usize, worker: &mut Worker) {
     }
 }
 
-/// The scores a question asks for.
-fn scorer<'a>(
-    score: CentredScore<'a>,
-    likelihood: &'a dyn Likelihood,
-    schema: &Schema,
-) -> Result<Scorer<'a>, Refused> {
-    let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
-    if !(finite(score.theta) && finite(score.whitening) && score.clip.is_finite() && score.clip > 0.0) {
-        return Err(question("score", "of finite numbers, with a clip above 0"));
-    }
-    let top = schema.columns().first().map_or(f64::INFINITY, |response| response.range().1);
-    likelihood.regression().and_then(|regression| regression.scorer(score, top)).ok_or(question(
-        "model",
-        "a regression whose family states its law, and a matrix of the block's size",
-    ))
-}
-
 /// Shortens each record's gradient to a norm of at most `clip` and takes its centre off, given by entry and record; one that is
 /// not finite becomes 0.
 fn shift(terms: &mut [f64], records: usize, clip: f64, centre: impl Fn(usize, usize) -> f64) {
@@ -491,41 +477,6 @@ fn shift(terms: &mut [f64], records: usize, clip: f64, centre: impl Fn(usize, us
         for (j, x) in terms.iter_mut().skip(i).step_by(records).enumerate() {
             *x = if length.is_finite() { *x * factor } else { 0.0 } - centre(j, i);
         }
-    }
-}
-
-/// A state has the model's dimension and finite coordinates.
-pub(crate) fn check_state(name: &'static str, state: &[f64], dimension: usize) -> Result<(), Refused> {
-    if state.len() == dimension && state.iter().all(|coordinate| coordinate.is_finite()) {
-        Ok(())
-    } else {
-        Err(question(name, "finite, with one entry per parameter of the model"))
-    }
-}
-
-/// A path has finite states and weights, of the same number, for a model with gradients; over records, whose gradients are clipped one by
-/// one as the path's own were.
-pub(crate) fn check_path(along: Along<'_>, likelihood: &dyn Likelihood, unit: Unit) -> Result<(), Refused> {
-    let Along { points, weights, .. } = along;
-    let count = points.len() / likelihood.dimension().max(1);
-    check_state("along", points, count * likelihood.dimension())?;
-    check_state("along", weights, points.len())?;
-    if !likelihood.has_gradient() {
-        return Err(question("along", "nothing where the model has no gradients"));
-    }
-    if unit != Unit::Record {
-        return Err(question("along", "nothing where rows belong to persons"));
-    }
-    Ok(())
-}
-
-/// A gradient is asked for where the model has one, and mapped by a matrix of its size.
-fn check_gradient(theta: &[f64], precondition: Precondition<'_>, dimension: usize) -> Result<(), Refused> {
-    check_state("theta", theta, dimension)?;
-    if precondition.fits(dimension) {
-        Ok(())
-    } else {
-        Err(question("precondition", "of the model's dimension, with finite entries"))
     }
 }
 
