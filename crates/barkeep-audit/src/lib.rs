@@ -15,6 +15,7 @@ mod game;
 mod outcomes;
 mod pair;
 mod probe;
+mod programs;
 mod proportion;
 mod samplers;
 mod scored;

@@ -1,12 +1,13 @@
 //! Knows both neighbouring data sets, as an attacker may, and computes what each would answer to a question.
 
 use crate::game::World;
-use crate::scores;
+use crate::{programs, scores};
 use barkeep::Error;
 use barkeep_accounting::Sampling;
 use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{
-    Along, Centre, Choose, Clip, Decide, PersonsBuilder, Precondition, Sum, TableBuilder, Term,
+    Along, Asked, Centre, Choose, Clip, Decide, LogRatio, LogRatios, PersonsBuilder, Precondition, Sum,
+    TableBuilder, Term,
 };
 use barkeep_data::{Block, Column, Count, Schema, Unit, View};
 use barkeep_model::{Likelihood, Scratch};
@@ -127,8 +128,15 @@ impl Pair {
         let first = share(&self.first);
         let second = self.second.as_ref().map_or(0.0, |second| share(second));
         let other = if self.others == 0 { 0.0 } else { share(&self.other) };
-        let (points, weights) = asked.along.map_or((&[][..], &[][..]), |along| (along.points, along.weights));
-        let key = [asked.from, asked.to, &[asked.clip.get()], points, weights];
+        let clip = [asked.clip.get()];
+        let key = match asked.ratio {
+            LogRatio::Model { from, to, along } => {
+                let (points, weights) =
+                    along.map_or((&[][..], &[][..]), |along| (along.points, along.weights));
+                [from, to, &clip, points, weights]
+            }
+            LogRatio::Program(program) => [program.constants(), &[], &clip, &[], &[]],
+        };
         let company = self.company.share(&key, 1, |rows| vec![share(rows)]);
         Ratios { worlds: [first, second], other, company: company[0] }
     }
@@ -144,6 +152,7 @@ impl Pair {
             Term::Gradient { theta, .. } | Term::Score { theta, .. } | Term::Shifted { theta, .. } => theta,
             Term::Centred(score) | Term::Tail { score, .. } => score.theta,
             Term::Statistics | Term::Faults | Term::Columns { .. } | Term::Gram { .. } => &[],
+            Term::Program(Asked { term, .. }) => term.row.constants(),
         };
         let company = self.company.share(&[theta, &[asked.clip.get()]], first.len(), &mut share);
         let (others, absent) = (self.others, self.second.is_none());
@@ -275,10 +284,14 @@ pub(crate) fn log_ratio(
     scratch: &mut Scratch,
 ) -> f64 {
     let bound = asked.clip.get();
-    let ratio = row_sum(likelihood, rows, asked.from, asked.to, scratch);
-    let ratio = match asked.along {
-        None => ratio,
-        Some(along) => ratio - rows.iter().map(|row| taken_off(likelihood, row, along, scratch)).sum::<f64>(),
+    let ratio = match asked.ratio {
+        LogRatio::Program(program) => programs::sum(program, rows),
+        LogRatio::Model { from, to, along } => {
+            let taken = along.map_or(0.0, |along| {
+                rows.iter().map(|row| taken_off(likelihood, row, along, scratch)).sum::<f64>()
+            });
+            row_sum(likelihood, rows, from, to, scratch) - taken
+        }
     };
     if ratio.is_nan() { 0.0 } else { ratio.clamp(-bound, bound) }
 }
@@ -321,14 +334,14 @@ pub(crate) fn shares(
     scratch: &mut Scratch,
 ) -> Vec<f64> {
     let (low, high) = asked.range;
-    asked
-        .candidates
-        .chunks_exact(likelihood.dimension())
-        .map(|candidate| {
-            let ratio = row_sum(likelihood, rows, asked.reference, candidate, scratch);
-            if ratio.is_nan() { 0.5 * (low + high) } else { ratio.clamp(low, high) }
-        })
-        .collect()
+    let cut = |ratio: f64| if ratio.is_nan() { 0.5 * (low + high) } else { ratio.clamp(low, high) };
+    match asked.ratios {
+        LogRatios::Model { reference, candidates } => candidates
+            .chunks_exact(likelihood.dimension())
+            .map(|candidate| cut(row_sum(likelihood, rows, reference, candidate, scratch)))
+            .collect(),
+        LogRatios::Programs(all) => all.iter().map(|program| cut(programs::sum(program, rows))).collect(),
+    }
 }
 
 /// The term of a record in a sum, or of a person's rows together, clipped: gradients, preconditioned, with the squares of their
@@ -376,6 +389,7 @@ pub(crate) fn term(
             }
             return out;
         }
+        Term::Program(program) => return programs::term(program, rows, asked.clip.get()),
         Term::Statistics => match likelihood.record_statistics(schema) {
             Ok(statistics) => added(rows, |row| {
                 let mut out = vec![0.0; statistics.width()];

@@ -14,8 +14,9 @@ use barkeep_accounting::{
     Contract, Cost, Delta, Mechanism, Neighbours, Rate, Rule, Sampling, Steps, Variance,
 };
 use barkeep_curator::{
-    Ask, Budget, Clip, Decide, LatticeSigma, Level, Precondition, PrivacyModel, Refused, Sum, Temper, Term,
-    barker_minibatch_clip, decide_cost, discrete_gaussian, faults_clip, sum_cost, sum_sensitivity,
+    Ask, Budget, Clip, Decide, LatticeSigma, Level, LogRatio, Precondition, PrivacyModel, Refused, Sum,
+    Temper, Term, barker_minibatch_clip, decide_cost, discrete_gaussian, faults_clip, sum_cost,
+    sum_sensitivity,
 };
 use barkeep_data::{Column, Count, Schema, Unit};
 use barkeep_model::{GaussianMean, Likelihood};
@@ -259,15 +260,13 @@ impl Attack {
                     let (from, to) = (&[0.0], &[1.0]);
                     let rule = &rule;
                     gate.decide(&Decide {
-                        from,
-                        to,
+                        ratio: LogRatio::Model { from, to, along: None },
                         offset: 0.0,
                         temper,
                         clip,
                         batch,
                         rule,
                         level,
-                        along: None,
                     })
                     .map(drop)
                 })

@@ -8,8 +8,8 @@
 
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::{
-    Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder,
-    Temper, Term,
+    Ask, Budget, Clip, Curator, Decide, Gate, Level, LogRatio, NoiseRng, Precondition, PrivacyModel, Sum,
+    TableBuilder, Temper, Term,
 };
 use barkeep_data::{BLOCK, Block, Schema};
 use barkeep_model::{GaussianMean, Likelihood, Scratch};
@@ -142,15 +142,13 @@ fn decide(records: usize) {
     let (columns, mut gate) = setting(records, 2);
     let (from, to) = ([0.1, -0.2], [0.11, -0.19]);
     let question = Decide {
-        from: &from,
-        to: &to,
+        ratio: LogRatio::Model { from: &from, to: &to, along: None },
         offset: 0.3,
         temper: Temper::NONE,
         clip: Clip::new(0.01).unwrap(),
         batch: Sampling::Full,
         rule: &Rule::Barker,
         level: Level::Decision,
-        along: None,
     };
     let weights = [0.005, 0.005];
     let times = race(
@@ -168,15 +166,13 @@ fn decide_on_batch(records: usize, batch: usize) {
     let (columns, mut gate) = setting(records, 2);
     let (from, to) = ([0.1, -0.2], [0.11, -0.19]);
     let question = Decide {
-        from: &from,
-        to: &to,
+        ratio: LogRatio::Model { from: &from, to: &to, along: None },
         offset: 0.3,
         temper: Temper::new(1e-4).unwrap(),
         clip: Clip::new(0.01).unwrap(),
         batch: Sampling::WithoutReplacement { batch: batch as u64, records: records as u64 },
         rule: &Rule::Penalty { sigma: 1.0 },
         level: Level::Decision,
-        along: None,
     };
     // As many positions as a batch holds, spread out, in order, the same every time: kinder than drawing them.
     let positions: Vec<usize> = (0..batch).map(|k| k * (records / batch) + k % 7).collect();

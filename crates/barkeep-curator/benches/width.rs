@@ -4,8 +4,8 @@
 
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::{
-    Ask, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Table,
-    TableBuilder, Temper, Term,
+    Ask, Budget, Clip, Curator, Decide, Gate, Level, LogRatio, NoiseRng, Precondition, PrivacyModel, Sum,
+    Table, TableBuilder, Temper, Term,
 };
 use barkeep_data::{Column, Count, Factor, Feature, Schema, Shape, View};
 use barkeep_model::families::bernoulli::Logit;
@@ -138,15 +138,13 @@ fn times(setting: &Setting, tables: [Table; 2], likelihood: &Arc<dyn Likelihood>
     let clip = Clip::new(1.0).unwrap();
     let (temper, batch) = (Temper::NONE, Sampling::Full);
     let decide = Decide {
-        from: &theta,
-        to: &to,
+        ratio: LogRatio::Model { from: &theta, to: &to, along: None },
         offset: 0.0,
         temper,
         clip,
         batch,
         rule: &Rule::Barker,
         level: Level::Decision,
-        along: None,
     };
     let term = Term::Gradient { theta: &theta, precondition: Precondition::Identity };
     let sum = Sum { term, temper, clip, batch, sigma: 10.0 };

@@ -32,8 +32,8 @@
 //! // A chain opens a gate and asks; a sampler gets `&mut dyn Ask`.
 //! let ask: &mut dyn Ask = &mut Gate::open(&curator, NoiseRng::from_os()?)?;
 //! let question = Decide {
-//!     from: &[1.7], to: &[1.71], offset: 0.0, temper: Temper::NONE, clip, batch: Sampling::Full, rule: &rule,
-//!     level: Level::Release, along: None,
+//!     ratio: LogRatio::Model { from: &[1.7], to: &[1.71], along: None }, offset: 0.0, temper: Temper::NONE, clip,
+//!     batch: Sampling::Full, rule: &rule, level: Level::Release,
 //! };
 //! let mut answered = 0;
 //! while ask.decide(&question).is_ok() { answered += 1 }
@@ -73,8 +73,12 @@ pub use error::Refused;
 pub use gate::budget::{Budget, Spent};
 pub use gate::curator::Curator;
 pub use gate::gate::{Ask, Gate};
-pub use gate::priced::{LARGEST_DRAWN_RATIO, choose_cost, choose_epsilon, decide_cost, gram_cost, sum_cost};
-pub use gate::question::{Along, AnyQuestion, Centre, Choose, Decide, Level, PrivacyModel, Sum, Term};
+pub use gate::priced::{
+    LARGEST_DRAWN_RATIO, choose_cost, choose_epsilon, decide_cost, gram_cost, shape_cost, sum_cost,
+};
+pub use gate::question::{
+    Along, AnyQuestion, Asked, Centre, Choose, Decide, Level, LogRatio, LogRatios, PrivacyModel, Sum, Term,
+};
 pub use gate::secret::Secret;
 pub use random::discrete_gaussian::discrete_gaussian;
 pub use random::exponential::{LARGEST_CHOICE, MOST_CANDIDATES};
@@ -88,7 +92,8 @@ pub use sums::coordinates::{Coordinate, Curve, powers_bound, powers_width};
 pub use sums::gram::{gram_sensitivity, gram_width};
 pub(crate) use sums::lattice::MOST_DIMENSIONS;
 pub use sums::lattice::{
-    Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,
+    Clip, MOST_RECORDS, Shape, Temper, barker_minibatch_clip, decide_sensitivity, shape_sensitivity,
+    sigma_for, sum_sensitivity,
 };
 pub use sums::preconditions::Precondition;
 pub use sums::scores::{score_width, second_moments};

@@ -11,7 +11,6 @@
 //! bounds is clamped. Errors name files, headers, columns and spec keys, never a row, a position or a cell.
 
 mod admission;
-mod block;
 mod csv;
 mod error;
 mod faults;
@@ -29,7 +28,7 @@ mod schema;
 mod view;
 
 pub use admission::{Admission, Sink};
-pub use block::{BLOCK, Beside, Block, Levels, Place};
+pub use barkeep_machine::{BLOCK, Beside, Block, Levels, Place};
 pub use csv::CsvOptions;
 pub use error::Error;
 pub use faults::{Faults, Noting};

@@ -82,7 +82,11 @@ impl<'a> Sight<'a> {
     #[inline(always)]
     fn read(self, source: Source) -> Read<'a> {
         match source {
-            Source::Column(column) => Read::Each(self.tile.column(column as usize)),
+            // What is not there as a column of its own is not a number: no loop stops early, and no register keeps what another tile left.
+            Source::Column(column) => match self.tile.column(column as usize) {
+                values if values.len() < self.tile.len() => Read::All(f64::NAN),
+                values => Read::Each(values),
+            },
             Source::Step(step) => self.register(self.program.code.places[step as usize] as usize),
             Source::Constant(place) => Read::All(self.constant(place)),
             Source::Node(first) => Read::All(self.program.constants[first as usize + self.round]),

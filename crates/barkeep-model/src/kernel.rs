@@ -100,35 +100,33 @@ pub(crate) fn add_levels<const N: usize>(
     add: impl Fn(f64, f64) -> f64 + Copy,
 ) {
     let Levels { code, count, index } = levels;
-    let mut tables = [[0.0; 256]; N];
-    for (k, own) in (code..=u8::MAX).take(count).enumerate() {
-        for (table, weight) in tables.iter_mut().zip(weights(k)) {
-            table[usize::from(own)] = weight;
-        }
-    }
+    // After the weights that of no column.
+    let tables: [Vec<f64>; N] =
+        std::array::from_fn(|n| (0..count).map(|k| weights(k)[n]).chain([0.0]).collect());
     dispatch(
         #[inline(always)]
-        || look_up(&tables, (code, count), index, outs, add),
+        || look_up(&tables, code, index, outs, add),
     );
 }
 
 #[inline(always)]
 fn look_up<const N: usize>(
-    tables: &[[f64; 256]; N],
-    (code, count): (u8, usize),
-    index: &[u8],
+    tables: &[Vec<f64>; N],
+    code: u32,
+    index: &[u32],
     outs: [&mut [f64]; N],
     add: impl Fn(f64, f64) -> f64,
 ) {
     let length = outs.iter().fold(index.len(), |length, out| length.min(out.len()));
+    let count = tables.first().map_or(0, |table| table.len() - 1);
     let compared = if count <= COMPARED { length - length % LANES } else { 0 };
     let (chunks, index) = index[..length].split_at(compared);
     let mut outs = outs.map(|out| &mut out[..length]);
     for (place, chunk) in chunks.as_chunks::<LANES>().0.iter().enumerate() {
         let mut found = [[0.0; LANES]; N];
-        for own in (code..=u8::MAX).take(count) {
+        for (level, own) in (code..).take(count).enumerate() {
             for (found, table) in found.iter_mut().zip(tables) {
-                let weight = table[usize::from(own)];
+                let weight = table[level];
                 for i in 0..LANES {
                     found[i] = if chunk[i] == own { weight } else { found[i] };
                 }
@@ -143,8 +141,9 @@ fn look_up<const N: usize>(
     }
     let mut outs = outs.map(|out| &mut out[compared..]);
     for (i, own) in index.iter().enumerate() {
+        let place = (own.wrapping_sub(code) as usize).min(count);
         for (out, table) in outs.iter_mut().zip(tables) {
-            out[i] = add(out[i], table[usize::from(*own)]);
+            out[i] = add(out[i], table[place]);
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::setting::Setting;
 use barkeep::accounting::{Neighbours, Rule, Sampling};
 use barkeep::curator::insecure::SharedTable;
 use barkeep::curator::{
-    Ask, Budget, Clip, Decide, Gate, Level, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
+    Ask, Budget, Clip, Decide, Gate, Level, LogRatio, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -53,15 +53,13 @@ impl Asker {
     fn decide(&mut self, batch: Sampling, rule: &Rule) {
         let to: Vec<f64> = self.theta.iter().map(|x| x + 0.001).collect();
         let question = Decide {
-            from: &self.theta,
-            to: &to,
+            ratio: LogRatio::Model { from: &self.theta, to: &to, along: None },
             offset: 0.3,
             temper: Temper::new(0.01).unwrap(),
             clip: Clip::new(0.01).unwrap(),
             batch,
             rule,
             level: Level::Decision,
-            along: None,
         };
         black_box(self.gate.decide(black_box(&question)).unwrap());
     }

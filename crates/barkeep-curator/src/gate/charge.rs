@@ -6,7 +6,7 @@ use crate::gate::curator::Curator;
 use crate::gate::priced::Question;
 use crate::sums::lattice::check_batch;
 use crate::sums::terms::{Terms, check_state};
-use crate::{Choose, Decide, MOST_CANDIDATES, Refused, Sum};
+use crate::{Choose, Decide, LogRatio, LogRatios, MOST_CANDIDATES, Refused, Sum};
 use barkeep_accounting::{Neighbours, Sampling};
 
 impl Curator {
@@ -19,13 +19,22 @@ impl Curator {
         chain: usize,
         asked: &Decide<'q>,
     ) -> Result<Charged<Decide<'q>>, Refused> {
-        for (name, state) in [("from", asked.from), ("to", asked.to)] {
-            check_state(name, state, self.dimension())?;
-        }
+        let along = match asked.ratio {
+            LogRatio::Model { from, to, along } => {
+                for (name, state) in [("from", from), ("to", to)] {
+                    check_state(name, state, self.dimension())?;
+                }
+                along
+            }
+            LogRatio::Program(program) => {
+                self.check_program(program)?;
+                None
+            }
+        };
         if !asked.offset.is_finite() {
             return Err(question("offset", "a finite number"));
         }
-        if let Some(along) = asked.along {
+        if let Some(along) = along {
             self.check_path(along)?;
             if asked.batch != Sampling::Full {
                 // A batch's members would have to be those of the path's gradients.
@@ -75,13 +84,22 @@ impl Curator {
         chain: usize,
         asked: &Choose<'q>,
     ) -> Result<Charged<Choose<'q>>, Refused> {
-        let dimension = self.dimension();
-        check_state("reference", asked.reference, dimension)?;
         let count = asked.offsets.len();
+        if let LogRatios::Model { reference, .. } = asked.ratios {
+            check_state("reference", reference, self.dimension())?;
+        }
         if !(1..=MOST_CANDIDATES).contains(&count) {
             return Err(question("candidates", "at least 1 and at most 2^16"));
         }
-        check_state("candidates", asked.candidates, count * dimension)?;
+        match asked.ratios {
+            LogRatios::Model { candidates, .. } => {
+                check_state("candidates", candidates, count * self.dimension())?;
+            }
+            LogRatios::Programs(programs) if programs.len() == count => {
+                programs.iter().try_for_each(|program| self.check_program(program))?;
+            }
+            LogRatios::Programs(_) => return Err(question("candidates", "as many as offsets")),
+        }
         check_state("offsets", asked.offsets, count)?;
         self.budget().charge(chain, asked.price(self.privacy_model())?)
     }

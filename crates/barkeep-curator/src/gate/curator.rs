@@ -6,14 +6,16 @@ use crate::gate::priced::Choice;
 use crate::sums::lattice::Moments;
 use crate::sums::own_terms::check_own_terms;
 use crate::sums::passes::{Worker, clear_sums, total_moments, total_sums};
+use crate::sums::programs::check_ratio;
 use crate::sums::sweep::{Summed, Sweep};
 use crate::sums::terms::{Terms, check_path};
 use crate::{
-    Along, Budget, Choose, Decide, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Table,
-    Term,
+    Along, Budget, Choose, Decide, LogRatio, LogRatios, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused,
+    Secret, Sum, Table, Term,
 };
 use barkeep_accounting::Neighbours;
 use barkeep_data::{Records, Schema, Unit};
+use barkeep_machine::Program;
 use barkeep_model::Likelihood;
 use std::sync::Arc;
 
@@ -112,6 +114,14 @@ impl Curator {
         self.table.sweep()
     }
 
+    /// Checks a program with one number for each record.
+    ///
+    /// # Errors
+    /// As [`check_ratio`].
+    pub(crate) fn check_program(&self, program: &Program) -> Result<(), Refused> {
+        check_ratio(program, self.table.schema().width())
+    }
+
     /// Checks a path against the model and the unit.
     ///
     /// # Errors
@@ -138,8 +148,12 @@ impl Curator {
         positions: Option<&[u32]>,
         workers: &mut [Worker],
     ) -> Result<Secret<Moments>, Refused> {
-        let Decide { from, to, along, clip, .. } = *charged.question();
-        self.add(Summed::LogRatios { from, to, along, clip }, 0, positions, workers)?;
+        let Decide { ratio, clip, .. } = *charged.question();
+        let summed = match ratio {
+            LogRatio::Model { from, to, along } => Summed::LogRatios { from, to, along, clip },
+            LogRatio::Program(program) => Summed::Ratio { program, clip },
+        };
+        self.add(summed, 0, positions, workers)?;
         Ok(Secret::seal(total_moments(workers)))
     }
 
@@ -157,7 +171,7 @@ impl Curator {
         workers: &'a mut [Worker],
     ) -> Result<Secret<&'a [i64]>, Refused> {
         let Sum { term, clip, .. } = *charged.question();
-        self.add(Summed::Terms { term, terms, clip }, terms.width(), positions, workers)?;
+        self.add(Summed::Terms { term, terms, clip }, terms.sums(), positions, workers)?;
         Ok(Secret::seal(total_sums(workers)))
     }
 
@@ -170,9 +184,14 @@ impl Curator {
         charged: &Charged<Choose<'_>>,
         workers: &'a mut [Worker],
     ) -> Result<Secret<&'a [i64]>, Refused> {
-        let Choose { reference, candidates, offsets, .. } = *charged.question();
+        let Choose { ratios, offsets, .. } = *charged.question();
         let Choice { centre, clip, .. } = *charged.constants();
-        let summed = Summed::Candidates { reference, candidates, centre, clip };
+        let summed = match ratios {
+            LogRatios::Model { reference, candidates } => {
+                Summed::Candidates { reference, candidates, centre, clip }
+            }
+            LogRatios::Programs(programs) => Summed::Choices { programs, centre, clip },
+        };
         self.add(summed, offsets.len(), None, workers)?;
         Ok(Secret::seal(total_sums(workers)))
     }
@@ -201,7 +220,7 @@ pub(crate) fn terms<'a>(
 ) -> Result<Terms<'a>, Refused> {
     match (term, table.sweep().faults()) {
         (Term::Faults, Some(width)) => Ok(Terms::counted(width, likelihood)),
-        _ => Terms::new(term, likelihood, table.schema()),
+        _ => Terms::new(term, likelihood, table.schema(), table.unit()),
     }
 }
 

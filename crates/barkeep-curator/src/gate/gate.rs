@@ -102,6 +102,12 @@ impl Gate {
         self.curator.sweep().faults().unwrap_or(0)
     }
 
+    /// What a neighbouring data set differs in, for tests.
+    #[cfg(test)]
+    pub(crate) fn unit(&self) -> barkeep_data::Unit {
+        self.curator.unit()
+    }
+
     /// The protecting randomness, for [`insecure`](crate::insecure) alone.
     pub(crate) fn randomness(&mut self) -> &mut NoiseRng {
         &mut self.rng
@@ -136,10 +142,10 @@ impl Ask for Gate {
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
         let sums = curator.vector(&charged, &terms, positions, &mut self.workers)?.open();
         let NoisySum { unit, noise, pair_noise } = *charged.constants();
-        for (k, (out, &sum)) in out.iter_mut().zip(sums).enumerate() {
+        for (k, out) in out.iter_mut().enumerate() {
             let noise = if terms.is_pair(k) { pair_noise } else { noise };
             let drawn = noise.map_or(0, |sigma| rounded_normal(&mut self.rng, sigma));
-            *out = unit * (i128::from(sum) + drawn) as f64;
+            *out = unit * (terms.entry(k, asked.clip, sums)? + drawn) as f64;
         }
         Ok(())
     }

@@ -2,13 +2,12 @@
 
 use crate::error::question;
 use crate::random::exponential::{LARGEST_CHOICE, ROUNDING, Worth};
-use crate::sums::gram::{gram_reach, gram_unit};
 use crate::sums::lattice::{
     BatchVariance, batch_unit, check_barker_minibatch, full_unit, lattice_sensitivity, noise_ratio, reach,
 };
 use crate::{
-    Choose, Clip, Decide, LatticeSigma, Level, PrivacyModel, Refused, Sum, Temper, Term, decide_sensitivity,
-    insecure,
+    Asked, Choose, Clip, Decide, LatticeSigma, Level, PrivacyModel, Refused, Shape, Sum, Temper, Term,
+    decide_sensitivity, insecure,
 };
 use barkeep_accounting::mechanisms::{self, BarkerMinibatch, Bernoulli, Gaussian, NoisyDecision};
 use barkeep_accounting::{BarkerBound, Cost, Mechanism, Probability, Ratio, Rule, Sampling};
@@ -84,10 +83,13 @@ impl Question for Sum<'_> {
                 if temper != Temper::NONE || batch != Sampling::Full {
                     return Err(question("batch", "all records, with temper 1, for products of coordinates"));
                 }
-                noisy_gram(clip, sigma, privacy_model)?
+                noisy_shape(Shape::Outer, temper, clip, batch, sigma, privacy_model)?
             }
             Term::Columns { .. } if batch != Sampling::Full => {
                 return Err(question("batch", "all records for coordinates of columns"));
+            }
+            Term::Program(Asked { shape, .. }) => {
+                noisy_shape(shape, temper, clip, batch, sigma, privacy_model)?
             }
             Term::Gradient { .. }
             | Term::Score { .. }
@@ -96,7 +98,7 @@ impl Question for Sum<'_> {
             | Term::Columns { .. }
             | Term::Centred(_)
             | Term::Tail { .. }
-            | Term::Shifted { .. } => noisy_sum(temper, clip, batch, sigma, privacy_model)?,
+            | Term::Shifted { .. } => noisy_shape(Shape::Ball, temper, clip, batch, sigma, privacy_model)?,
         };
         Ok(Priced { question: self, constants, cost })
     }
@@ -151,7 +153,23 @@ pub fn sum_cost(
     sigma: f64,
     privacy_model: PrivacyModel,
 ) -> Result<Cost, Refused> {
-    noisy_sum(temper, clip, batch, sigma, privacy_model)?.1
+    shape_cost(Shape::Ball, temper, clip, batch, sigma, privacy_model)
+}
+
+/// What a sum of this shape costs, whatever programs write: a Gaussian mechanism of ratio σ'/Δ with Δ from
+/// [`shape_sensitivity`](crate::shape_sensitivity), σ' being `sigma` rounded up to the lattice's resolution.
+///
+/// # Errors
+/// As [`sum_cost`], and [`Refused::Question`] for bounds that do not fit the clip or a batch that does not go with the shape.
+pub fn shape_cost(
+    shape: Shape,
+    temper: Temper,
+    clip: Clip,
+    batch: Sampling,
+    sigma: f64,
+    privacy_model: PrivacyModel,
+) -> Result<Cost, Refused> {
+    noisy_shape(shape, temper, clip, batch, sigma, privacy_model)?.1
 }
 
 /// What the products of coordinates cost, whatever the coordinates are: a Gaussian mechanism of ratio σ'/Δ with Δ from
@@ -160,7 +178,7 @@ pub fn sum_cost(
 /// # Errors
 /// As [`sum_cost`], and [`Refused::Question`] for a radius above 500.
 pub fn gram_cost(clip: Clip, sigma: f64, privacy_model: PrivacyModel) -> Result<Cost, Refused> {
-    noisy_gram(clip, sigma, privacy_model)?.1
+    shape_cost(Shape::Outer, Temper::NONE, clip, Sampling::Full, sigma, privacy_model)
 }
 
 /// What a choice costs, whatever the candidates are: that of randomised response with the ε of [`choose_epsilon`], which
@@ -228,42 +246,30 @@ fn decision(
 }
 
 /// The constants of a sum, and what they cost.
-fn noisy_sum(
+fn noisy_shape(
+    shape: Shape,
     temper: Temper,
     clip: Clip,
     batch: Sampling,
     sigma: f64,
     privacy_model: PrivacyModel,
 ) -> Result<(NoisySum, Result<Cost, Refused>), Refused> {
-    let unit = full_unit(temper, clip);
-    let rounded = LatticeSigma::rounded_up(sigma, unit);
-    let noise = insecure::allow_no_noise(sigma, rounded.clone())?;
-    let cost = || {
-        let ratio = Ratio::new(rounded?.to_f64() / reach(privacy_model.neighbours))?;
-        Ok(Cost::new(Mechanism::Gaussian(Gaussian { ratio }), batch, privacy_model.neighbours)?)
-    };
-    Ok((NoisySum { unit, noise, pair_noise: None }, cost()))
-}
-
-/// The constants of a gram, and what they cost.
-fn noisy_gram(
-    clip: Clip,
-    sigma: f64,
-    privacy_model: PrivacyModel,
-) -> Result<(NoisySum, Result<Cost, Refused>), Refused> {
-    let unit = gram_unit(clip.get())?;
+    shape.check(temper, batch)?;
+    let unit = shape.unit(temper, clip)?;
     let rounded = LatticeSigma::rounded_up(sigma, unit);
     let noise = insecure::allow_no_noise(sigma, rounded.clone())?;
     let pair_noise = match noise {
-        None => None,
         // Rounded up twice, and the root by two units: at least 1/√2 of the other, in real numbers.
-        Some(noise) => {
+        Some(noise) if shape == Shape::Outer => {
             Some(LatticeSigma::new(up_by(noise.to_f64() * std::f64::consts::FRAC_1_SQRT_2, 2).max(0.5))?)
         }
+        Some(_) | None => None,
     };
     let cost = || {
-        let ratio = Ratio::new(down(rounded?.to_f64() / gram_reach(privacy_model.neighbours)))?;
-        Ok(Cost::new(Mechanism::Gaussian(Gaussian { ratio }), Sampling::Full, privacy_model.neighbours)?)
+        let ratio = rounded?.to_f64() / shape.reach(clip, privacy_model.neighbours)?;
+        // Of a ball the reach is a power of two, and the ratio exact.
+        let ratio = Ratio::new(if shape == Shape::Ball { ratio } else { down(ratio) })?;
+        Ok(Cost::new(Mechanism::Gaussian(Gaussian { ratio }), batch, privacy_model.neighbours)?)
     };
     Ok((NoisySum { unit, noise, pair_noise }, cost()))
 }

@@ -1,8 +1,9 @@
 //! Puts a sampler's three questions into types; everything in them is public.
 
 use crate::sums::coordinates::Coordinate;
-use crate::{Clip, Precondition, Temper};
+use crate::{Clip, Precondition, Shape, Temper};
 use barkeep_accounting::{Neighbours, Rule, Sampling};
+use barkeep_machine::Program;
 use barkeep_model::CentredScore;
 
 /// At which level a decision is accounted for. The chain has the same law at both: at release level the noise of a rule
@@ -44,10 +45,8 @@ pub struct PrivacyModel {
 /// [`Rule::Corrected`] takes it off its noise.
 #[derive(Debug, Clone, Copy)]
 pub struct Decide<'a> {
-    /// The current state θ.
-    pub from: &'a [f64],
-    /// The proposed state θ'.
-    pub to: &'a [f64],
+    /// Each record's log-ratio.
+    pub ratio: LogRatio<'a>,
     /// Sums the terms that need no records: prior, proposal, kinetic energy. Finite; a proposal outside the prior's
     /// support needs no question.
     pub offset: f64,
@@ -61,8 +60,36 @@ pub struct Decide<'a> {
     pub rule: &'a Rule,
     /// At which level the answer is accounted for.
     pub level: Level,
-    /// What is taken off each record's log-ratio before it is clipped, where a proposal came along a path with friction.
-    pub along: Option<Along<'a>>,
+}
+
+/// What a decision adds up: one number of each record, clipped and rounded.
+#[derive(Debug, Clone, Copy)]
+pub enum LogRatio<'a> {
+    /// The likelihood's, between two states.
+    Model {
+        /// The current state θ.
+        from: &'a [f64],
+        /// The proposed state θ'.
+        to: &'a [f64],
+        /// What is taken off each record's log-ratio before it is clipped, where a proposal came along a path with friction.
+        along: Option<Along<'a>>,
+    },
+    /// The one output of a program. Those of a person's rows are added. Needs no likelihood.
+    Program(&'a Program),
+}
+
+/// What a choice adds up for each candidate.
+#[derive(Debug, Clone, Copy)]
+pub enum LogRatios<'a> {
+    /// The likelihood's log-ratios.
+    Model {
+        /// The point log-ratios are taken from.
+        reference: &'a [f64],
+        /// The points to choose from, one after the other.
+        candidates: &'a [f64],
+    },
+    /// The one output of a program for each candidate. Those of a person's rows are added. Needs no likelihood.
+    Programs(&'a [Program]),
 }
 
 /// A path that led to a proposal: Σⱼ wⱼ·clip_b(∇ ln p(xᵢ|θⱼ)) is taken off record i's log-ratio, and the difference is clipped.
@@ -147,6 +174,18 @@ pub enum Term<'a> {
     /// Which cells of each record were invalid, and which were clamped: two numbers for each column of the file, at the clip
     /// of [`faults_clip`](crate::faults_clip). Asks all records.
     Faults,
+    /// What a program writes, cut to a shape. Needs no likelihood. The answer has an entry for each of the outputs', those of
+    /// [`Shape::Outer`] as [`Term::Gram`] says, or one of [`Shape::ByGroup`].
+    Program(Asked<'a>),
+}
+
+/// What a program writes of each record or person, and the set it is cut to.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The programs over rows and units.
+    pub term: &'a barkeep_machine::Term,
+    /// What a unit's term is cut to; all that the price depends on.
+    pub shape: Shape,
 }
 
 /// What is taken off a shortened gradient.
@@ -186,10 +225,8 @@ pub struct Sum<'a> {
 /// that is the tempered posterior on the candidates. Everything in it is public.
 #[derive(Debug, Clone, Copy)]
 pub struct Choose<'a> {
-    /// The point log-ratios are taken from.
-    pub reference: &'a [f64],
-    /// The points to choose from, one after the other.
-    pub candidates: &'a [f64],
+    /// Each record's log-ratios, one for each candidate.
+    pub ratios: LogRatios<'a>,
     /// Logarithms of their weights before the records are asked: the prior.
     pub offsets: &'a [f64],
     /// Range of a record's log-ratios; what is outside is cut.

@@ -3,7 +3,8 @@
 use super::wire::{Reader, length};
 use crate::sums::coordinates::{Coordinate, Curve};
 use crate::sums::sweep::Summed;
-use crate::{Along, Centre, Clip, Precondition, Term};
+use crate::{Along, Asked, Centre, Clip, Precondition, Shape, Term};
+use barkeep_machine::Program;
 use barkeep_model::{CentredScore, ScoreBlock};
 
 /// What is asked of a shard, with numbers of its own.
@@ -17,10 +18,19 @@ pub(super) struct Carried {
     lists: Vec<Vec<f64>>,
     coordinates: Vec<Coordinate>,
     most_rows: Option<u64>,
+    /// What is asked over programs.
+    program: Option<Programs>,
+}
+
+/// What a program question carries.
+#[derive(Debug, Clone, PartialEq)]
+enum Programs {
+    Term(barkeep_machine::Term, Shape),
+    Ratios(Vec<Program>),
 }
 
 /// What a shard is asked.
-pub(super) enum Asked<'a> {
+pub(super) enum Carry<'a> {
     /// How many records, or persons, there are.
     Count,
     LogRatios {
@@ -36,6 +46,15 @@ pub(super) enum Asked<'a> {
     Candidates {
         reference: &'a [f64],
         candidates: &'a [f64],
+        centre: f64,
+        clip: Clip,
+    },
+    Ratio {
+        program: &'a Program,
+        clip: Clip,
+    },
+    Choices {
+        programs: &'a [Program],
         centre: f64,
         clip: Clip,
     },
@@ -63,7 +82,7 @@ bytes! {
     /// What is asked, by the byte that stands for it.
     Kind {
         Count = 0, LogRatios = 1, Candidates = 2, Gradient = 3, Score = 4, Statistics = 5, Columns = 6, Gram = 7,
-        Centred = 8, Tail = 9, Shifted = 10, Faults = 11, Expected = 12, Path = 13,
+        Centred = 8, Tail = 9, Shifted = 10, Faults = 11, Expected = 12, Path = 13, Program = 14, Ratio = 15, Choices = 16,
     }
 }
 
@@ -80,7 +99,19 @@ impl Carried {
 
     fn new(kind: Kind, form: Form, numbers: &[f64], lists: &[&[f64]]) -> Self {
         let lists = lists.iter().map(|list| list.to_vec()).collect();
-        Self { kind, form, numbers: numbers.to_vec(), lists, coordinates: Vec::new(), most_rows: None }
+        Self {
+            kind,
+            form,
+            numbers: numbers.to_vec(),
+            lists,
+            coordinates: Vec::new(),
+            most_rows: None,
+            program: None,
+        }
+    }
+
+    fn programs(kind: Kind, numbers: &[f64], program: Programs) -> Self {
+        Self { program: Some(program), ..Self::new(kind, Form::None, numbers, &[]) }
     }
 
     /// What is to be summed.
@@ -99,6 +130,13 @@ impl Carried {
                 Self::new(Kind::Candidates, Form::None, &numbers, &[reference, candidates])
             }
             Summed::Terms { term, clip, .. } => Self::of_term(term, clip.get()),
+            Summed::Ratio { program, clip } => {
+                Self::programs(Kind::Ratio, &[clip.get()], Programs::Ratios(vec![program.clone()]))
+            }
+            Summed::Choices { programs, centre, clip } => {
+                let numbers = [clip.get(), centre];
+                Self::programs(Kind::Choices, &numbers, Programs::Ratios(programs.to_vec()))
+            }
         }
     }
 
@@ -140,31 +178,34 @@ impl Carried {
                 }
             }
             Term::Faults => Self::new(Kind::Faults, Form::None, &[clip], &[]),
+            Term::Program(Asked { term, shape }) => {
+                Self::programs(Kind::Program, &[clip], Programs::Term(term.clone(), shape))
+            }
         }
     }
 
     /// What is asked; none where the parts do not make a question.
-    pub(super) fn asked(&self) -> Option<Asked<'_>> {
+    pub(super) fn asked(&self) -> Option<Carry<'_>> {
         if self.kind == Kind::Count {
-            return Some(Asked::Count);
+            return Some(Carry::Count);
         }
         let number = |place: usize| self.numbers.get(place).copied();
         let list = |place: usize| self.lists.get(place).map(Vec::as_slice);
         let clip = Clip::new(number(0)?).ok()?;
         let coordinates = &self.coordinates[..];
         let term = match self.kind {
-            Kind::Count => return Some(Asked::Count),
+            Kind::Count => return Some(Carry::Count),
             Kind::LogRatios => {
-                return Some(Asked::LogRatios { from: list(0)?, to: list(1)?, along: None, clip });
+                return Some(Carry::LogRatios { from: list(0)?, to: list(1)?, along: None, clip });
             }
             Kind::Path => {
                 let own = Clip::new(number(1)?).ok()?;
                 let along = Some(Along { points: list(2)?, weights: list(3)?, clip: own });
-                return Some(Asked::LogRatios { from: list(0)?, to: list(1)?, along, clip });
+                return Some(Carry::LogRatios { from: list(0)?, to: list(1)?, along, clip });
             }
             Kind::Candidates => {
                 let (reference, candidates, centre) = (list(0)?, list(1)?, number(1)?);
-                return Some(Asked::Candidates { reference, candidates, centre, clip });
+                return Some(Carry::Candidates { reference, candidates, centre, clip });
             }
             Kind::Gradient => Term::Gradient { theta: list(0)?, precondition: self.precondition(list(1)?)? },
             Kind::Score => Term::Score {
@@ -190,8 +231,24 @@ impl Carried {
                 centre: Centre::Expected,
             },
             Kind::Faults => Term::Faults,
+            Kind::Program => match self.program.as_ref()? {
+                Programs::Term(term, shape) => Term::Program(Asked { term, shape: *shape }),
+                Programs::Ratios(_) => return None,
+            },
+            Kind::Ratio => match self.program.as_ref()? {
+                Programs::Ratios(programs) => {
+                    return Some(Carry::Ratio { program: programs.first()?, clip });
+                }
+                Programs::Term(..) => return None,
+            },
+            Kind::Choices => match self.program.as_ref()? {
+                Programs::Ratios(programs) => {
+                    return Some(Carry::Choices { programs, centre: number(1)?, clip });
+                }
+                Programs::Term(..) => return None,
+            },
         };
-        Some(Asked::Term { term, clip })
+        Some(Carry::Term { term, clip })
     }
 
     fn precondition<'a>(&self, matrix: &'a [f64]) -> Option<Precondition<'a>> {
@@ -234,6 +291,19 @@ impl Carried {
             }
         }
         write_option(bytes, self.most_rows);
+        match &self.program {
+            None => bytes.push(0),
+            Some(Programs::Term(term, shape)) => {
+                bytes.push(1);
+                write_shape(bytes, *shape);
+                bytes.extend(term.to_bytes());
+            }
+            Some(Programs::Ratios(programs)) => {
+                bytes.push(2);
+                length(bytes, programs.len());
+                programs.iter().for_each(|program| bytes.extend(program.to_bytes()));
+            }
+        }
     }
 
     /// Reads what [`Carried::write`] wrote, to the end; none where it is something else.
@@ -244,7 +314,23 @@ impl Carried {
         let lists = (0..reader.four()?).map(|_| read_list(reader)).collect::<Option<_>>()?;
         let coordinates = (0..reader.four()?).map(|_| read_coordinate(reader)).collect::<Option<_>>()?;
         let most_rows = read_option(reader)?;
-        reader.is_at_end().then_some(Self { kind, form, numbers, lists, coordinates, most_rows })
+        let program = match reader.byte()? {
+            0 => None,
+            1 => {
+                let shape = read_shape(reader)?;
+                Some(Programs::Term(
+                    reader.read(|bytes| barkeep_machine::Term::from_bytes(bytes).ok())?,
+                    shape,
+                ))
+            }
+            2 => {
+                let programs =
+                    (0..reader.four()?).map(|_| reader.read(|bytes| Program::from_bytes(bytes).ok()));
+                Some(Programs::Ratios(programs.collect::<Option<_>>()?))
+            }
+            _ => return None,
+        };
+        reader.is_at_end().then_some(Self { kind, form, numbers, lists, coordinates, most_rows, program })
     }
 }
 
@@ -261,6 +347,32 @@ fn block(score: CentredScore<'_>) -> Form {
         ScoreBlock::Coefficients => Form::Coefficients,
         ScoreBlock::Nuisance => Form::Nuisance,
     }
+}
+
+fn write_shape(bytes: &mut Vec<u8>, shape: Shape) {
+    let (kind, numbers) = match shape {
+        Shape::Ball => (0, [0.0; 2]),
+        Shape::Interval { low, high } => (1, [low, high]),
+        Shape::Positive => (2, [0.0; 2]),
+        Shape::Outer => (3, [0.0; 2]),
+        Shape::Indexed { low, high } => (4, [low, high]),
+        Shape::ByGroup { threshold } => (5, [threshold, 0.0]),
+    };
+    bytes.push(kind);
+    numbers.iter().for_each(|number| bytes.extend(number.to_bits().to_le_bytes()));
+}
+
+fn read_shape(reader: &mut Reader<'_>) -> Option<Shape> {
+    let (kind, first, second) = (reader.byte()?, reader.number()?, reader.number()?);
+    Some(match kind {
+        0 => Shape::Ball,
+        1 => Shape::Interval { low: first, high: second },
+        2 => Shape::Positive,
+        3 => Shape::Outer,
+        4 => Shape::Indexed { low: first, high: second },
+        5 => Shape::ByGroup { threshold: first },
+        _ => return None,
+    })
 }
 
 fn write_list(bytes: &mut Vec<u8>, list: &[f64]) {

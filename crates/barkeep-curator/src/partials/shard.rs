@@ -1,10 +1,11 @@
 //! Answers a question for one shard, on the worker's side: a pure function of question and records.
 
-use super::carried::{Asked, Carried};
+use super::carried::{Carried, Carry};
 use super::wire::{Partial, PlanIdentity, Sums, read_question};
 use crate::error::{question, unasked};
 use crate::gate::curator::terms;
 use crate::sums::passes::{clear_sums, total_moments, total_sums, workers};
+use crate::sums::programs::check_ratio;
 use crate::sums::sweep::Summed;
 use crate::sums::terms::{check_path, check_state};
 use crate::{MOST_CANDIDATES, Refused, Table};
@@ -46,14 +47,14 @@ impl Shard {
         Ok(Sums { shard: self.place, records, sums }.write(&self.plan, &ticket))
     }
 
-    fn sums(&self, asked: Asked<'_>) -> Result<Vec<i64>, Refused> {
+    fn sums(&self, asked: Carry<'_>) -> Result<Vec<i64>, Refused> {
         let (likelihood, dimension) = (&*self.likelihood, self.likelihood.dimension());
         let sweep = self.table.sweep();
         let workers = &mut workers(sweep.rows())[..];
         let checked;
         let (summed, width) = match asked {
-            Asked::Count => return Ok(Vec::new()),
-            Asked::LogRatios { from, to, along, clip } => {
+            Carry::Count => return Ok(Vec::new()),
+            Carry::LogRatios { from, to, along, clip } => {
                 check_state("from", from, dimension)?;
                 check_state("to", to, dimension)?;
                 if let Some(along) = along {
@@ -63,7 +64,7 @@ impl Shard {
                 sweep.add(Summed::LogRatios { from, to, along, clip }, likelihood, None, workers)?;
                 return Ok(vec![total_moments(workers).sum()]);
             }
-            Asked::Candidates { reference, candidates, centre, clip } => {
+            Carry::Candidates { reference, candidates, centre, clip } => {
                 let width = candidates.len() / dimension.max(1);
                 check_state("reference", reference, dimension)?;
                 check_state("candidates", candidates, width * dimension)?;
@@ -72,9 +73,22 @@ impl Shard {
                 }
                 (Summed::Candidates { reference, candidates, centre, clip }, width)
             }
-            Asked::Term { term, clip } => {
+            Carry::Ratio { program, clip } => {
+                check_ratio(program, self.table.schema().width())?;
+                clear_sums(workers, 0);
+                sweep.add(Summed::Ratio { program, clip }, likelihood, None, workers)?;
+                return Ok(vec![total_moments(workers).sum()]);
+            }
+            Carry::Choices { programs, centre, clip } => {
+                if !(1..=MOST_CANDIDATES).contains(&programs.len()) || !centre.is_finite() {
+                    return Err(question("candidates", "at least 1 and at most 2^16"));
+                }
+                programs.iter().try_for_each(|program| check_ratio(program, self.table.schema().width()))?;
+                (Summed::Choices { programs, centre, clip }, programs.len())
+            }
+            Carry::Term { term, clip } => {
                 checked = terms(&self.table, likelihood, term)?;
-                (Summed::Terms { term, terms: &checked, clip }, checked.width())
+                (Summed::Terms { term, terms: &checked, clip }, checked.sums())
             }
         };
         clear_sums(workers, width);

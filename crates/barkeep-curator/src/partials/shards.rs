@@ -165,7 +165,7 @@ impl Sweep for Away {
             // Refused before it was charged for.
             return Err(unasked("single records cannot be asked for in shards"));
         };
-        let is_scalar = matches!(summed, Summed::LogRatios { .. });
+        let is_scalar = summed.is_scalar();
         let width = if is_scalar { 1 } else { worker.sums.len() };
         for Sums { records, sums, .. } in self.answers(&Carried::of(summed), width)? {
             // A record contributes at most 2^30, so that no sum of sound partials overflows.

@@ -151,6 +151,12 @@ impl<'a> Reader<'a> {
         self.some(N)?.try_into().ok()
     }
 
+    /// What `parse` finds at the start, with the number of bytes that are read then.
+    pub(super) fn read<T>(&mut self, parse: impl FnOnce(&[u8]) -> Option<(T, usize)>) -> Option<T> {
+        let (found, length) = parse(self.0)?;
+        self.some(length).map(|_| found)
+    }
+
     pub(super) fn byte(&mut self) -> Option<u8> {
         self.take().map(|[byte]| byte)
     }

@@ -16,6 +16,7 @@
 
 use crate::sums::passes::Buffer;
 use barkeep_data::{Beside, Block, Column, Count, Factor, Feature, Kind, Place, Schema, Shape, View};
+use barkeep_machine::MOST_LEVELS;
 use barkeep_num::vector::dispatch;
 use std::collections::BTreeMap;
 
@@ -42,6 +43,25 @@ pub(crate) struct Layout {
     places: Vec<Place>,
     /// The same where neighbouring columns that are levels of one category are read by their index.
     by_index: Vec<Place>,
+    /// Where each index is in a record, and the first column that is read by it.
+    indices: Vec<Index>,
+}
+
+/// One index: its bytes, and the first column that is read by it.
+#[derive(Clone, Copy)]
+struct Index {
+    at: usize,
+    width: Width,
+    first: usize,
+}
+
+/// Working memory for the columns and the indices of a block, each in the width that models read.
+///
+/// **Privacy.** Holds values of records; no `Debug`.
+#[derive(Default)]
+pub(crate) struct Widened {
+    columns: Buffer<f64>,
+    indices: Buffer<u32>,
 }
 
 /// Where the values of one column are.
@@ -54,7 +74,7 @@ pub(super) enum Slot {
     /// A number of 32 bits in bytes from `at` on.
     Single { at: usize },
     /// 1 where the index in bytes from `at` on is `code`, else 0. No level's code is 0.
-    Level { at: usize, width: Width, code: u16 },
+    Level { at: usize, width: Width, code: u32 },
     /// The product of two other columns, neither of which is one. Not kept.
     Product { first: usize, second: usize },
 }
@@ -127,7 +147,7 @@ impl Layout {
                     if known == levels.len() {
                         levels.push(level);
                     }
-                    Slot::Level { at: *at, width, code: known as u16 + 1 }
+                    Slot::Level { at: *at, width, code: known as u32 + 1 }
                 }
                 None => match (whole(feature, view.source()), product(feature, view)) {
                     (Some(width), _) => Slot::Whole { at: take(width), width },
@@ -158,33 +178,40 @@ impl Layout {
         let places: Vec<Place> = slots.iter().map(&mut place).collect();
         let mut by_index = places.clone();
         // From the last to the first: each knows how many follow it.
-        let mut next: Option<(usize, u8, usize)> = None;
-        for (slot, place) in slots.iter().zip(&mut by_index).rev() {
+        let mut next: Option<(usize, u32, usize)> = None;
+        let mut indices: Vec<Index> = Vec::new();
+        for (first, (slot, place)) in slots.iter().zip(&mut by_index).enumerate().rev() {
             next = match *slot {
-                Slot::Level { at, width: Width::One, code } => {
-                    let code = code.to_le_bytes()[0];
+                Slot::Level { at, width, code } => {
                     let count = match next {
-                        Some((same, after, count)) if same == at && code.checked_add(1) == Some(after) => {
-                            count + 1
-                        }
+                        Some((same, after, count)) if same == at && code + 1 == after => count + 1,
                         Some(_) | None => 1,
                     };
-                    *place = Place::Level { index: at, code, count };
+                    let known = indices.iter().position(|index| index.at == at).unwrap_or(indices.len());
+                    match indices.get_mut(known) {
+                        Some(index) => index.first = first,
+                        None => indices.push(Index { at, width, first }),
+                    }
+                    *place = Place::Level { index: known, code, count };
                     Some((at, code, count))
                 }
-                Slot::Level { .. }
-                | Slot::Wide(_)
-                | Slot::Whole { .. }
-                | Slot::Single { .. }
-                | Slot::Product { .. } => None,
+                Slot::Wide(_) | Slot::Whole { .. } | Slot::Single { .. } | Slot::Product { .. } => None,
             };
         }
-        Self { slots, wide, bytes, widened, places, by_index }
+        Self { slots, wide, bytes, widened, places, by_index, indices }
     }
 
     /// Whether levels of a category are read by their index.
     fn has_indices(&self) -> bool {
         self.by_index.iter().any(|place| matches!(place, Place::Level { .. }))
+    }
+
+    /// The number of columns from this one on that are kept as one index.
+    pub(super) fn levels(&self, column: usize) -> usize {
+        match self.by_index.get(column) {
+            Some(Place::Level { count, .. }) => *count,
+            Some(Place::Lying(_) | Place::Widened(_)) | None => 0,
+        }
     }
 
     /// Whether every column is an f64.
@@ -292,11 +319,11 @@ impl Layout {
         bytes: &'b [u8],
         (stride, records): (usize, usize),
         (reads, by_index): (usize, bool),
-        room: &'b mut Buffer<f64>,
+        room: &'b mut Widened,
     ) -> Block<'b> {
         let places = if by_index { &self.by_index } else { &self.places };
         let places = &places[..reads.min(places.len())];
-        let widened = room.sized(stride * self.widened);
+        let widened = room.columns.sized(stride * self.widened);
         for (slot, place) in self.slots.iter().zip(places) {
             if let Place::Widened(place) = place
                 && let Some(out) = widened.get_mut(place * stride..).and_then(|rest| rest.get_mut(..records))
@@ -304,7 +331,13 @@ impl Layout {
                 self.widen(*slot, (numbers, stride), bytes, out);
             }
         }
-        Block::over(numbers, stride, records).placed(places, Beside { widened, indices: bytes, records })
+        let indices = room.indices.sized(if by_index { records * self.indices.len() } else { 0 });
+        for (index, out) in self.indices.iter().zip(indices.chunks_exact_mut(records.max(1))) {
+            if index.first < reads {
+                index.decode(part(bytes, index.at, index.width, records), out);
+            }
+        }
+        Block::over(numbers, stride, records).placed(places, Beside { widened, indices, records })
     }
 
     /// Writes the values of a column of the records of a block.
@@ -356,32 +389,43 @@ impl Slot {
             }
             Self::Level { at, width, code } => {
                 let bytes = part(block, at, width, records);
-                let [low, high] = code.to_le_bytes();
+                let own = code.to_le_bytes();
                 match width {
-                    Width::One => widen(bytes, out, |byte| is(byte == low), hand),
-                    Width::Two | Width::Four => {
-                        widen(bytes.as_chunks().0, out, |word| is(word == [low, high]), hand);
-                    }
+                    Width::One => widen(bytes, out, |byte| is(byte == own[0]), hand),
+                    Width::Two => widen(bytes.as_chunks().0, out, |word| is(word == [own[0], own[1]]), hand),
+                    Width::Four => widen(bytes.as_chunks().0, out, |word| is(word == own), hand),
                 }
             }
         }
     }
 }
 
+impl Index {
+    /// Writes the index of each record.
+    fn decode(self, bytes: &[u8], out: &mut [u32]) {
+        let set = |out: &mut u32, index: u32| *out = index;
+        match self.width {
+            Width::One => widen(bytes, out, u32::from, set),
+            Width::Two => widen(bytes.as_chunks().0, out, |word| u16::from_le_bytes(word).into(), set),
+            Width::Four => widen(bytes.as_chunks().0, out, u32::from_le_bytes, set),
+        }
+    }
+}
+
 /// Hands over the value of each word.
 #[inline(always)]
-fn widen<Word: Copy>(
+fn widen<Word: Copy, Value>(
     words: &[Word],
-    out: &mut [f64],
-    value: impl Fn(Word) -> f64,
-    hand: impl Fn(&mut f64, f64),
+    out: &mut [Value],
+    value: impl Fn(Word) -> Value,
+    hand: impl Fn(&mut Value, Value),
 ) {
     #[inline(always)]
-    fn run<Word: Copy>(
+    fn run<Word: Copy, Value>(
         words: &[Word],
-        out: &mut [f64],
-        value: impl Fn(Word) -> f64,
-        hand: impl Fn(&mut f64, f64),
+        out: &mut [Value],
+        value: impl Fn(Word) -> Value,
+        hand: impl Fn(&mut Value, Value),
     ) {
         for (out, word) in out.iter_mut().zip(words) {
             hand(out, value(*word));
@@ -416,7 +460,10 @@ fn levels(feature: &Feature, source: &Schema) -> Option<(Vec<usize>, Vec<usize>)
 
 /// The bytes of an index of this many columns.
 fn index_width(columns: usize) -> Option<Width> {
-    if columns < 1 << 8 { Some(Width::One) } else { (columns < 1 << 16).then_some(Width::Two) }
+    // 0 is of no column.
+    [(1 << 8, Width::One), (1 << 16, Width::Two), (MOST_LEVELS + 1, Width::Four)]
+        .into_iter()
+        .find_map(|(end, width)| (columns < end).then_some(width))
 }
 
 /// The columns whose product a feature is, where both are kept: two functions of columns, or one and all its factors of 0 and 1.

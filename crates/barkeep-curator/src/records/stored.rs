@@ -2,10 +2,9 @@
 
 use crate::MOST_RECORDS;
 use crate::records::faults::{FaultSums, FaultTally};
-use crate::records::layout::{Layout, Slot};
+use crate::records::layout::{Layout, Slot, Widened};
 use crate::records::persons::Persons;
 use crate::records::rows::{RUN, Run};
-use crate::sums::passes::Buffer;
 use barkeep_data::{BLOCK, Block, Count, Error, Fault, Faults, Noting, Roster, Schema, Sink, Unit, View};
 use std::ops::Range;
 
@@ -72,7 +71,7 @@ impl Stored {
     ///
     /// # Errors
     /// [`Error::Room`] if there is not enough. No error says how many rows there are.
-    pub(super) fn by_person(
+    pub(crate) fn by_person(
         self,
         roster: &Roster,
         most_rows: Option<u64>,
@@ -149,7 +148,7 @@ impl<'a> Blocks<'a> {
         index: usize,
         reads: usize,
         by_index: bool,
-        room: &'b mut Buffer<f64>,
+        room: &'b mut Widened,
     ) -> Block<'b>
     where
         'a: 'b,
@@ -159,6 +158,11 @@ impl<'a> Blocks<'a> {
         }
         let (values, bytes, stride, length) = self.parts(index);
         self.layout.block(values, bytes, (stride, length), (reads, by_index), room)
+    }
+
+    /// The number of columns from `column` on that are levels kept as one index.
+    pub(crate) fn levels(self, column: usize) -> usize {
+        self.layout.levels(column)
     }
 
     /// Block `index` as it lies in memory, where all columns are f64.
@@ -235,7 +239,7 @@ impl Filling {
         Self::laid_out(schema, Layout::wide(schema), count)
     }
 
-    pub(super) fn laid_out(schema: &Schema, layout: Layout, count: Count) -> Result<Self, Error> {
+    pub(crate) fn laid_out(schema: &Schema, layout: Layout, count: Count) -> Result<Self, Error> {
         let records = count.declared();
         if records == 0 {
             return Err(Error::Data { key: "records", requirement: "must be at least 1" });

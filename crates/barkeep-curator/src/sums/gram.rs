@@ -104,17 +104,8 @@ impl Gram<'_> {
 
     /// Adds a block's outer products to `worker.sums`. The work is the same whatever the records say.
     pub(crate) fn add(&self, block: Block<'_>, radius: f64, one: i64, worker: &mut Worker) {
-        let p = self.coordinates.len();
-        let sums = &mut worker.sums;
-        self.each(block, (radius, SQUARE), one, &mut worker.terms, |_, whole| {
-            let (firsts, mut products) = sums.split_at_mut(p);
-            firsts.iter_mut().zip(whole).for_each(|(sum, q)| *sum += one * q);
-            for (j, left) in whole.iter().enumerate() {
-                let (row, rest) = products.split_at_mut(p - j);
-                row.iter_mut().zip(&whole[j..]).for_each(|(sum, right)| *sum += left * right);
-                products = rest;
-            }
-        });
+        self.write(block, &mut worker.terms);
+        add(&worker.terms, block.len(), (radius, one), &mut worker.sums);
     }
 
     /// Adds the means over rows of the persons that end in a block to `worker.sums`; what is left stays open.
@@ -126,36 +117,12 @@ impl Gram<'_> {
         one: i64,
         worker: &mut Worker,
     ) {
-        let (p, Worker { terms, sums, open, .. }) = (self.coordinates.len(), worker);
-        let square = SQUARE - (p as i64 + 1);
-        let mut ends = ends.ends.iter().map(|end| (*end - ends.start) as usize).peekable();
-        // Rows at the radius itself pass the check, rounded as they are.
-        self.each(block, (radius * (1.0 - NARROWER), square), one, terms, |i, whole| {
-            let pairs =
-                whole.iter().enumerate().flat_map(|(j, left)| whole[j..].iter().map(move |y| left * y));
-            let own = whole.iter().map(|q| one * q).chain(pairs);
-            open.sums.iter_mut().zip(own).for_each(|(sum, product)| *sum += i128::from(product));
-            open.rows += 1;
-            if ends.next_if_eq(&(i + 1)).is_some() {
-                for (sum, own) in sums.iter_mut().zip(&mut open.sums) {
-                    // A mean of numbers within ±2^30.
-                    *sum += i64::try_from(own.div_euclid(open.rows)).unwrap_or(0);
-                    *own = 0;
-                }
-                open.rows = 0;
-            }
-        });
+        self.write(block, &mut worker.terms);
+        add_persons(&worker.terms, ends, (radius, one), &mut worker.open, &mut worker.sums);
     }
 
-    /// Shows the integers q of each row of a block: shortened to the radius, and 0 where ‖q‖² + M² exceeds `square`.
-    fn each(
-        &self,
-        block: Block<'_>,
-        (radius, square): (f64, i64),
-        one: i64,
-        room: &mut Buffer<f64>,
-        mut show: impl FnMut(usize, &[i64]),
-    ) {
+    /// Writes the standardised coordinates of a block's rows.
+    fn write(&self, block: Block<'_>, room: &mut Buffer<f64>) {
         let (records, p) = (block.len(), self.coordinates.len());
         let values = room.sized(p * records);
         for (j, out) in values.chunks_exact_mut(records.max(1)).enumerate() {
@@ -163,21 +130,73 @@ impl Gram<'_> {
             let (centre, scale) = (self.centres[j], 1.0 / self.spreads[j]);
             out.iter_mut().for_each(|z| *z = (*z - centre) * scale);
         }
-        let mut whole = vec![0_i64; p];
-        for i in 0..records {
-            let squares: f64 = values.iter().skip(i).step_by(records).map(|x| x * x).sum();
-            let length = squares.sqrt();
-            let factor = if length > radius { radius / length } else { 1.0 } * one as f64;
-            let mut norm = one * one;
-            for (whole, x) in whole.iter_mut().zip(values.iter().skip(i).step_by(records)) {
-                // Saturates, and not a number becomes 0; then cut, so that squares cannot overflow.
-                *whole = ((x * factor) as i64).clamp(-(1 << 16), 1 << 16);
-                norm = norm.saturating_add(*whole * *whole);
-            }
-            let counts = i64::from(norm <= square);
-            whole.iter_mut().for_each(|whole| *whole *= counts);
-            show(i, &whole);
+    }
+}
+
+/// Adds the outer products of records' x, written entry by entry, to `sums`. The work is the same whatever the records say.
+pub(crate) fn add(values: &[f64], records: usize, (radius, one): (f64, i64), sums: &mut [i64]) {
+    let p = values.len() / records.max(1);
+    each(values, records, (radius, SQUARE), one, |_, whole| {
+        let (firsts, mut products) = sums.split_at_mut(p);
+        firsts.iter_mut().zip(whole).for_each(|(sum, q)| *sum += one * q);
+        for (j, left) in whole.iter().enumerate() {
+            let (row, rest) = products.split_at_mut(p - j);
+            row.iter_mut().zip(&whole[j..]).for_each(|(sum, right)| *sum += left * right);
+            products = rest;
         }
+    });
+}
+
+/// Adds the means over rows of the persons that end in a tile to `sums`; what is left stays open.
+pub(crate) fn add_persons(
+    values: &[f64],
+    ends: Ends<'_>,
+    (radius, one): (f64, i64),
+    open: &mut OpenProducts,
+    sums: &mut [i64],
+) {
+    let rows = ends.rows;
+    let square = SQUARE - ((values.len() / rows.max(1)) as i64 + 1);
+    let mut ends = ends.ends.iter().map(|end| (*end - ends.start) as usize).peekable();
+    // Rows at the radius itself pass the check, rounded as they are.
+    each(values, rows, (radius * (1.0 - NARROWER), square), one, |i, whole| {
+        let pairs = whole.iter().enumerate().flat_map(|(j, left)| whole[j..].iter().map(move |y| left * y));
+        let own = whole.iter().map(|q| one * q).chain(pairs);
+        open.sums.iter_mut().zip(own).for_each(|(sum, product)| *sum += i128::from(product));
+        open.rows += 1;
+        if ends.next_if_eq(&(i + 1)).is_some() {
+            for (sum, own) in sums.iter_mut().zip(&mut open.sums) {
+                // A mean of numbers within ±2^30.
+                *sum += i64::try_from(own.div_euclid(open.rows)).unwrap_or(0);
+                *own = 0;
+            }
+            open.rows = 0;
+        }
+    });
+}
+
+/// Shows the integers q of each row's x: shortened to the radius, and 0 where ‖q‖² + M² exceeds `square`.
+fn each(
+    values: &[f64],
+    records: usize,
+    (radius, square): (f64, i64),
+    one: i64,
+    mut show: impl FnMut(usize, &[i64]),
+) {
+    let mut whole = vec![0_i64; values.len() / records.max(1)];
+    for i in 0..records {
+        let squares: f64 = values.iter().skip(i).step_by(records).map(|x| x * x).sum();
+        let length = squares.sqrt();
+        let factor = if length > radius { radius / length } else { 1.0 } * one as f64;
+        let mut norm = one * one;
+        for (whole, x) in whole.iter_mut().zip(values.iter().skip(i).step_by(records)) {
+            // Saturates, and not a number becomes 0; then cut, so that squares cannot overflow.
+            *whole = ((x * factor) as i64).clamp(-(1 << 16), 1 << 16);
+            norm = norm.saturating_add(*whole * *whole);
+        }
+        let counts = i64::from(norm <= square);
+        whole.iter_mut().for_each(|whole| *whole *= counts);
+        show(i, &whole);
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod lattice;
 pub(crate) mod own_terms;
 pub(crate) mod passes;
 pub(crate) mod preconditions;
+pub(crate) mod programs;
 pub(crate) mod scores;
 pub(crate) mod sweep;
 pub(crate) mod terms;

@@ -21,7 +21,7 @@ use crate::sums::passes::Worker;
 use crate::sums::scores::score_width;
 use crate::sums::terms::Terms;
 use crate::{Centre, Clip, Precondition, Refused, Term};
-use barkeep_data::{Block, Column, Kind, Scale, Schema};
+use barkeep_data::{Block, Column, Kind, Scale, Schema, Unit};
 use barkeep_model::{Affine, CentredScore, Likelihood, Line, ScoreBlock, Sloped};
 
 /// How many records are evaluated in each arrangement: vectors of the widest kind and a few more, fewer where terms are wide.
@@ -59,7 +59,7 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
     for theta in &thetas {
         for term in public.every_term(theta) {
             // What a model does not have nobody can ask for.
-            let Ok(terms) = Terms::new(term, likelihood, schema) else { continue };
+            let Ok(terms) = Terms::new(term, likelihood, schema, Unit::Record) else { continue };
             if let Some((gram, one)) = terms.gram(Clip::UNIT) {
                 own &= records.sums_agree(|block| {
                     worker.sums = vec![0; terms.width()];
@@ -81,7 +81,8 @@ pub(crate) fn check_own_terms(likelihood: &dyn Likelihood, schema: &Schema) -> R
                 | Term::Shifted { centre: Centre::Same(_), .. }
                 | Term::Columns { .. }
                 | Term::Gram { .. }
-                | Term::Faults => &records,
+                | Term::Faults
+                | Term::Program(_) => &records,
             };
             own &= records.agree(terms.width(), &mut worker, &write);
             let mut affine = Affine::default();
@@ -202,6 +203,8 @@ impl Public {
                 | Term::Tail { .. } => {}
                 // Counted as the records were read.
                 Term::Faults => {}
+                // A program's are each record's own by its construction.
+                Term::Program(_) => {}
             }
         }
         every

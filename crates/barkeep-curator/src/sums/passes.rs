@@ -1,12 +1,14 @@
 //! Shows every asked record to a kernel once, in blocks, on as many threads as help; the result is the same on any.
 
+use crate::records::layout::Widened;
 use crate::records::persons::Persons;
 use crate::records::rows::Run;
 use crate::records::stored::{Blocks, STRIDE};
 use crate::sums::fold::{Ends, Fold};
 use crate::sums::gram::OpenProducts;
-use crate::sums::lattice::{ClipRoom, Moments};
+use crate::sums::lattice::{ClipRoom, Moments, TileRoom};
 use barkeep_data::{BLOCK, Block};
+use barkeep_machine::Machine;
 use barkeep_model::{Affine, Line, NodeRoom, Scratch};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -137,7 +139,7 @@ struct Room {
     rows: Vec<usize>,
     ends: Vec<u32>,
     /// A block of a narrow table.
-    widened: Buffer<f64>,
+    widened: Widened,
 }
 
 /// Copies the rows at these places together, column by column. The table itself stays in order.
@@ -189,6 +191,12 @@ pub(crate) struct Worker {
     pub(crate) fold: Fold,
     /// Their products.
     pub(crate) open: OpenProducts,
+    /// The entries of a person that its rows name.
+    pub(crate) entries: Vec<(usize, f64)>,
+    /// The registers of programs.
+    pub(crate) machine: Machine,
+    /// What clipping a program's outputs needs.
+    pub(crate) tile_room: TileRoom,
     room: Room,
     /// The nodes of one record's response.
     pub(crate) nodes: NodeRoom,
@@ -207,12 +215,13 @@ pub(crate) struct Buffer<T> {
 impl<T: Copy + Default> Buffer<T> {
     /// Room for `length` entries, their contents unspecified; grows once.
     pub(crate) fn sized(&mut self, length: usize) -> &mut [T] {
-        /// Entries of eight bytes in a cache line.
-        const LINE: usize = 8;
-        if self.values.len() < length + LINE {
-            self.values.resize(length + LINE, T::default());
+        /// Bytes of a cache line.
+        const LINE: usize = 64;
+        let line = LINE / size_of::<T>().max(1);
+        if self.values.len() < length + line {
+            self.values.resize(length + line, T::default());
         }
-        self.start = self.values.as_ptr().align_offset(LINE * size_of::<u64>()).min(LINE);
+        self.start = self.values.as_ptr().align_offset(LINE).min(line);
         self.length = length;
         &mut self.values[self.start..self.start + length]
     }

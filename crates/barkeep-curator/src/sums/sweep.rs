@@ -5,9 +5,11 @@ use crate::records::rows::{Rows, Run};
 use crate::records::stored::Stored;
 use crate::sums::lattice::{Columns, Moments, Written, add_clipped};
 use crate::sums::passes::{Asked, Buffer, GRAIN, Worker, sweep, sweep_in_runs};
+use crate::sums::programs;
 use crate::sums::terms::{COUNT, Terms, tile};
 use crate::{Along, Clip, Refused, Term};
 use barkeep_data::{Block, Unit};
+use barkeep_machine::Program;
 use barkeep_model::{Likelihood, Scratch};
 
 /// What is added up over the records; all of it public.
@@ -15,10 +17,36 @@ use barkeep_model::{Likelihood, Scratch};
 pub(crate) enum Summed<'a> {
     /// Clipped log-ratios, less what a path takes off, into the workers' moments.
     LogRatios { from: &'a [f64], to: &'a [f64], along: Option<Along<'a>>, clip: Clip },
+    /// Clipped numbers that a program writes, into the workers' moments.
+    Ratio { program: &'a Program, clip: Clip },
     /// Clipped terms, coordinate by coordinate, into the workers' sums. `terms` is `term`, checked.
     Terms { term: Term<'a>, terms: &'a Terms<'a>, clip: Clip },
     /// Clipped log-ratios less `centre`, candidate by candidate, into the workers' sums.
     Candidates { reference: &'a [f64], candidates: &'a [f64], centre: f64, clip: Clip },
+    /// Clipped numbers less `centre`, program by program, into the workers' sums.
+    Choices { programs: &'a [Program], centre: f64, clip: Clip },
+}
+
+impl<'a> Summed<'a> {
+    /// The programs that run over rows; none where the likelihood is asked.
+    fn programs(self) -> &'a [Program] {
+        match self {
+            Self::Ratio { program, .. } => std::slice::from_ref(program),
+            Self::Choices { programs, .. } => programs,
+            Self::Terms { terms, .. } => {
+                terms.program().map_or(&[], |asked| std::slice::from_ref(&asked.term.row))
+            }
+            Self::LogRatios { .. } | Self::Candidates { .. } => &[],
+        }
+    }
+
+    /// Whether the sum goes to the workers' moments.
+    pub(crate) fn is_scalar(self) -> bool {
+        match self {
+            Self::LogRatios { .. } | Self::Ratio { .. } => true,
+            Self::Terms { .. } | Self::Candidates { .. } | Self::Choices { .. } => false,
+        }
+    }
 }
 
 /// Records that can be asked, in whatever way they are kept.
@@ -85,26 +113,41 @@ impl Sweep for Stored {
         workers: &mut [Worker],
     ) -> Result<(), Refused> {
         let (blocks, persons) = (self.blocks(), self.persons());
+        let programs = summed.programs();
         let columns = match summed {
+            _ if !programs.is_empty() => programs.iter().map(programs::reads).max().unwrap_or(0),
             Summed::Terms { terms, .. } if terms.reads_all() => blocks.width(),
-            Summed::LogRatios { .. } | Summed::Terms { .. } | Summed::Candidates { .. } => {
-                likelihood.columns()
-            }
+            Summed::LogRatios { .. }
+            | Summed::Terms { .. }
+            | Summed::Candidates { .. }
+            | Summed::Ratio { .. }
+            | Summed::Choices { .. } => likelihood.columns(),
         };
-        let by_index = likelihood.reads_levels()
-            && match summed {
-                Summed::LogRatios { .. } | Summed::Candidates { .. } => true,
-                Summed::Terms { terms, .. } => terms.are_by_the_model(),
-            };
+        let by_index = match summed {
+            Summed::LogRatios { .. } | Summed::Candidates { .. } => likelihood.reads_levels(),
+            Summed::Terms { terms, .. } if terms.program().is_none() => {
+                likelihood.reads_levels() && terms.are_by_the_model()
+            }
+            Summed::Terms { .. } | Summed::Ratio { .. } | Summed::Choices { .. } => programs
+                .iter()
+                .all(|program| programs::takes_levels(program, |column| blocks.levels(column as usize))),
+        };
         let asked = Asked { blocks, persons, positions, columns, by_index };
         match summed {
             Summed::LogRatios { from, to, along, clip } => {
                 add_log_ratios(asked, likelihood, (from, to), along, clip, workers);
             }
-            Summed::Terms { terms, clip, .. } => match (terms.is_counted(), self.faults()) {
-                (true, Some(counted)) => counted.add_to(workers),
-                (true | false, _) => add_terms(asked, self.unit(), terms, clip, workers),
+            Summed::Terms { terms, clip, .. } => match (terms.program(), terms.is_counted(), self.faults()) {
+                (Some(program), _, _) => {
+                    programs::add_terms(asked, self.unit(), program, clip, workers)?;
+                }
+                (None, true, Some(counted)) => counted.add_to(workers),
+                (None, true | false, _) => add_terms(asked, self.unit(), terms, clip, workers),
             },
+            Summed::Ratio { program, clip } => programs::add_ratios(asked, program, clip, workers),
+            Summed::Choices { programs, centre, clip } => {
+                programs::add_choices(asked, programs, centre, clip, workers);
+            }
             Summed::Candidates { reference, candidates, centre, clip } => {
                 add_candidates(asked, likelihood, (reference, candidates), centre, clip, workers);
             }

@@ -1,5 +1,7 @@
 //! Writes what a sum adds up: preconditioned gradients, their squares, or sufficient statistics.
 
+mod checks;
+
 use crate::error::question;
 use crate::records::rows::Rows;
 use crate::sums::coordinates::{Coordinate, powers_width, rows_coordinate, write_powers};
@@ -8,18 +10,21 @@ use crate::sums::gram::{self, Gram, gram_width};
 use crate::sums::lattice::{Lanes, MANY, Slopes, Whole, add_clipped};
 use crate::sums::passes::{GRAIN, Worker};
 use crate::sums::preconditions::{mix, stretch};
+use crate::sums::programs;
 use crate::sums::scores::{score_width, write_score};
-use crate::{Along, Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Term};
+use crate::{Asked, Centre, Clip, MOST_DIMENSIONS, Precondition, Refused, Shape, Term};
 use barkeep_data::{BLOCK, Block, Schema, Unit};
-use barkeep_model::{
-    Affine, CentredScore, Centring, Given, Likelihood, Line, RecordStatistics, Scorer, Sloped,
-};
+use barkeep_model::{Affine, Centring, Given, Likelihood, Line, RecordStatistics, Scorer, Sloped};
+
+use checks::{check_gradient, scorer};
+pub(crate) use checks::{check_path, check_state};
 
 /// What a sum adds up over records, checked against the model and the schema, both public.
 pub(crate) struct Terms<'a> {
     likelihood: &'a dyn Likelihood,
     written: Written<'a>,
     width: usize,
+    sums: usize,
 }
 
 /// What is written for each record.
@@ -36,6 +41,7 @@ enum Written<'a> {
     Statistics(Box<dyn RecordStatistics + 'a>),
     /// What was added up when the records were admitted.
     Counted,
+    Program(Asked<'a>),
     Columns(&'a [Coordinate], Option<u64>),
     Gram(Gram<'a>),
     Centred(Box<Scorer<'a>>),
@@ -66,6 +72,7 @@ impl<'a> Terms<'a> {
         term: Term<'a>,
         likelihood: &'a dyn Likelihood,
         schema: &'a Schema,
+        unit: Unit,
     ) -> Result<Self, Refused> {
         let dimension = likelihood.dimension();
         let (written, width) = match term {
@@ -87,6 +94,10 @@ impl<'a> Terms<'a> {
                 (Written::Score { theta, precondition, weight }, score_width(dimension))
             }
             Term::Faults => return Err(question("term", "asked of a table")),
+            Term::Program(asked) => {
+                let (width, sums) = programs::check(asked, schema.width(), unit)?;
+                return Ok(Self { likelihood, written: Written::Program(asked), width, sums });
+            }
             Term::Statistics => {
                 let statistics =
                     likelihood.record_statistics(schema).map_err(|reason| question("model", reason))?;
@@ -150,17 +161,39 @@ impl<'a> Terms<'a> {
                 (written, dimension)
             }
         };
-        Ok(Self { likelihood, written, width })
+        Ok(Self { likelihood, written, width, sums: width })
     }
 
     /// As many sums that were added up when the records were admitted: the curator's alone to ask for.
     pub(crate) fn counted(width: usize, likelihood: &'a dyn Likelihood) -> Self {
-        Self { likelihood, written: Written::Counted, width }
+        Self { likelihood, written: Written::Counted, width, sums: width }
     }
 
     /// Whether the sums are known already.
     pub(crate) fn is_counted(&self) -> bool {
         matches!(self.written, Written::Counted)
+    }
+
+    /// The program that writes them, where one does.
+    pub(crate) fn program(&self) -> Option<Asked<'a>> {
+        let Written::Program(asked) = self.written else { return None };
+        Some(asked)
+    }
+
+    /// The number of sums over records that the answer is made of.
+    pub(crate) fn sums(&self) -> usize {
+        self.sums
+    }
+
+    /// Entry `k` of the answer, in lattice steps, before noise.
+    ///
+    /// # Errors
+    /// As [`Shape::unit`](crate::Shape): none for a question that was charged.
+    pub(crate) fn entry(&self, k: usize, clip: Clip, sums: &[i64]) -> Result<i128, Refused> {
+        if let Some(Asked { shape: shape @ Shape::ByGroup { .. }, .. }) = self.program() {
+            return shape.between_groups(clip, sums);
+        }
+        Ok(sums.get(k).copied().unwrap_or(0).into())
     }
 
     /// The number of entries of one record's term.
@@ -267,8 +300,8 @@ impl<'a> Terms<'a> {
                 statistics.write(tile, worker.terms.sized(self.width * tile.len()));
                 by_person(tile, ends, self.width, worker)
             }
-            // Never written record by record.
-            Written::Counted => 0,
+            // Never written record by record here.
+            Written::Counted | Written::Program(_) => 0,
             Written::Columns(coordinates, most_rows) => {
                 let own = powers_width(coordinates, None);
                 // All the room there will be: a buffer that grows does not keep its contents in place.
@@ -332,6 +365,7 @@ impl<'a> Terms<'a> {
             | Written::Score { .. }
             | Written::Statistics(_)
             | Written::Counted
+            | Written::Program(_)
             | Written::Columns(..)
             | Written::Gram(_)
             | Written::Shifted { .. } => GRAIN,
@@ -347,7 +381,11 @@ impl<'a> Terms<'a> {
             | Written::Tail { .. }
             | Written::Expected { .. }
             | Written::Shifted { .. } => true,
-            Written::Statistics(_) | Written::Counted | Written::Columns(..) | Written::Gram(_) => false,
+            Written::Statistics(_)
+            | Written::Counted
+            | Written::Program(_)
+            | Written::Columns(..)
+            | Written::Gram(_) => false,
         }
     }
 
@@ -359,6 +397,7 @@ impl<'a> Terms<'a> {
             | Written::Score { .. }
             | Written::Statistics(_)
             | Written::Counted
+            | Written::Program(_)
             | Written::Centred(_)
             | Written::Tail { .. }
             | Written::Expected { .. }
@@ -368,6 +407,9 @@ impl<'a> Terms<'a> {
 
     /// Whether entry `k` is a product of two different coordinates, which gets less noise.
     pub(crate) fn is_pair(&self, k: usize) -> bool {
+        if let Some(Asked { term, shape: Shape::Outer }) = self.program() {
+            return !gram::is_square(k, term.width());
+        }
         let Written::Gram(gram) = &self.written else { return false };
         !gram::is_square(k, gram.coordinates.len())
     }
@@ -425,23 +467,6 @@ fn write_rows(most: u64, own: usize, units: usize, worker: &mut Worker) {
     }
 }
 
-/// The scores a question asks for.
-fn scorer<'a>(
-    score: CentredScore<'a>,
-    likelihood: &'a dyn Likelihood,
-    schema: &Schema,
-) -> Result<Scorer<'a>, Refused> {
-    let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
-    if !(finite(score.theta) && finite(score.whitening) && score.clip.is_finite() && score.clip > 0.0) {
-        return Err(question("score", "of finite numbers, with a clip above 0"));
-    }
-    let top = schema.columns().first().map_or(f64::INFINITY, |response| response.range().1);
-    likelihood.regression().and_then(|regression| regression.scorer(score, top)).ok_or(question(
-        "model",
-        "a regression whose family states its law, and a matrix of the block's size",
-    ))
-}
-
 /// Shortens each record's gradient to a norm of at most `clip` and takes its centre off, given by entry and record; one that is
 /// not finite becomes 0.
 fn shift(terms: &mut [f64], records: usize, clip: f64, centre: impl Fn(usize, usize) -> f64) {
@@ -452,41 +477,6 @@ fn shift(terms: &mut [f64], records: usize, clip: f64, centre: impl Fn(usize, us
         for (j, x) in terms.iter_mut().skip(i).step_by(records).enumerate() {
             *x = if length.is_finite() { *x * factor } else { 0.0 } - centre(j, i);
         }
-    }
-}
-
-/// A state has the model's dimension and finite coordinates.
-pub(crate) fn check_state(name: &'static str, state: &[f64], dimension: usize) -> Result<(), Refused> {
-    if state.len() == dimension && state.iter().all(|coordinate| coordinate.is_finite()) {
-        Ok(())
-    } else {
-        Err(question(name, "finite, with one entry per parameter of the model"))
-    }
-}
-
-/// A path has finite states and weights, of the same number, for a model with gradients; over records, whose gradients are clipped one by
-/// one as the path's own were.
-pub(crate) fn check_path(along: Along<'_>, likelihood: &dyn Likelihood, unit: Unit) -> Result<(), Refused> {
-    let Along { points, weights, .. } = along;
-    let count = points.len() / likelihood.dimension().max(1);
-    check_state("along", points, count * likelihood.dimension())?;
-    check_state("along", weights, points.len())?;
-    if !likelihood.has_gradient() {
-        return Err(question("along", "nothing where the model has no gradients"));
-    }
-    if unit != Unit::Record {
-        return Err(question("along", "nothing where rows belong to persons"));
-    }
-    Ok(())
-}
-
-/// A gradient is asked for where the model has one, and mapped by a matrix of its size.
-fn check_gradient(theta: &[f64], precondition: Precondition<'_>, dimension: usize) -> Result<(), Refused> {
-    check_state("theta", theta, dimension)?;
-    if precondition.fits(dimension) {
-        Ok(())
-    } else {
-        Err(question("precondition", "of the model's dimension, with finite entries"))
     }
 }
 

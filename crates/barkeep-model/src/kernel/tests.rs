@@ -38,13 +38,13 @@ fn sums_are_those_of_a_plain_loop_to_the_last_bit() {
 
 #[test]
 fn levels_give_the_sums_of_their_columns_to_the_last_bit() {
-    for (count, length) in [(1, 5), (3, 64), (COMPARED, 100), (COMPARED + 1, 100), (200, 333)] {
+    for (count, length) in [(1, 5), (3, 64), (COMPARED, 100), (COMPARED + 1, 100), (200, 333), (3000, 4001)] {
         // The codes 0, 1 and those above are of no column.
-        let index: Vec<u8> = (0..length).map(|i| (i * 7 % (count + 5)) as u8).collect();
-        let one = |k: usize| index.iter().map(move |own| if usize::from(*own) == k + 2 { 1.0 } else { 0.0 });
+        let index: Vec<u32> = (0..length).map(|i| (i * 7 % (count + 5)) as u32).collect();
+        let one = |k: usize| index.iter().map(move |own| if *own as usize == k + 2 { 1.0 } else { 0.0 });
         let real: Vec<f64> = (0..length).map(|i| value(i, 3)).collect();
         let written: Vec<f64> = (0..count).flat_map(one).chain(real.iter().copied()).collect();
-        let level = |k: usize| Place::Level { index: 0, code: k as u8 + 2, count: count - k };
+        let level = |k: usize| Place::Level { index: 0, code: k as u32 + 2, count: count - k };
         let places: Vec<Place> = (0..count).map(level).chain([Place::Lying(0)]).collect();
         let beside = Beside { widened: &[], indices: &index, records: length };
         let by_index = Block::over(&real, length, length).placed(&places, beside);

@@ -3,6 +3,7 @@
 mod persons;
 
 use super::*;
+use crate::LogRatio;
 use crate::gate::priced::Question;
 use crate::insecure::SharedTable;
 use crate::sums::lattice::{Moments, reach};
@@ -32,16 +33,18 @@ fn decide<'a>(dimension: usize, batch: Sampling, rule: &'a Rule) -> Decide<'a> {
     let state = &[0.0; 8][..dimension];
     let clip = Clip::new(1.0).unwrap();
     Decide {
-        from: state,
-        to: state,
+        ratio: LogRatio::Model { from: state, to: state, along: None },
         offset: 0.0,
         temper: Temper::NONE,
         clip,
         batch,
         rule,
         level: Level::Decision,
-        along: None,
     }
+}
+
+fn model<'a>(from: &'a [f64], to: &'a [f64]) -> LogRatio<'a> {
+    LogRatio::Model { from, to, along: None }
 }
 
 fn sum<'a>(dimension: usize, batch: Sampling, sigma: f64) -> Sum<'a> {
@@ -365,9 +368,9 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
         let answer = gate.decide(&question);
         assert!(matches!(answer, Err(Refused::Question { .. } | Refused::Accounting(_))), "{answer:?}");
     };
-    refused(&|question| question.from = &[0.0]);
-    refused(&|question| question.to = &[0.0, f64::NAN]);
-    refused(&|question| question.to = &[f64::INFINITY, 0.0]);
+    refused(&|question| question.ratio = model(&[0.0], &[0.0; 2]));
+    refused(&|question| question.ratio = model(&[0.0; 2], &[0.0, f64::NAN]));
+    refused(&|question| question.ratio = model(&[0.0; 2], &[f64::INFINITY, 0.0]));
     refused(&|question| question.offset = f64::NEG_INFINITY);
     refused(&|question| question.offset = f64::NAN);
     refused(&|question| question.rule = &Rule::Penalty { sigma: -1.0 });
@@ -554,15 +557,18 @@ fn a_path_takes_clipped_gradients_off_log_ratios() {
     let curator = Curator::new(table(&rows), model, privacy_model, Budget::not_private()).unwrap();
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(5)).unwrap();
     let along = Some(Along { points: &points, weights: &weights, clip: bound });
-    let asked = Decide { to: &[0.5], offset: -sum - 0.7, clip, along, ..decide(1, Sampling::Full, &rule) };
+    fn ratio(along: Option<Along<'_>>) -> LogRatio<'_> {
+        LogRatio::Model { from: &[0.0], to: &[0.5], along }
+    }
+    let asked = Decide { ratio: ratio(along), offset: -sum - 0.7, clip, ..decide(1, Sampling::Full, &rule) };
     let yes = (0..4000).filter(|_| gate.decide(&asked).unwrap()).count() as f64 / 4000.0;
     // Level 6e-7: five standard errors.
     assert!((yes - (-0.7_f64).exp()).abs() < 0.04, "{yes}");
     let short = Some(Along { points: &points, weights: &weights[..2], clip: bound });
-    assert!(gate.decide(&Decide { along: short, ..asked }).is_err());
+    assert!(gate.decide(&Decide { ratio: ratio(short), ..asked }).is_err());
     let penalty = Rule::Penalty { sigma: 1.0 };
     let batch = Sampling::WithoutReplacement { batch: 10, records: 60 };
     let on_a_batch = Decide { batch, rule: &penalty, ..asked };
     assert!(matches!(gate.decide(&on_a_batch), Err(Refused::Question { .. })));
-    assert!(gate.decide(&Decide { along: None, ..on_a_batch }).is_ok());
+    assert!(gate.decide(&Decide { ratio: ratio(None), ..on_a_batch }).is_ok());
 }

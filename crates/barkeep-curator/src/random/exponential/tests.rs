@@ -4,7 +4,9 @@ use super::*;
 use crate::random::rng::Script;
 use crate::test_support::echo::{Echo, table};
 use crate::test_support::statistics::assert_fits;
-use crate::{Ask, Budget, Choose, Curator, Gate, NoiseRng, PrivacyModel, choose_cost, choose_epsilon};
+use crate::{
+    Ask, Budget, Choose, Curator, Gate, LogRatios, NoiseRng, PrivacyModel, choose_cost, choose_epsilon,
+};
 use barkeep_accounting::mechanisms::Bernoulli;
 use barkeep_accounting::{Contract, Delta, Mechanism, Neighbours, Steps};
 use dashu_int::UBig;
@@ -97,8 +99,7 @@ fn a_choice_follows_the_tempered_posterior_on_its_candidates() {
     let weights = [0.1, 0.4, 0.2, 0.3];
     let offsets = weights.map(f64::ln);
     let question = Choose {
-        reference: &[0.0],
-        candidates: &[0.0, 1.0, 2.0, 3.0],
+        ratios: points(&[0.0], &[0.0, 1.0, 2.0, 3.0]),
         offsets: &offsets,
         range: (-1.0, 1.0),
         power: 0.5,
@@ -137,28 +138,27 @@ fn the_price_is_four_times_power_times_half_the_range() {
     }
 }
 
+fn points<'a>(reference: &'a [f64], candidates: &'a [f64]) -> LogRatios<'a> {
+    LogRatios::Model { reference, candidates }
+}
+
 #[test]
 fn malformed_choices_are_refused_before_anything_is_spent() {
     let cost = choose_cost((-1.0, 1.0), 0.5, PRIVACY_MODEL).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(1))]).unwrap());
     let curator = Curator::new(table(&[vec![0.5]]), Arc::new(Echo::new(1)), PRIVACY_MODEL, budget).unwrap();
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::from_os().unwrap()).unwrap();
-    let good = Choose {
-        reference: &[0.0],
-        candidates: &[0.0, 1.0],
-        offsets: &[0.0, 0.0],
-        range: (-1.0, 1.0),
-        power: 0.5,
-    };
+    let good =
+        Choose { ratios: points(&[0.0], &[0.0, 1.0]), offsets: &[0.0, 0.0], range: (-1.0, 1.0), power: 0.5 };
     let many = vec![0.0; MOST_CANDIDATES + 1];
     for bad in [
-        Choose { reference: &[0.0, 1.0], ..good },
-        Choose { reference: &[f64::NAN], ..good },
-        Choose { candidates: &[0.0], ..good },
-        Choose { candidates: &[], offsets: &[], ..good },
-        Choose { candidates: &[0.0, f64::INFINITY], ..good },
+        Choose { ratios: points(&[0.0, 1.0], &[0.0, 1.0]), ..good },
+        Choose { ratios: points(&[f64::NAN], &[0.0, 1.0]), ..good },
+        Choose { ratios: points(&[0.0], &[0.0]), ..good },
+        Choose { ratios: points(&[0.0], &[]), offsets: &[], ..good },
+        Choose { ratios: points(&[0.0], &[0.0, f64::INFINITY]), ..good },
         Choose { offsets: &[0.0, f64::NEG_INFINITY], ..good },
-        Choose { candidates: &many, offsets: &many, ..good },
+        Choose { ratios: points(&[0.0], &many), offsets: &many, ..good },
         Choose { range: (0.0, 0.0), ..good },
         Choose { power: 100.0, ..good },
     ] {

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::records::stored::{Filling, Stored};
-use crate::sums::passes::Buffer;
 use crate::test_support::questions::answers;
 use crate::{Budget, Curator, Gate, NoiseRng, PrivacyModel, Table};
 use barkeep_accounting::Neighbours;
@@ -105,7 +104,7 @@ fn narrow_tables_show_the_bits_of_wide_ones() {
     for (records, guess) in [(1, 1), (9, 3), (1024, 1), (3001, 3001), (2500, 90)] {
         let wide = table(Layout::wide(view.schema()), &view, records, guess);
         let narrow = table(Layout::narrow(&view), &view, records, guess);
-        let (mut first, mut second) = (Buffer::default(), Buffer::default());
+        let (mut first, mut second) = (Widened::default(), Widened::default());
         for index in 0..=wide.blocks().len() {
             let expected = wide.blocks().get(index, width, false, &mut first);
             let found = narrow.blocks().get(index, width, false, &mut second);

@@ -29,7 +29,7 @@ fn every_value_is_found_again_aligned_and_in_order() {
         let counts = guesses.into_iter().chain([Count::Exactly(records)]);
         for (count, width) in counts.flat_map(|count| [1, 2, 5].map(|width| (count, width))) {
             let table = counted(records, width, count);
-            let (blocks, mut room) = (table.blocks(), Buffer::default());
+            let (blocks, mut room) = (table.blocks(), Widened::default());
             assert_eq!(blocks.len(), records.div_ceil(BLOCK));
             assert_eq!(
                 (0..blocks.len())

@@ -1,17 +1,22 @@
 //! Turns per-record terms into integers before they are added, so that sums are exact and one record's share is
 //! bounded whatever floating point did inside that record.
 
+mod clip;
 mod gradients;
 mod linear;
 mod scalar;
+mod shape;
 #[cfg(test)]
 mod tests;
 mod together;
 mod unit;
 mod vector;
 
+pub(crate) use clip::{TileRoom, add_cut, add_indexed, add_one, add_tile};
 pub(crate) use gradients::{Columns, Slopes, Written};
 pub(crate) use scalar::{BatchVariance, Moments, coin_input, noisy_log_ratio};
+pub(crate) use shape::halves;
+pub use shape::{Shape, shape_sensitivity};
 pub(crate) use together::{Lanes, MANY, Whole};
 pub use unit::{
     Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,

@@ -37,8 +37,7 @@ pub(crate) fn add_clipped(gradients: &impl Gradients, room: &mut ClipRoom, sums:
     if done == records {
         return;
     }
-    room.buckets.resize(256, [0; TABLES]);
-    let (numbers, buckets) = (room.numbers.sized(3 * TILE), &mut room.buckets[..]);
+    let (numbers, buckets) = (room.numbers.sized(3 * TILE), &mut room.buckets);
     dispatch(
         #[inline(always)]
         || run(gradients, done, steps, numbers, buckets, sums),
@@ -69,7 +68,7 @@ fn run(
     done: usize,
     steps: f64,
     room: &mut [f64],
-    buckets: &mut [[i64; TABLES]],
+    buckets: &mut Vec<[i64; TABLES]>,
     sums: &mut [i64],
 ) {
     let records = gradients.records();
@@ -119,7 +118,7 @@ impl Look for AtOnce<'_> {
 /// The bits of a rounded product, or 0 for a record that does not count: by its mark, without a choice that a compiler could turn
 /// into a jump.
 #[inline(always)]
-fn counted(rounded: f64, mark: f64) -> i64 {
+pub(super) fn counted(rounded: f64, mark: f64) -> i64 {
     (rounded.to_bits() & mark.to_bits()) as i64
 }
 
@@ -134,7 +133,7 @@ impl Look for Squares<'_> {
 
     #[inline(always)]
     fn levels(&mut self, _first: usize, levels: Levels<'_>) {
-        let count = levels.count.to_le_bytes()[0];
+        let count = levels.count as u32;
         for (square, own) in self.0.iter_mut().zip(levels.index) {
             *square += if own.wrapping_sub(levels.code) < count { 1.0 } else { 0.0 };
         }
@@ -169,7 +168,7 @@ struct Sums<'a> {
     /// The factors rounded, where they are known.
     products: &'a mut [f64],
     known: bool,
-    buckets: &'a mut [[i64; TABLES]],
+    buckets: &'a mut Vec<[i64; TABLES]>,
     sums: &'a mut [i64],
 }
 
@@ -191,12 +190,15 @@ impl Look for Sums<'_> {
         let last = self.sums.len().min(first + levels.count);
         let sums = &mut self.sums[first.min(last)..last];
         if levels.count <= COMPARED {
-            for (sums, group) in sums.chunks_mut(GROUP).zip(0_u8..) {
+            for (sums, group) in sums.chunks_mut(GROUP).zip(0_u32..) {
                 let added =
-                    add_compared(self.products, levels.index, levels.code.wrapping_add(group * GROUP as u8));
+                    add_compared(self.products, levels.index, levels.code.wrapping_add(group * GROUP as u32));
                 sums.iter_mut().zip(added).for_each(|(sum, bits)| *sum += signed(bits));
             }
         } else {
+            if self.buckets.len() <= levels.count {
+                self.buckets.resize(levels.count + 1, [0; TABLES]);
+            }
             add_buckets(self.products, levels, self.buckets);
             for (sum, bucket) in sums.iter_mut().zip(self.buckets.iter_mut()) {
                 *sum += signed(std::mem::take(bucket).iter().fold(0, |sum, share| sum.wrapping_add(*share)));
@@ -254,11 +256,11 @@ fn write_rounded(factors: &[f64], marks: &[f64], products: &mut [f64]) {
 
 /// The products of the records whose index is `first`, one more and so on, added up for each.
 #[inline(always)]
-fn add_compared(products: &[f64], index: &[u8], first: u8) -> [i64; GROUP] {
+fn add_compared(products: &[f64], index: &[u32], first: u32) -> [i64; GROUP] {
     let mut sums = [0_i64; GROUP];
     for (product, code) in products.iter().zip(index) {
         let from_first = code.wrapping_sub(first);
-        for (sum, own) in sums.iter_mut().zip(0_u8..) {
+        for (sum, own) in sums.iter_mut().zip(0_u32..) {
             let share = if from_first == own { product.to_bits() as i64 } else { 0 };
             *sum = sum.wrapping_add(share);
         }
@@ -269,9 +271,8 @@ fn add_compared(products: &[f64], index: &[u8], first: u8) -> [i64; GROUP] {
 /// Adds each record's product to the bucket of its level, or to the one after the last level's.
 #[inline(always)]
 fn add_buckets(products: &[f64], levels: Levels<'_>, buckets: &mut [[i64; TABLES]]) {
-    let Some(buckets) = buckets.first_chunk_mut::<256>() else { return };
-    let mut places = [0_u8; TILE];
-    let none = levels.count.to_le_bytes()[0];
+    let mut places = [0_u32; TILE];
+    let none = levels.count as u32;
     for (place, own) in places.iter_mut().zip(levels.index) {
         let from_first = own.wrapping_sub(levels.code);
         *place = if from_first < none { from_first } else { none };
@@ -280,12 +281,12 @@ fn add_buckets(products: &[f64], levels: Levels<'_>, buckets: &mut [[i64; TABLES
     let (own, others) = places.as_chunks::<TABLES>().0.split_at(chunks.len().min(TILE / TABLES));
     for (products, places) in chunks.iter().zip(own) {
         for table in 0..TABLES {
-            let bucket = &mut buckets[usize::from(places[table])][table];
+            let bucket = &mut buckets[places[table] as usize][table];
             *bucket = bucket.wrapping_add(products[table].to_bits() as i64);
         }
     }
     for (product, place) in rest.iter().zip(others.as_flattened()) {
-        let bucket = &mut buckets[usize::from(*place)][0];
+        let bucket = &mut buckets[*place as usize][0];
         *bucket = bucket.wrapping_add(product.to_bits() as i64);
     }
 }
@@ -313,7 +314,7 @@ fn lengthen(squares: &mut [f64], slopes: &[f64], others: &[f64]) {
 /// Replaces squared norms by marks, all bits set where a record counts and none where it does not, and writes the records'
 /// factors.
 #[inline(always)]
-fn write_factors(squares: &mut [f64], factors: &mut [f64], steps: f64) {
+pub(super) fn write_factors(squares: &mut [f64], factors: &mut [f64], steps: f64) {
     for (square, out) in squares.iter_mut().zip(factors) {
         *out = factor(*square, steps);
         let counts = -i64::from(*square <= f64::MAX);
@@ -344,7 +345,7 @@ fn write_factors(squares: &mut [f64], factors: &mut [f64], steps: f64) {
 /// its length at most, as if the clip were smaller by less than a twenty-thousandth: little next to what clipping takes off. It
 /// keeps its direction. Gradients shorter than the clip by that share keep their length.
 #[inline(always)]
-fn factor(square: f64, steps: f64) -> f64 {
+pub(super) fn factor(square: f64, steps: f64) -> f64 {
     let start = f64::from_bits(START.wrapping_sub(square.to_bits() >> 1));
     let turned = (square * start).mul_add(start, QUADRATIC[0]);
     let root = start * turned.mul_add(turned, QUADRATIC[1]);

@@ -205,7 +205,7 @@ fn regressions_pass_with_all_that_is_asked_of_them() {
         // Both blocks of a regression with a nuisance are tried, and none is skipped as impossible.
         let public = Public::new(&*model, &schema);
         let theta = made_up_theta(model.dimension(), 0.5);
-        let possible = |term: &Term<'_>| Terms::new(*term, &*model, &schema).is_ok();
+        let possible = |term: &Term<'_>| Terms::new(*term, &*model, &schema, Unit::Record).is_ok();
         let tried = public.every_term(&theta).iter().filter(|term| possible(term)).count();
         // Statistics are those of a normal response with a known sd alone; a nuisance has two terms of its own, columns two.
         assert_eq!(tried, if model.parts().1 { 10 } else { 8 });

@@ -1,7 +1,8 @@
 //! Names a question by a hash, so that a kept answer is given to the question it answers and to no other.
 
 use barkeep_curator::{
-    Along, AnyQuestion, Centre, Choose, Coordinate, Curve, Decide, Precondition, Sum, Term,
+    Along, AnyQuestion, Asked, Centre, Choose, Coordinate, Curve, Decide, LogRatio, LogRatios, Precondition,
+    Shape, Sum, Term,
 };
 use barkeep_model::{CentredScore, ScoreBlock};
 use serde::Serialize;
@@ -17,10 +18,20 @@ pub(super) type Identity = [u8; 16];
 pub(super) fn identity(question: &AnyQuestion<'_>) -> Identity {
     let mut writer = Writer(Sha256::new());
     match *question {
-        AnyQuestion::Decide(Decide { from, to, offset, temper, clip, batch, rule, level, along }) => {
+        AnyQuestion::Decide(Decide { ratio, offset, temper, clip, batch, rule, level }) => {
             writer.word("decide");
-            writer.numbers(from);
-            writer.numbers(to);
+            let along = match ratio {
+                LogRatio::Model { from, to, along } => {
+                    writer.numbers(from);
+                    writer.numbers(to);
+                    along
+                }
+                LogRatio::Program(program) => {
+                    writer.word("program");
+                    writer.bytes(&program.to_bytes());
+                    None
+                }
+            };
             writer.numbers(&[offset, temper.get(), clip.get()]);
             writer.value(&batch);
             writer.value(rule);
@@ -48,6 +59,11 @@ pub(super) fn identity(question: &AnyQuestion<'_>) -> Identity {
                 }
                 Term::Statistics => writer.word("statistics"),
                 Term::Faults => writer.word("faults"),
+                Term::Program(Asked { term, shape }) => {
+                    writer.word("program");
+                    writer.bytes(&term.to_bytes());
+                    writer.shape(shape);
+                }
                 Term::Columns { coordinates, most_rows } => {
                     writer.word("columns");
                     writer.coordinates(coordinates);
@@ -85,10 +101,18 @@ pub(super) fn identity(question: &AnyQuestion<'_>) -> Identity {
             writer.numbers(&[temper.get(), clip.get(), sigma]);
             writer.value(&batch);
         }
-        AnyQuestion::Choose(Choose { reference, candidates, offsets, range: (low, high), power }) => {
+        AnyQuestion::Choose(Choose { ratios, offsets, range: (low, high), power }) => {
             writer.word("choose");
-            writer.numbers(reference);
-            writer.numbers(candidates);
+            match ratios {
+                LogRatios::Model { reference, candidates } => {
+                    writer.numbers(reference);
+                    writer.numbers(candidates);
+                }
+                LogRatios::Programs(programs) => {
+                    writer.word("programs");
+                    programs.iter().for_each(|program| writer.bytes(&program.to_bytes()));
+                }
+            }
             writer.numbers(offsets);
             writer.numbers(&[low, high, power]);
         }
@@ -105,6 +129,26 @@ impl Writer {
     fn bytes(&mut self, bytes: &[u8]) {
         self.0.update((bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
+    }
+
+    fn shape(&mut self, shape: Shape) {
+        match shape {
+            Shape::Ball => self.word("ball"),
+            Shape::Interval { low, high } => {
+                self.word("interval");
+                self.numbers(&[low, high]);
+            }
+            Shape::Positive => self.word("positive"),
+            Shape::Outer => self.word("outer"),
+            Shape::Indexed { low, high } => {
+                self.word("indexed");
+                self.numbers(&[low, high]);
+            }
+            Shape::ByGroup { threshold } => {
+                self.word("by group");
+                self.numbers(&[threshold]);
+            }
+        }
     }
 
     fn word(&mut self, word: &str) {

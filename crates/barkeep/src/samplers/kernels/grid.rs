@@ -4,7 +4,7 @@ use crate::public_rng::PublicRng;
 use crate::samplers::asker::Asker;
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
-use barkeep_curator::{Choose, Refused};
+use barkeep_curator::{Choose, LogRatios, Refused};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -39,8 +39,7 @@ impl Kernel for Draw {
     ) -> Result<Outcome, Refused> {
         let Grid { points, offsets, middle } = &*self.grid;
         let chosen = ask.choose(&Choose {
-            reference: middle,
-            candidates: points,
+            ratios: LogRatios::Model { reference: middle, candidates: points },
             offsets,
             range: self.range,
             power: self.power,

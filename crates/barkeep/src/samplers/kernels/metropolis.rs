@@ -9,7 +9,7 @@ use crate::samplers::{Kernel, State};
 use crate::step::Outcome;
 use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
 use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
-use barkeep_curator::{Along, Clip, Decide, Level, Refused, Temper, decide_sensitivity, sigma_for};
+use barkeep_curator::{Clip, Along, Decide, Level, LogRatio, Refused, Temper, decide_sensitivity, sigma_for};
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -106,15 +106,13 @@ impl Judgement {
             // Log-ratios are clamped to 64, and such a penalty accepts none of them: below 1e-200.
             Rule::Penalty { sigma } if sigma > LARGEST_SIGMA => Ok(false),
             rule => ask.decide(&Decide {
-                from,
-                to,
+                ratio: LogRatio::Model { from, to, along },
                 offset,
                 temper: self.temper,
                 clip,
                 batch: self.batch,
                 rule: &rule,
                 level: self.level,
-                along,
             }),
         }
     }

@@ -15,8 +15,8 @@ use crate::samplers::asker::Asker;
 use crate::start::prior_mode;
 use barkeep_accounting::{Neighbours, Ratio, Sampling};
 use barkeep_curator::{
-    Clip, Coordinate, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound, powers_width,
-    sigma_for, sum_sensitivity,
+    Asked, Clip, Coordinate, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound,
+    powers_width, shape_sensitivity, sigma_for, sum_sensitivity,
 };
 use barkeep_model::{CentredScore, Law, Model, Regression, ScoreBlock};
 use barkeep_num::linear::{Spectrum, diagonal, product};
@@ -88,6 +88,7 @@ pub(super) fn sum(
     let bound = Clip::new(clip)?;
     let sensitivity = match term {
         Term::Gram { .. } => gram_sensitivity(clip, neighbours)?,
+        Term::Program(Asked { shape, .. }) => shape_sensitivity(shape, Temper::NONE, bound, neighbours)?,
         Term::Gradient { .. }
         | Term::Score { .. }
         | Term::Statistics

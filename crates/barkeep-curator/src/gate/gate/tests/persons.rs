@@ -5,7 +5,7 @@ use crate::sums::gram::{gram_reach, gram_unit, is_square};
 use crate::sums::lattice::full_unit;
 use crate::sums::passes::Worker;
 use crate::test_support::echo::encode;
-use crate::{Choose, Coordinate, Curve, PersonsBuilder, Table, Term, powers_bound};
+use crate::{Choose, Coordinate, Curve, LogRatios, PersonsBuilder, Table, Term, powers_bound};
 
 /// The rows of each person.
 type Rows = Vec<Vec<Vec<f64>>>;
@@ -72,8 +72,7 @@ fn chosen(gate: &mut Gate, dimension: usize) -> Vec<i64> {
     let curator = &*gate.curator;
     let (reference, candidates) = (vec![0.0; dimension], vec![0.0; 3 * dimension]);
     let question = Choose {
-        reference: &reference,
-        candidates: &candidates,
+        ratios: LogRatios::Model { reference: &reference, candidates: &candidates },
         offsets: &[0.0; 3],
         range: (-1.0, 1.5),
         power: 0.1,

@@ -224,7 +224,7 @@ fn sloped_gradients_are_summed_by_the_plain_operations() {
     places.resize(25, Place::Lying(0));
     for (index, (first, code, count)) in categories.into_iter().enumerate() {
         for k in 0..count {
-            places[first + k] = Place::Level { index, code: code + k as u8, count: count - k };
+            places[first + k] = Place::Level { index, code: code + k as u32, count: count - k };
         }
     }
     // All of them, or the first columns alone, in a block of nothing else.
@@ -237,8 +237,9 @@ fn sloped_gradients_are_summed_by_the_plain_operations() {
             let slopes: Vec<f64> = (0..records).map(|i| wild(3 * i + 5)).collect();
             let others: Vec<f64> =
                 (0..if nuisance { records } else { 0 }).map(|i| wild(7 * i + 11)).collect();
-            let index = |step: usize| move |i: usize| (i * step % 19) as u8;
-            let indices: Vec<u8> = [5, 3, 7].iter().flat_map(|step| (0..records).map(index(*step))).collect();
+            let index = |step: usize| move |i: usize| (i * step % 19) as u32;
+            let indices: Vec<u32> =
+                [5, 3, 7].iter().flat_map(|step| (0..records).map(index(*step))).collect();
             let row = |i: usize| {
                 let mut row: Vec<f64> = if intercept { vec![1.0] } else { vec![] };
                 row.extend((1..=features).map(|column| match places[column] {
