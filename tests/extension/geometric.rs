@@ -1,6 +1,8 @@
 //! Waits: y failures before the first success, of mean e^η. A toy that shows what adding a family takes.
 
-use crate::family::{Family, FamilyEntry, Link, Observed, Response};
+use barkeep_machine::{Binary, Source, Unary, Writer};
+
+use crate::family::{Family, FamilyEntry, Link, Response, Seen};
 
 /// The family.
 pub const ENTRY: FamilyEntry = FamilyEntry {
@@ -27,28 +29,39 @@ fn failure(predictor: f64) -> f64 {
 }
 
 impl Family for Geometric {
-    fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
-        for (out, y) in out.iter_mut().zip(observed.response) {
-            *out = y * *out - (y + 1.0) * soft(*out);
-        }
+    fn write_density(&self, w: &mut Writer, seen: Seen, line: Source, _log_nuisance: f64) -> Source {
+        let minus = w.minus(line);
+        let log_success = w.unary(Unary::LogSigmoid, minus);
+        let (linear, tries) = (w.mul(seen.response, line), w.add(seen.response, 1.0));
+        w.fused(tries, log_success, linear)
     }
 
-    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], _log_nuisances: (f64, f64), out: &mut [f64]) {
-        for ((out, shift), y) in out.iter_mut().zip(shift).zip(observed.response) {
-            *out = y * shift - (y + 1.0) * (soft(*out + shift) - soft(*out));
-        }
-    }
-
-    fn score(
+    fn write_ratio(
         &self,
-        observed: Observed<'_>,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        shift: Source,
+        _log_nuisances: (f64, f64),
+    ) -> Source {
+        let before = w.minus(line);
+        let after = w.sub(before, shift);
+        let log_success = w.binary(Binary::LogSigmoidDifference, after, before);
+        let (linear, tries) = (w.mul(seen.response, shift), w.add(seen.response, 1.0));
+        w.fused(tries, log_success, linear)
+    }
+
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
         _log_nuisance: f64,
-        score: &mut [f64],
-        _nuisance_score: &mut [f64],
-    ) {
-        for (score, y) in score.iter_mut().zip(observed.response) {
-            *score = y - (y + 1.0) * failure(*score);
-        }
+    ) -> (Source, Option<Source>) {
+        let failure = w.unary(Unary::Sigmoid, line);
+        let tries = w.add(seen.response, 1.0);
+        let expected = w.mul(tries, failure);
+        (w.sub(seen.response, expected), None)
     }
 
     fn information(&self, predictor: f64, _nuisance: f64, _trials: f64) -> f64 {

@@ -149,3 +149,6 @@ pub(crate) fn ln_cauchy_cdf(x: f64) -> f64 {
     let tail = select(far, angle, FRAC_PI_2 - angle) * FRAC_1_PI;
     select(x < 0.0, ln(tail), ln_1p(-tail))
 }
+
+#[cfg(test)]
+mod tests;

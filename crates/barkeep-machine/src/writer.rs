@@ -272,6 +272,41 @@ impl Writer {
         }
     }
 
+    /// Appends all of a program; what it would hand out.
+    pub fn append(&mut self, program: &Program) -> Vec<Source> {
+        let (steps, constants) = (self.steps.len() as u32, self.constants(program.constants()));
+        let moved = |source: Source| match source {
+            Source::Column(column) => Source::Column(column),
+            Source::Step(step) => Source::Step(step + steps),
+            Source::Constant(place) => Source::Constant(place + constants),
+            Source::Node(place) => Source::Node(place + constants),
+            Source::Kept(step) => Source::Kept(step + steps),
+        };
+        let all = |sources: &[Source]| sources.iter().map(|source| moved(*source)).collect();
+        self.steps.extend(program.steps().iter().map(|step| match step {
+            Step::Dot { start, first, terms } => {
+                Step::Dot { start: start + constants, first: first + constants, terms: all(terms) }
+            }
+            Step::Product(lines) => Step::Product(lines.map(|line| Line {
+                start: line.start + constants,
+                weight: line.weight + constants,
+                value: moved(line.value),
+            })),
+            Step::Unary(function, a) => Step::Unary(*function, moved(*a)),
+            Step::Binary(function, a, b) => Step::Binary(*function, moved(*a), moved(*b)),
+            Step::Fused(a, b, c) => Step::Fused(moved(*a), moved(*b), moved(*c)),
+            Step::Select(a, b, c) => Step::Select(moved(*a), moved(*b), moved(*c)),
+            Step::Gather { index, first, count } => {
+                Step::Gather { index: moved(*index), first: first + constants, count: *count }
+            }
+            Step::Begin { count } => Step::Begin { count: *count },
+            Step::Carry(start) => Step::Carry(moved(*start)),
+            Step::Keep(value) => Step::Keep(moved(*value)),
+            Step::End(next) => Step::End(all(next)),
+        }));
+        program.outputs().iter().map(|output| moved(output.value())).collect()
+    }
+
     /// The program that hands out these.
     ///
     /// # Errors

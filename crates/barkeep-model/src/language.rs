@@ -1,15 +1,14 @@
 //! Models written as text: parsed, checked, differentiated, and run over blocks of records without a line of Rust.
 //!
 //! A text ([`parse`], [`build`]) becomes one expression graph ([`graph`]): total, pure, without loops or branches. Gradients and
-//! log ratios are transformations of the graph ([`derivative`], [`difference`]); a [`program`] is the graph as a fixed list of
-//! instructions over [`block`]s of records; [`interval`] arithmetic bounds gradients over the declared columns,
+//! log ratios are transformations of the graph ([`derivative`], [`difference`]); a [`program`] is the graph as a program of the
+//! machine, whose constants follow from θ; [`interval`] arithmetic bounds gradients over the declared columns,
 //! and [`reach`] bounds them through a matrix.
 //!
 //! **Privacy.** A text cannot name another record, hold state, fail, or run other instructions for one record than for another. What it
 //! computes from a record depends on that record and θ alone: the lemma that every sensitivity proof uses holds by syntax, so
 //! a custodian may run a text by somebody they do not trust.
 
-mod block;
 mod build;
 mod derivative;
 mod difference;
@@ -20,7 +19,6 @@ mod information;
 mod interval;
 mod laws;
 mod observed;
-mod op;
 mod parameters;
 mod parse;
 mod program;
@@ -29,6 +27,11 @@ mod syntax;
 mod text_model;
 mod tokens;
 
-pub(crate) use block::Workspace;
+/// The functions of the machine are those of texts.
+mod op {
+    pub(crate) use barkeep_machine::{Binary, Unary};
+}
+
 pub use fault::TextError;
+pub(crate) use program::Workspace;
 pub use text_model::TextModel;

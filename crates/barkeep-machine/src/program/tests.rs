@@ -1,6 +1,7 @@
 //! What is refused, and that registers are used again.
 
 use super::*;
+use crate::{Block, Machine, Writer};
 
 const DOT: fn(u32) -> Step = |step| Step::Unary(Unary::Exp, Source::Step(step));
 
@@ -79,4 +80,27 @@ fn registers_are_used_again_and_none_is_overwritten_too_early() {
 fn other_constants_must_be_as_many() {
     let program = Program::new(vec![], vec![Output::Dense(Source::Column(0))], vec![1.0]).unwrap();
     assert!(program.with_constants(vec![2.0]).is_ok() && program.with_constants(vec![]).is_err());
+}
+
+#[test]
+fn an_appended_program_computes_what_it_did() {
+    let mut w = Writer::default();
+    let sum = w.dot(0.5, [(2.0, Source::Column(0)), (-1.0, Source::Column(1))]);
+    let first = w.constants(&[1.0, 2.0, 3.0]);
+    let [total] = w.repeat(3, [sum], |w, [total]| [w.fused(total, Source::Node(first), sum)]);
+    let looked_up = w.step(Step::Gather { index: Source::Column(1), first, count: 3 });
+    let alone = w.finish([Output::Dense(total), Output::Dense(looked_up)]).unwrap();
+    let mut w = Writer::default();
+    let before = w.dot(7.0, [(3.0, Source::Column(1))]);
+    let mut outputs = w.append(&alone);
+    assert_eq!(outputs.len(), 2);
+    outputs.insert(0, before);
+    let both = w.finish(outputs.into_iter().map(Output::Dense)).unwrap();
+    let values = [0.25, -1.5, 2.0, 0.0, 1.0, 2.0];
+    let block = Block::over(&values, 3, 3);
+    let (mut found, mut expected) = ([0.0; 9], [0.0; 6]);
+    Machine::default().write_all(&both, block, &mut found);
+    Machine::default().write_all(&alone, block, &mut expected);
+    assert_eq!(found[3..], expected);
+    assert_eq!(found[..3], [7.0, 10.0, 13.0]);
 }

@@ -1,13 +1,12 @@
 //! Yes or no: y is 1 with probability p(η), else 0.
 
-use barkeep_machine::{Binary, Source, Unary, Writer};
+use barkeep_machine::{Binary, Source, Unary, Writer, softplus, softplus_difference};
 use barkeep_num::vector::scalar::{short_sigmoid, sigmoid};
 use barkeep_num::{erfcx, ln_normal_cdf, normal_cdf};
 
 use crate::Error;
 use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen, flip};
 use crate::kernel::{fold_column, fold_columns};
-use crate::soft::{softplus, softplus_difference};
 
 /// The family.
 pub const ENTRY: FamilyEntry = FamilyEntry {

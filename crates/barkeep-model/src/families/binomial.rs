@@ -1,12 +1,11 @@
 //! Successes out of trials: y of the record's trials, each with probability 1/(1 + e^(−η)).
 
-use barkeep_machine::{Binary, Source, Unary, Writer};
+use barkeep_machine::{Binary, Source, Unary, Writer, softplus, softplus_difference};
 use barkeep_num::ln_binomial;
 use barkeep_num::vector::scalar::sigmoid;
 
 use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen, flip};
 use crate::kernel::fold_columns;
-use crate::soft::{softplus, softplus_difference};
 
 /// The family.
 pub const ENTRY: FamilyEntry = FamilyEntry {

@@ -1,11 +1,10 @@
 //! Positive numbers: y follows a gamma law of mean μ = e^η and variance μ²/α.
 
-use barkeep_machine::{Source, Unary, Writer};
+use barkeep_machine::{Source, Unary, Writer, digamma, trigamma};
 use barkeep_num::vector::scalar::{exp, ln};
 
 use crate::Prior;
 use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::gamma::{digamma, trigamma};
 use crate::kernel::{fold_column, fold_columns};
 use crate::variates::gamma;
 

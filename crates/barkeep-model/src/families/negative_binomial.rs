@@ -1,13 +1,11 @@
 //! Counts more spread than Poisson's: of mean μ = e^η and variance μ + μ²/r.
 
-use barkeep_machine::{Binary, Source, Unary, Writer};
+use barkeep_machine::{Binary, Source, Unary, Writer, digamma, ln_gamma, softplus, softplus_difference};
 use barkeep_num::vector::scalar::{exp, ln, sigmoid};
 
 use crate::Prior;
 use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::gamma::{digamma, ln_gamma};
 use crate::kernel::{fold_column, fold_columns};
-use crate::soft::{softplus, softplus_difference};
 use crate::variates::{gamma, poisson};
 
 /// The family.

@@ -2,11 +2,9 @@
 
 use std::sync::LazyLock;
 
+use barkeep_machine::{ln_gamma, softplus, trigamma};
 use barkeep_num::vector::scalar::{exp, sigmoid};
 use barkeep_num::{normal_cdf, normal_quantile};
-
-use crate::gamma::{ln_gamma, trigamma};
-use crate::soft::softplus;
 
 /// The law of a response given its predictor η, as far as expectations need it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -93,7 +93,7 @@ impl Graph {
                 let square = self.unary(Unary::Square, value);
                 self.negate(square)
             }
-            Unary::Sigmoid => {
+            Unary::Sigmoid | Unary::ShortSigmoid => {
                 let minus = self.negate(a);
                 let other = self.unary(Unary::Sigmoid, minus);
                 self.mul(value, other)

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::op::{Binary, Unary};
+use barkeep_machine::{Binary, Unary, place};
 
 /// A node's place in its graph; its arguments come before it.
 pub(crate) type Id = u32;
@@ -356,17 +356,6 @@ impl Graph {
         }
         values
     }
-}
-
-/// The place among `count` entries that an index means.
-#[inline(always)]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a cast saturates, and NaN becomes 0"
-)]
-pub(crate) fn place(index: f64, count: usize) -> usize {
-    (index as usize).min(count.saturating_sub(1))
 }
 
 #[cfg(test)]

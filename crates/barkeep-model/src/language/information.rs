@@ -6,6 +6,7 @@
 //! moves smoothly with θ.
 
 use barkeep_data::{Block, Column, Kind, Scale};
+use barkeep_machine::Unsound;
 use barkeep_num::linear::{Spectrum, product};
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use super::build::{Observed, Response};
 use super::graph::Graph;
 use super::laws::{Law, Support, Weighted};
 use super::observed::MOST_COUNTS;
-use super::program::Program;
+use super::program::Template;
 use crate::Scratch;
 
 /// How many points stand for the covariates.
@@ -28,29 +29,32 @@ const INSIDE: usize = 65;
 /// What one response adds to the information, compiled.
 pub(crate) struct Scores {
     /// The gradient of its log density.
-    gradient: Program,
+    gradient: Template,
     /// Its law, by the places of its arguments among the outputs of `arguments`.
     pub(super) law: Law,
-    pub(super) arguments: Program,
+    pub(super) arguments: Template,
     pub(super) width: usize,
     /// ln P(Y > y), or the log density, where weights need it.
-    weight: Program,
+    weight: Template,
 }
 
 impl Scores {
     /// Compiles what a response of a model with `dimension` parameters needs.
-    pub(crate) fn new(graph: &mut Graph, response: &Response, dimension: usize) -> Self {
+    ///
+    /// # Errors
+    /// Those of [`Template::new`].
+    pub(crate) fn new(graph: &mut Graph, response: &Response, dimension: usize) -> Result<Self, Unsound> {
         let slopes = graph.gradient(response.density, dimension);
         let mut nodes = Vec::new();
         let law = response.law.listed(&mut nodes);
         let weight = response.survival.unwrap_or(response.density);
-        Self {
-            gradient: Program::new(graph, &slopes),
+        Ok(Self {
+            gradient: Template::new(graph, &slopes)?,
             law,
-            arguments: Program::new(graph, &nodes),
+            arguments: Template::new(graph, &nodes)?,
             width: nodes.len(),
-            weight: Program::new(graph, &[weight]),
-        }
+            weight: Template::new(graph, &[weight])?,
+        })
     }
 
     /// The nodes of the law for each of some records, given column by column.
@@ -86,7 +90,7 @@ pub(crate) fn information(
 ) -> bool {
     out.fill(0.0);
     let points = points(columns, |i, j| spread(&columns[j], share(i, j)));
-    let whole = |nodes: &Nodes, gradient: &Program, scratch: &mut Scratch| {
+    let whole = |nodes: &Nodes, gradient: &Template, scratch: &mut Scratch| {
         nodes.sum(gradient, theta, (0..nodes.weights.len(), 1.0), out, scratch);
     };
     over_points((responses, scores), columns, theta, points, whole);
@@ -160,7 +164,7 @@ fn over_points(
     columns: &[Column],
     theta: &[f64],
     mut points: Vec<f64>,
-    mut each: impl FnMut(&Nodes, &Program, &mut Scratch),
+    mut each: impl FnMut(&Nodes, &Template, &mut Scratch),
 ) {
     let mut scratch = Scratch::new();
     for (place, (response, scores)) in responses.iter().zip(scores).enumerate() {
@@ -293,7 +297,7 @@ impl Nodes {
     /// Adds factor·Σ w·∇ℓ·∇ℓᵀ over some of the records to `out`.
     fn sum(
         &self,
-        gradient: &Program,
+        gradient: &Template,
         theta: &[f64],
         (chosen, factor): (Range<usize>, f64),
         out: &mut [f64],

@@ -9,8 +9,8 @@
 
 use barkeep_num::{down_by, up_by};
 
-use super::graph::{Graph, Id, Node, place};
-use super::op::{Binary, Unary};
+use super::graph::{Graph, Id, Node};
+use barkeep_machine::{Binary, Unary, place};
 
 /// A closed interval; an infinite end is no bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -115,7 +115,9 @@ impl Interval {
                 // The function itself overflows early; beyond it there is no finite bound.
                 x.monotone(|x| op.at(x)).within(-1.0, f64::INFINITY)
             }
-            Unary::Sigmoid | Unary::NormalCdf => x.monotone(|x| op.at(x)).within(0.0, 1.0),
+            Unary::Sigmoid | Unary::ShortSigmoid | Unary::NormalCdf => {
+                x.monotone(|x| op.at(x)).within(0.0, 1.0)
+            }
             Unary::LogSigmoid | Unary::LnNormalCdf | Unary::LnCauchyCdf => {
                 x.monotone(|x| op.at(x)).within(f64::NEG_INFINITY, 0.0)
             }

@@ -1,75 +1,21 @@
-//! Turns expressions into a fixed list of instructions, each of which works on many records at once.
+//! Turns expressions into programs of the machine.
 //!
-//! What depends on θ alone is a *uniform*: computed once per question, one number each. What depends on the record is a list of
-//! [`Step`]s over registers of [`LANE`](super::block::LANE) records. Sums of uniform multiples of record values, however nested, become one
-//! [`Code::Dot`]. Registers are assigned here, once. The list is the same for every record and every θ.
+//! What depends on θ alone is a *uniform*: computed once per question, one number each. What depends on the record becomes
+//! [`Step`](barkeep_machine::Step)s whose constants are the uniforms' slots. Sums of uniform multiples of record values, however nested,
+//! become one [`Step::Dot`](barkeep_machine::Step::Dot). The steps are the same for every record and every θ.
 
 mod lowering;
 mod sums;
 
-use std::collections::BTreeMap;
+use barkeep_data::Block;
+use barkeep_machine::{Binary, Machine, Output, Program, Unary, Unsound, place};
 
 use self::lowering::Lowering;
 use super::graph::{Graph, Id};
-use super::op::{Binary, Unary};
-
-/// Where an instruction reads a value per record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operand {
-    /// A column of the block.
-    Column(u32),
-    /// A register.
-    Register(u32),
-    /// The same number for every record.
-    Uniform(u32),
-}
-
-/// Where an instruction writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A register.
-    Register(u32),
-    /// An output of the program.
-    Output(u32),
-}
-
-/// start + weight·value, the first two uniforms.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Line {
-    pub(crate) start: u32,
-    pub(crate) weight: u32,
-    pub(crate) operand: Operand,
-}
-
-/// What an instruction computes for each record.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Code {
-    /// A uniform.
-    Fill(u32),
-    /// A uniform, plus uniforms times record values, each product added with one rounding.
-    Dot(u32, Box<[(u32, Operand)]>),
-    /// The product of two lines.
-    Product([Line; 2]),
-    /// A function of one value.
-    Unary(Unary, Operand),
-    /// A function of two values.
-    Binary(Binary, Operand, Operand),
-    /// A choice between two values.
-    Select(Operand, Operand, Operand),
-    /// An entry of a run of uniforms: index, first, count.
-    Gather(Operand, u32, u32),
-}
-
-/// One instruction over records.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Step {
-    pub(crate) code: Code,
-    pub(crate) out: Place,
-}
 
 /// One instruction over uniforms: the next slot's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum UniformStep {
+enum UniformStep {
     /// A number.
     Constant(f64),
     /// A coordinate of θ.
@@ -86,47 +32,16 @@ pub(crate) enum UniformStep {
     Gather(u32, u32, u32),
 }
 
-/// Expressions compiled for blocks of records.
+/// What depends on θ alone, slot after slot.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Program {
-    /// Sets this program's uniforms apart from another's in memory that both use.
-    pub(crate) identity: u64,
-    pub(crate) uniforms: Vec<UniformStep>,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) registers: usize,
-    /// How many columns it reads.
-    pub(crate) columns: usize,
-    /// Whether a step is a sum over the same columns as the step after it.
-    pub(crate) pairs: Vec<bool>,
-    /// The slots of the roots that depend on θ alone, in the order of the roots; a root of the record has none.
-    pub(crate) roots: Vec<Option<u32>>,
-}
+struct Slots(Vec<UniformStep>);
 
-impl Program {
-    /// Compiles `roots`: output k is root k. Adds nodes to the graph where sums are regrouped.
-    pub(crate) fn new(graph: &mut Graph, roots: &[Id]) -> Self {
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let mut lowering = Lowering::new(graph, roots);
-        for (output, root) in roots.iter().enumerate() {
-            lowering.root(*root, u32::try_from(output).unwrap_or(u32::MAX));
-        }
-        let Lowering { uniforms, mut steps, slots, .. } = lowering;
-        let registers = assign(&mut steps);
-        let roots = roots.iter().map(|root| slots.get(root).copied()).collect();
-        let mut columns: Vec<u32> = steps.iter_mut().flat_map(|step| step.code.columns()).collect();
-        columns.sort_unstable();
-        columns.dedup();
-        let columns = columns.len();
-        let pairs = steps.windows(2).map(|two| is_pair(&two[0], &two[1])).collect();
-        let identity = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { identity, uniforms, steps, registers, columns, pairs, roots }
-    }
-
-    /// Evaluates the uniforms at θ, one slot after another.
-    pub(crate) fn evaluate(&self, theta: &[f64], slots: &mut Vec<f64>) {
-        slots.clear();
-        for step in &self.uniforms {
+impl Slots {
+    /// Evaluates them at θ, which may come in parts.
+    fn at(&self, theta: &[&[f64]]) -> Vec<f64> {
+        let theta = theta.concat();
+        let mut slots: Vec<f64> = Vec::with_capacity(self.0.len());
+        for step in &self.0 {
             let at = |slot: u32| slots[slot as usize];
             let value = match *step {
                 UniformStep::Constant(value) => value,
@@ -142,91 +57,120 @@ impl Program {
                     }
                 }
                 UniformStep::Gather(index, first, count) => {
-                    slots[first as usize + super::graph::place(at(index), count as usize)]
+                    slots[first as usize + place(at(index), count as usize)]
                 }
             };
             slots.push(value);
         }
+        slots
     }
 }
 
-impl Code {
-    fn operands(&mut self) -> Vec<&mut Operand> {
-        match self {
-            Self::Fill(_) => Vec::new(),
-            Self::Dot(_, terms) => terms.iter_mut().map(|(_, operand)| operand).collect(),
-            Self::Product(lines) => lines.iter_mut().map(|line| &mut line.operand).collect(),
-            Self::Unary(_, a) | Self::Gather(a, ..) => vec![a],
-            Self::Binary(_, a, b) => vec![a, b],
-            Self::Select(c, a, b) => vec![c, a, b],
-        }
+/// Expressions of θ alone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Uniforms {
+    slots: Slots,
+    roots: Vec<u32>,
+}
+
+impl Uniforms {
+    /// Compiles `roots`, none of which reads a record.
+    pub(crate) fn new(graph: &mut Graph, roots: &[Id]) -> Self {
+        let mut lowering = Lowering::new(graph, roots);
+        let roots = roots.iter().map(|root| lowering.uniform(*root)).collect();
+        Self { slots: Slots(lowering.uniforms), roots }
     }
 
-    /// The columns it reads.
-    fn columns(&mut self) -> Vec<u32> {
-        let mut columns = Vec::new();
-        for operand in self.operands() {
-            match operand {
-                Operand::Column(column) => columns.push(*column),
-                Operand::Register(_) | Operand::Uniform(_) => {}
-            }
-        }
-        columns
+    /// Their values at θ.
+    pub(crate) fn at(&self, theta: &[f64]) -> Vec<f64> {
+        let slots = self.slots.at(&[theta]);
+        self.roots.iter().map(|root| slots[*root as usize]).collect()
     }
 
-    /// The registers it reads.
-    pub(crate) fn registers(&mut self) -> Vec<&mut u32> {
-        let mut registers = Vec::new();
-        for operand in self.operands() {
-            match operand {
-                Operand::Register(register) => registers.push(register),
-                Operand::Column(_) | Operand::Uniform(_) => {}
-            }
-        }
-        registers
+    /// The number of slots.
+    #[cfg(test)]
+    pub(crate) fn size(&self) -> usize {
+        self.slots.0.len()
     }
 }
 
-/// Whether two steps are sums over the same columns, and nothing else.
-fn is_pair(first: &Step, second: &Step) -> bool {
-    let (Code::Dot(_, terms), Code::Dot(_, others)) = (&first.code, &second.code) else { return false };
-    terms.len() == others.len()
-        && terms
-            .iter()
-            .zip(others)
-            .all(|((_, one), (_, other))| one == other && matches!(one, Operand::Column(_)))
+/// Expressions of the record and θ: a program whose constants are uniforms.
+#[derive(Debug, Clone)]
+pub(crate) struct Template {
+    /// Sets this template apart from another in memory that both use.
+    identity: u64,
+    slots: Slots,
+    program: Program,
 }
 
-/// Gives every virtual register a real one, free again after its last use, and returns how many there are. No instruction
-/// writes a register that it reads.
-fn assign(steps: &mut [Step]) -> usize {
-    let mut last: BTreeMap<u32, usize> = BTreeMap::new();
-    for (place, step) in steps.iter_mut().enumerate() {
-        step.code.registers().into_iter().for_each(|register| {
-            last.insert(*register, place);
-        });
+impl Template {
+    /// Compiles `roots`: output k is root k. Adds nodes to the graph where sums are regrouped.
+    ///
+    /// # Errors
+    /// [`Unsound`] where there is more than the machine runs.
+    pub(crate) fn new(graph: &mut Graph, roots: &[Id]) -> Result<Self, Unsound> {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let mut lowering = Lowering::new(graph, roots);
+        let outputs = roots.iter().map(|root| Output::Dense(lowering.root(*root))).collect();
+        let Lowering { uniforms, steps, .. } = lowering;
+        let program = Program::new(steps, outputs, vec![0.0; uniforms.len()])?;
+        Ok(Self { identity: NEXT.fetch_add(1, Ordering::Relaxed), slots: Slots(uniforms), program })
     }
-    let (mut real, mut free, mut count) = (BTreeMap::new(), Vec::new(), 0);
-    for (place, step) in steps.iter_mut().enumerate() {
-        let mut ended: Vec<u32> = Vec::new();
-        for register in step.code.registers() {
-            let virtual_one = *register;
-            *register = real.get(&virtual_one).copied().unwrap_or(0);
-            if last.get(&virtual_one) == Some(&place) && !ended.contains(register) {
-                ended.push(*register);
+
+    /// The program at θ, which may come in parts.
+    ///
+    /// # Errors
+    /// None: there are as many slots as constants.
+    pub(crate) fn at(&self, theta: &[&[f64]]) -> Result<Program, Unsound> {
+        self.program.with_constants(self.slots.at(theta))
+    }
+
+    /// Writes output k of record i to `out[k·len + i]`, where len is the block's length.
+    ///
+    /// `theta` is compared with the last one by its bits: what depends on it alone is computed once per question.
+    pub(crate) fn run(&self, block: Block<'_>, theta: &[&[f64]], out: &mut [f64], workspace: &mut Workspace) {
+        let given = || theta.iter().flat_map(|part| part.iter().copied());
+        let same = workspace.identity == self.identity
+            && workspace.theta.len() == theta.iter().map(|part| part.len()).sum::<usize>()
+            && workspace.theta.iter().zip(given()).all(|(old, new)| old.to_bits() == new.to_bits());
+        if !same {
+            workspace.theta.clear();
+            workspace.theta.extend(given());
+            workspace.program = self.at(theta).ok();
+            workspace.identity = self.identity;
+        }
+        let Workspace { machine, program: Some(program), values, .. } = workspace else { return };
+        // The machine has blocks of its own.
+        values.clear();
+        for column in 0..program.columns().last().map_or(0, |last| last + 1) {
+            match program.columns().binary_search(&column) {
+                Ok(_) => values.extend_from_slice(block.column(column as usize)),
+                Err(_) => values.resize(values.len() + block.len(), 0.0),
             }
         }
-        if let Place::Register(register) = &mut step.out {
-            let own = free.pop().unwrap_or_else(|| {
-                count += 1;
-                count - 1
-            });
-            real.insert(*register, own);
-            *register = own;
-        }
-        free.extend(ended);
+        machine.write_all(program, barkeep_machine::Block::over(values, block.len(), block.len()), out);
     }
-    count as usize
+
+    /// The number of instructions, over records and uniforms.
+    #[cfg(test)]
+    pub(crate) fn size(&self) -> usize {
+        self.program.steps().len() + self.slots.0.len()
+    }
+}
+
+/// Working memory of templates: the machine, and the program at the θ that was asked last.
+///
+/// **Privacy.** The machine's registers, and the columns it reads, hold values of records; no `Debug`, `Clone` or `Serialize`. The program depends on
+/// θ, which is public.
+#[derive(Default)]
+pub(crate) struct Workspace {
+    machine: Machine,
+    program: Option<Program>,
+    values: Vec<f64>,
+    theta: Vec<f64>,
+    /// The template of that program.
+    identity: u64,
 }
 
 #[cfg(test)]

@@ -3,18 +3,19 @@
 mod given;
 
 use barkeep_data::{Block, Column, Schema};
+use barkeep_machine::{Program, Source, Unsound, Writer};
 use barkeep_num::linear::Cholesky;
 
 use super::build::{Meaning, Observed, Response, build};
-use super::fault::{Fault, TextError};
+use super::fault::{Fault, Span, TextError};
 use super::graph::{Graph, Id, Node};
 use super::information::{Scores, information, spread, steepest};
 use super::interval::Interval;
 use super::parameters::Parameter;
 use super::parse::parse;
-use super::program::Program;
+use super::program::{Template, Uniforms};
 use super::reach::Core;
-use crate::{Given, Likelihood, Model, ReadAs, Scratch};
+use crate::{Given, Gradient, Likelihood, Model, ReadAs, Scratch};
 
 /// A model written as text.
 ///
@@ -26,15 +27,15 @@ pub struct TextModel {
     columns: Vec<Column>,
     /// Their places in the schema of the file.
     places: Vec<usize>,
-    density: Program,
-    ratio: Program,
-    gradient: Program,
+    density: Template,
+    ratio: Template,
+    gradient: Template,
     /// ln p(θ), then its gradient.
-    prior: Program,
+    prior: Uniforms,
     /// Where all priors are normal with a known sd: the gradients of what each has squared, one after the other.
-    residuals: Option<Program>,
+    residuals: Option<Uniforms>,
     /// The values a text speaks of, where they are not the coordinates.
-    values: Program,
+    values: Uniforms,
     value_names: Vec<String>,
     parameters: Vec<Parameter>,
     responses: Vec<Response>,
@@ -61,12 +62,13 @@ impl TextModel {
     pub fn new(text: &str, schema: &Schema) -> Result<Self, TextError> {
         let read = || -> Result<Self, Fault> {
             let syntax = parse(text)?;
-            Ok(Self::compile(build(&syntax, schema)?, schema))
+            Self::compile(build(&syntax, schema)?, schema)
+                .map_err(|unsound| Fault::new(Span::default(), unsound.to_string()))
         };
         read().map_err(|fault| TextError::new(text, fault))
     }
 
-    fn compile(meaning: Meaning, schema: &Schema) -> Self {
+    fn compile(meaning: Meaning, schema: &Schema) -> Result<Self, Unsound> {
         let Meaning { graph, columns: places, parameters, names, values, responses, free, density, prior } =
             meaning;
         let d = names.len();
@@ -76,7 +78,10 @@ impl TextModel {
         let difference = whole.difference(density, d);
         let cores = whole.cores(&slopes);
         let mut working = whole.clone();
-        let scores = responses.iter().map(|response| Scores::new(&mut working, response, d)).collect();
+        let scores = responses
+            .iter()
+            .map(|response| Scores::new(&mut working, response, d))
+            .collect::<Result<_, _>>()?;
         let mut outputs = vec![prior];
         outputs.extend(working.gradient(prior, d));
         let residuals = residuals(&mut working, &parameters, d);
@@ -88,12 +93,12 @@ impl TextModel {
         let drawn = if free { Vec::new() } else { drawn.collect() };
         let mut model = Self {
             column_names: columns.iter().map(|column| column.name().to_owned()).collect(),
-            density: Program::new(&mut working, &[density]),
-            ratio: Program::new(&mut working, &[difference]),
-            gradient: Program::new(&mut working, &slopes),
-            prior: Program::new(&mut working, &outputs),
-            residuals: residuals.map(|nodes| Program::new(&mut working, &nodes)),
-            values: Program::new(&mut working, &value_nodes),
+            density: Template::new(&mut working, &[density])?,
+            ratio: Template::new(&mut working, &[difference])?,
+            gradient: Template::new(&mut working, &slopes)?,
+            prior: Uniforms::new(&mut working, &outputs),
+            residuals: residuals.map(|nodes| Uniforms::new(&mut working, &nodes)),
+            values: Uniforms::new(&mut working, &value_nodes),
             value_names,
             bound: None,
             names,
@@ -111,7 +116,7 @@ impl TextModel {
             difference,
         };
         model.bound = model.gradient_bound(&model.columns);
-        model
+        Ok(model)
     }
 
     /// The places in the schema of the columns it reads.
@@ -123,9 +128,8 @@ impl TextModel {
     /// Nodes of the graphs and instructions of the programs that records run through.
     #[cfg(test)]
     pub(crate) fn size(&self) -> usize {
-        let programs = [&self.density, &self.ratio, &self.gradient, &self.prior];
-        self.whole.size()
-            + programs.map(|program| program.steps.len() + program.uniforms.len()).iter().sum::<usize>()
+        let templates = [&self.density, &self.ratio, &self.gradient];
+        self.whole.size() + self.prior.size() + templates.map(Template::size).iter().sum::<usize>()
     }
 
     fn gradient_bound(&self, columns: &[Column]) -> Option<f64> {
@@ -177,11 +181,12 @@ fn residuals(graph: &mut Graph, parameters: &[Parameter], d: usize) -> Option<Ve
     Some(residuals.into_iter().flat_map(|z| graph.gradient(z, d)).collect())
 }
 
-/// The outputs of a program that reads no record.
-fn uniforms(program: &Program, theta: &[f64]) -> Vec<f64> {
-    let mut slots = Vec::new();
-    program.evaluate(theta, &mut slots);
-    program.roots.iter().map(|root| root.map_or(f64::NAN, |slot| slots[slot as usize])).collect()
+/// Writes a template at θ to a program. It has as many constants as slots, so that it is there; were it not, its values would be none.
+fn append(program: Result<Program, Unsound>, w: &mut Writer, width: usize) -> Vec<Source> {
+    match program {
+        Ok(program) => w.append(&program),
+        Err(_) => vec![w.fill(f64::NAN); width],
+    }
 }
 
 impl Likelihood for TextModel {
@@ -191,6 +196,26 @@ impl Likelihood for TextModel {
 
     fn columns(&self) -> usize {
         self.columns.len()
+    }
+
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        append(self.density_program(theta), w, 1)[0]
+    }
+
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        append(self.ratio_program(from, to), w, 1)[0]
+    }
+
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        Gradient::Entries(append(self.gradient.at(&[theta]), w, self.names.len()))
+    }
+
+    fn density_program(&self, theta: &[f64]) -> Result<Program, Unsound> {
+        self.density.at(&[theta])
+    }
+
+    fn ratio_program(&self, from: &[f64], to: &[f64]) -> Result<Program, Unsound> {
+        self.ratio.at(&[from, to])
     }
 
     fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
@@ -227,11 +252,11 @@ impl Model for TextModel {
     }
 
     fn log_prior(&self, theta: &[f64]) -> f64 {
-        uniforms(&self.prior, theta)[0]
+        self.prior.at(theta)[0]
     }
 
     fn prior_gradient(&self, theta: &[f64], out: &mut [f64]) {
-        out.copy_from_slice(&uniforms(&self.prior, theta)[1..]);
+        out.copy_from_slice(&self.prior.at(theta)[1..]);
     }
 
     /// By quadrature over the response, at public points spread over the covariates; unknown for a bare `log_density`.
@@ -250,7 +275,7 @@ impl Model for TextModel {
         let d = self.names.len();
         if let Some(residuals) = &self.residuals {
             out.fill(0.0);
-            for slope in uniforms(residuals, theta).chunks_exact(d) {
+            for slope in residuals.at(theta).chunks_exact(d) {
                 for (k, entry) in out.iter_mut().enumerate() {
                     *entry += slope[k / d] * slope[k % d];
                 }
@@ -263,9 +288,9 @@ impl Model for TextModel {
             const STEP: f64 = 1e-5;
             let step = STEP * theta[j].abs().max(1.0);
             moved[j] = theta[j] + step;
-            let after = uniforms(&self.prior, &moved);
+            let after = self.prior.at(&moved);
             moved[j] = theta[j] - step;
-            let before = uniforms(&self.prior, &moved);
+            let before = self.prior.at(&moved);
             moved[j] = theta[j];
             for k in 0..d {
                 out[k * d + j] = (before[k + 1] - after[k + 1]) / (2.0 * step);
@@ -335,7 +360,7 @@ impl Model for TextModel {
     }
 
     fn quantities(&self, theta: &[f64]) -> Vec<f64> {
-        uniforms(&self.values, theta)
+        self.values.at(theta)
     }
 
     fn read_as(&self, parameter: usize) -> ReadAs {

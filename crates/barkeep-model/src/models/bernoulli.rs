@@ -3,7 +3,7 @@
 //! The prior is r ~ Beta(a, b), so the posterior is Beta(a + TΣx, b + TΣ(1 − x)), known in closed form.
 
 use barkeep_data::{Block, Schema};
-use barkeep_machine::{Source, Writer};
+use barkeep_machine::{Source, Writer, softplus, softplus_difference};
 use barkeep_num::ln_gamma;
 use barkeep_num::vector::scalar::sigmoid;
 
@@ -11,7 +11,6 @@ use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
 use crate::kernel::map_column;
 use crate::settings::key;
-use crate::soft::{softplus, softplus_difference};
 use crate::variates::gamma;
 use crate::{Error, Gradient, Likelihood, Model, ReadAs, Scratch};
 

@@ -4,14 +4,13 @@
 //! component's log odds t = (zθ₂ − ½θ₂²)/σ², ln p = −½z²/σ² + ln(1 + eᵗ) − ln 2 − ½ ln 2πσ².
 
 use barkeep_data::Block;
-use barkeep_machine::{Binary, Source, Unary, Writer};
+use barkeep_machine::{Binary, Source, Unary, Writer, softplus, softplus_difference};
 use barkeep_num::vector::scalar::sigmoid;
 
 use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
 use crate::kernel::{fold_columns, map_column};
 use crate::settings::key;
-use crate::soft::{softplus, softplus_difference};
 use crate::variates::normal;
 use crate::{Error, Gradient, Likelihood, Model, Scratch};
 

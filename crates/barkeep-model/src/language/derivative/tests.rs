@@ -3,11 +3,10 @@
 use barkeep_data::Block;
 use num_dual::{Dual64, DualNum};
 
-use super::super::block::Workspace;
-use super::super::program::Program;
+use super::super::program::{Template, Workspace};
 use super::*;
 use crate::check::uniform;
-use crate::gamma::{digamma, trigamma};
+use barkeep_machine::{digamma, trigamma};
 
 /// The standard normal density.
 fn bell(x: f64) -> f64 {
@@ -97,7 +96,7 @@ pub(crate) fn dual(graph: &Graph, root: Id, theta: &[Dual64], record: &[f64]) ->
                     Unary::Sqrt => x.sqrt(),
                     Unary::Square => x * x,
                     Unary::Reciprocal => x.recip(),
-                    Unary::Sigmoid => ((-x).exp() + 1.0).recip(),
+                    Unary::Sigmoid | Unary::ShortSigmoid => ((-x).exp() + 1.0).recip(),
                     Unary::LogSigmoid => {
                         if x.re < 0.0 {
                             x - x.exp().ln_1p()
@@ -183,7 +182,7 @@ fn gradients_agree_with_dual_numbers_on_a_thousand_random_graphs() {
         let oracle = graph.clone();
         let mut outputs = graph.gradient(root, WIDTH);
         outputs.push(root);
-        let program = Program::new(&mut graph, &outputs);
+        let program = Template::new(&mut graph, &outputs).unwrap();
         let records = 1 + round % 7;
         let values: Vec<f64> = (0..(WIDTH + 1) * records)
             .map(|k| if k >= WIDTH * records { (3.0 * next()).floor() } else { 4.0 * next() - 2.0 })

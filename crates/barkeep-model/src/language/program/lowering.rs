@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::UniformStep;
 use super::sums::Sum;
-use super::{Code, Line, Operand, Place, Step, UniformStep};
 use crate::language::graph::{Graph, Id, Level, Node};
-use crate::language::op::Binary;
+use barkeep_machine::{Binary, Line, Source, Step};
 
 /// A sum of at most this many terms is computed again rather than kept in a register.
 const SHORT: u32 = 2;
@@ -24,10 +24,11 @@ pub(super) struct Lowering<'g> {
     pub(super) uniforms: Vec<UniformStep>,
     /// Where a node's uniform is.
     pub(super) slots: BTreeMap<Id, u32>,
+    /// Where a run of slots begins that holds these, one after the other.
+    runs: BTreeMap<Vec<u32>, u32>,
     pub(super) steps: Vec<Step>,
-    /// Which virtual register holds a node.
+    /// Which step computed a node.
     held: BTreeMap<Id, u32>,
-    next: u32,
 }
 
 impl<'g> Lowering<'g> {
@@ -65,9 +66,9 @@ impl<'g> Lowering<'g> {
             depths,
             uniforms: Vec::new(),
             slots: BTreeMap::new(),
+            runs: BTreeMap::new(),
             steps: Vec::new(),
             held: BTreeMap::new(),
-            next: 0,
         }
     }
 
@@ -78,57 +79,51 @@ impl<'g> Lowering<'g> {
         self.held.contains_key(&id) || (known(&self.uses) > 1 && long)
     }
 
-    /// Writes a root to its output.
-    pub(super) fn root(&mut self, id: Id, output: u32) {
-        let out = Place::Output(output);
-        if self.graph.level(id) != Level::Record {
-            let slot = self.uniform(id);
-            self.steps.push(Step { code: Code::Fill(slot), out });
-            return;
+    /// Where a root's value is: a column, or a step that computes it.
+    pub(super) fn root(&mut self, id: Id) -> Source {
+        match self.operand(id) {
+            Source::Constant(start) => {
+                // What leaves a program is a value of the record.
+                self.push(Step::Dot { start, first: start, terms: Box::default() })
+            }
+            source @ (Source::Column(_) | Source::Step(_) | Source::Node(_) | Source::Kept(_)) => source,
         }
-        let shared = self.uses.get(id as usize).is_some_and(|uses| *uses > 1);
-        if shared || self.held.contains_key(&id) || matches!(self.graph.node(id), Node::Column(_)) {
-            let operand = self.operand(id);
-            let (zero, one) = (self.graph.constant(0.0), self.graph.constant(1.0));
-            let (start, weight) = (self.uniform(zero), self.uniform(one));
-            self.steps.push(Step { code: Code::Dot(start, Box::new([(weight, operand)])), out });
-        } else {
-            let code = self.code(id);
-            self.steps.push(Step { code, out });
-        }
+    }
+
+    fn push(&mut self, step: Step) -> Source {
+        self.steps.push(step);
+        Source::Step(number(self.steps.len() - 1))
     }
 
     /// Where a node's value is, computing it if need be. Arguments come first, by a list rather than by recursion: a text may
     /// nest deeply.
-    fn operand(&mut self, root: Id) -> Operand {
+    fn operand(&mut self, root: Id) -> Source {
         let mut stack = vec![(root, false)];
         while let Some((id, ready)) = stack.pop() {
             if self.known(id).is_some() {
                 continue;
             }
             if ready {
-                let code = self.code(id);
-                let register = self.next;
-                self.next += 1;
-                self.steps.push(Step { code, out: Place::Register(register) });
-                self.held.insert(id, register);
+                let step = self.step(id);
+                self.push(step);
+                self.held.insert(id, number(self.steps.len() - 1));
             } else {
                 stack.push((id, true));
                 let arguments = self.record_arguments(id);
                 stack.extend(arguments.into_iter().rev().map(|argument| (argument, false)));
             }
         }
-        self.known(root).unwrap_or(Operand::Uniform(0))
+        self.known(root).unwrap_or(Source::Constant(0))
     }
 
     /// Where a node's value is, if it is anywhere.
-    fn known(&mut self, id: Id) -> Option<Operand> {
+    fn known(&mut self, id: Id) -> Option<Source> {
         if self.graph.level(id) != Level::Record {
-            return Some(Operand::Uniform(self.uniform(id)));
+            return Some(Source::Constant(self.uniform(id)));
         }
         match *self.graph.node(id) {
-            Node::Column(index) => Some(Operand::Column(index)),
-            _ => self.held.get(&id).map(|register| Operand::Register(*register)),
+            Node::Column(index) => Some(Source::Column(index)),
+            _ => self.held.get(&id).map(|step| Source::Step(*step)),
         }
     }
 
@@ -150,32 +145,37 @@ impl<'g> Lowering<'g> {
     }
 
     /// The instruction of a node of the record, whose arguments are computed first where they are not yet.
-    fn code(&mut self, id: Id) -> Code {
+    fn step(&mut self, id: Id) -> Step {
         if let Some(factors) = self.factors(id) {
-            return Code::Product(factors.map(|(start, (weight, atom))| Line {
+            return Step::Product(factors.map(|(start, (weight, atom))| Line {
                 start: self.uniform(start),
                 weight: self.uniform(weight),
-                operand: self.operand(atom),
+                value: self.operand(atom),
             }));
         }
         if let Some(Sum { start, terms }) = self.sum(id) {
             let start = self.uniform(start);
-            let terms: Vec<(u32, Operand)> =
-                terms.into_iter().map(|(weight, atom)| (self.uniform(weight), self.operand(atom))).collect();
-            return if terms.is_empty() { Code::Fill(start) } else { Code::Dot(start, terms.into()) };
+            let (weights, atoms): (Vec<Id>, Vec<Id>) = terms.into_iter().unzip();
+            let (first, _) = self.table(&weights);
+            return Step::Dot {
+                start,
+                first,
+                terms: atoms.into_iter().map(|atom| self.operand(atom)).collect(),
+            };
         }
         match self.graph.node(id).clone() {
-            Node::Unary(op, a) => Code::Unary(op, self.operand(a)),
-            Node::Binary(op, a, b) => Code::Binary(op, self.operand(a), self.operand(b)),
-            Node::Select(c, a, b) => Code::Select(self.operand(c), self.operand(a), self.operand(b)),
+            Node::Unary(op, a) => Step::Unary(op, self.operand(a)),
+            Node::Binary(op, a, b) => Step::Binary(op, self.operand(a), self.operand(b)),
+            Node::Select(c, a, b) => Step::Select(self.operand(c), self.operand(a), self.operand(b)),
             Node::Gather(index, entries) => {
                 let index = self.operand(index);
                 let (first, count) = self.table(&entries);
-                Code::Gather(index, first, count)
+                Step::Gather { index, first, count }
             }
+            // None of them is a value that a step computes.
             Node::Constant(_) | Node::Parameter(_) | Node::Column(_) => {
-                let slot = self.uniform(id);
-                Code::Fill(slot)
+                let start = self.uniform(id);
+                Step::Dot { start, first: start, terms: Box::default() }
             }
         }
     }
@@ -183,9 +183,18 @@ impl<'g> Lowering<'g> {
     /// A run of slots that holds these nodes.
     fn table(&mut self, entries: &[Id]) -> (u32, u32) {
         let slots: Vec<u32> = entries.iter().map(|entry| self.uniform(*entry)).collect();
-        let first = u32::try_from(self.uniforms.len()).unwrap_or(u32::MAX);
-        self.uniforms.extend(slots.iter().map(|slot| UniformStep::Copy(*slot)));
-        (first, u32::try_from(slots.len()).unwrap_or(u32::MAX))
+        let count = number(slots.len());
+        let (runs, uniforms) = (&mut self.runs, &mut self.uniforms);
+        let first = *runs.entry(slots).or_insert_with_key(|slots| match slots.first() {
+            // What is in order already need not be copied.
+            Some(first) if slots.iter().zip(*first..).all(|(slot, place)| *slot == place) => *first,
+            Some(_) | None => {
+                let first = number(uniforms.len());
+                uniforms.extend(slots.iter().map(|slot| UniformStep::Copy(*slot)));
+                first
+            }
+        });
+        (first, count)
     }
 
     /// The slot of a node that does not depend on the record.
@@ -209,17 +218,22 @@ impl<'g> Lowering<'g> {
                 Node::Select(c, a, b) => UniformStep::Select(at(*c), at(*a), at(*b)),
                 Node::Gather(index, entries) => {
                     let slots: Vec<u32> = entries.iter().map(|entry| at(*entry)).collect();
-                    let (index, first) = (at(*index), u32::try_from(self.uniforms.len()).unwrap_or(u32::MAX));
-                    let count = u32::try_from(slots.len()).unwrap_or(u32::MAX);
+                    let (index, first) = (at(*index), number(self.uniforms.len()));
+                    let count = number(slots.len());
                     self.uniforms.extend(slots.into_iter().map(UniformStep::Copy));
                     UniformStep::Gather(index, first, count)
                 }
                 // A column depends on the record: it has no slot, and nobody asks for one.
                 Node::Column(_) => UniformStep::Constant(f64::NAN),
             };
-            self.slots.insert(id, u32::try_from(self.uniforms.len()).unwrap_or(u32::MAX));
+            self.slots.insert(id, number(self.uniforms.len()));
             self.uniforms.push(step);
         }
         self.slots.get(&root).copied().unwrap_or(0)
     }
+}
+
+/// A place or a count: a text has fewer nodes than 2³².
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }

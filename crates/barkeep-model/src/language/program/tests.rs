@@ -1,6 +1,6 @@
 use barkeep_data::Block;
+use barkeep_machine::Step;
 
-use super::super::block::Workspace;
 use super::super::derivative::tests::{WIDTH, random};
 use super::*;
 use crate::check::uniform;
@@ -14,9 +14,8 @@ fn a_linear_predictor_is_one_instruction() {
         let term = graph.mul(coefficient, x);
         sum = graph.add(sum, term);
     }
-    let program = Program::new(&mut graph, &[sum]);
-    assert_eq!((program.steps.len(), program.registers), (1, 0));
-    assert!(matches!(&program.steps[0].code, Code::Dot(_, terms) if terms.len() == 9));
+    let template = Template::new(&mut graph, &[sum]).unwrap();
+    assert!(matches!(template.program.steps(), [Step::Dot { terms, .. }] if terms.len() == 9));
 }
 
 #[test]
@@ -27,9 +26,8 @@ fn a_log_ratio_of_normals_is_linear_in_the_record() {
     let square = graph.unary(Unary::Square, apart);
     let density = graph.times(-0.5, square);
     let ratio = graph.difference(density, 1);
-    let program = Program::new(&mut graph, &[ratio]);
-    assert_eq!(program.steps.len(), 1);
-    assert!(matches!(&program.steps[0].code, Code::Dot(_, terms) if terms.len() == 1));
+    let template = Template::new(&mut graph, &[ratio]).unwrap();
+    assert!(matches!(template.program.steps(), [Step::Dot { terms, .. }] if terms.len() == 1));
 }
 
 #[test]
@@ -38,13 +36,13 @@ fn programs_compute_what_graphs_say_and_ratios_are_differences() {
     for round in 0..300 {
         let (mut graph, root) = random(next, 3 + round % 25);
         let ratio = graph.difference(root, WIDTH);
-        let program = Program::new(&mut graph, &[root, ratio]);
+        let template = Template::new(&mut graph, &[root, ratio]).unwrap();
         let values: Vec<f64> = (0..=WIDTH)
             .map(|j| if j == WIDTH { (3.0 * next()).floor() } else { 4.0 * next() - 2.0 })
             .collect();
         let theta: Vec<f64> = (0..2 * WIDTH).map(|_| 3.0 * next() - 1.5).collect();
         let mut out = [f64::NAN; 2];
-        program.run(Block::over(&values, 1, 1), &[&theta], &mut out, &mut Workspace::default());
+        template.run(Block::over(&values, 1, 1), &[&theta], &mut out, &mut Workspace::default());
         let (from, to) = (graph.values(&theta, &values), graph.values(&theta[WIDTH..], &values));
         let (from, to) = (from[root as usize], to[root as usize]);
         if from.abs() + to.abs() < 1e6 {
@@ -53,9 +51,52 @@ fn programs_compute_what_graphs_say_and_ratios_are_differences() {
             assert!((out[1] - (to - from)).abs() <= 1e-9 * size, "round {round}: {} {}", out[1], to - from);
         }
         let same: Vec<f64> = theta[..WIDTH].iter().chain(&theta[..WIDTH]).copied().collect();
-        program.run(Block::over(&values, 1, 1), &[&same], &mut out, &mut Workspace::default());
+        template.run(Block::over(&values, 1, 1), &[&same], &mut out, &mut Workspace::default());
         if from.abs() < 1e6 {
             assert!(out[1].abs() <= 1e-12 * (1.0 + from.abs()), "no move, no ratio: {}", out[1]);
         }
+    }
+}
+
+#[test]
+fn a_record_has_the_same_bits_wherever_it_stands() {
+    let next = &mut uniform(8);
+    for _ in 0..100 {
+        let (mut graph, root) = random(next, 20);
+        let mut outputs = graph.gradient(root, WIDTH);
+        outputs.push(root);
+        let template = Template::new(&mut graph, &outputs).unwrap();
+        let theta: Vec<f64> = (0..WIDTH).map(|_| 3.0 * next() - 1.5).collect();
+        let length = 600;
+        // The last column is a place.
+        let values: Vec<f64> = (0..(WIDTH + 1) * length)
+            .map(|k| if k >= WIDTH * length { (3.0 * next()).floor() } else { 4.0 * next() - 2.0 })
+            .collect();
+        let workspace = &mut Workspace::default();
+        let mut whole = vec![0.0; (WIDTH + 1) * length];
+        template.run(Block::over(&values, length, length), &[&theta], &mut whole, workspace);
+        for i in [0, 1, 7, 127, 128, 255, 256, 599] {
+            let one: Vec<f64> = (0..=WIDTH).map(|j| values[j * length + i]).collect();
+            let mut alone = [0.0; WIDTH + 1];
+            template.run(Block::over(&one, 1, 1), &[&theta], &mut alone, workspace);
+            for (k, value) in alone.iter().enumerate() {
+                assert_eq!(value.to_bits(), whole[k * length + i].to_bits());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_theta_alone_follows_theta() {
+    let mut graph = Graph::default();
+    let (theta, x) = (graph.parameter(0), graph.column(0));
+    let scale = graph.unary(Unary::Exp, theta);
+    let root = graph.mul(scale, x);
+    let template = Template::new(&mut graph, &[root]).unwrap();
+    let workspace = &mut Workspace::default();
+    let mut out = [0.0];
+    for theta in [0.0, 1.0, 1.0, -2.0] {
+        template.run(Block::over(&[3.0], 1, 1), &[&[theta]], &mut out, workspace);
+        assert_eq!(out[0], Unary::Exp.at(theta) * 3.0);
     }
 }

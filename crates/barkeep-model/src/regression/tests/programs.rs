@@ -109,3 +109,67 @@ fn statistics_are_those_of_the_loop() {
         check::programs::same_statistics(&model, &schema, &values);
     }
 }
+
+/// A family that gives its programs alone.
+#[derive(Debug)]
+struct Alone(Box<dyn Family>);
+
+impl Family for Alone {
+    fn nuisance(&self) -> Option<(&'static crate::NuisanceEntry, Nuisance)> {
+        self.0.nuisance()
+    }
+
+    fn works_on_residuals(&self) -> bool {
+        self.0.works_on_residuals()
+    }
+
+    fn counts_trials(&self) -> bool {
+        self.0.counts_trials()
+    }
+
+    fn write_density(&self, w: &mut Writer, seen: Seen, line: Source, log_nuisance: f64) -> Source {
+        self.0.write_density(w, seen, line, log_nuisance)
+    }
+
+    fn write_ratio(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        shift: Source,
+        log_nuisances: (f64, f64),
+    ) -> Source {
+        self.0.write_ratio(w, seen, line, shift, log_nuisances)
+    }
+
+    fn write_score(
+        &self,
+        w: &mut Writer,
+        seen: Seen,
+        line: Source,
+        log_nuisance: f64,
+    ) -> (Source, Option<Source>) {
+        self.0.write_score(w, seen, line, log_nuisance)
+    }
+
+    fn information(&self, predictor: f64, nuisance: f64, trials: f64) -> f64 {
+        self.0.information(predictor, nuisance, trials)
+    }
+
+    fn simulate(&self, predictor: f64, nuisance: f64, trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
+        self.0.simulate(predictor, nuisance, trials, uniform)
+    }
+}
+
+#[test]
+fn a_family_needs_no_loops() {
+    let next = &mut check::uniform(23);
+    for (_, family) in registered() {
+        let design = Design::new("y", vec!["x".into()], true, Prior::Flat).unwrap();
+        let model = Regression::new(design.with_trials("n", 5.0).unwrap(), Box::new(Alone(family))).unwrap();
+        let values: Vec<f64> = (0..3 * LENGTH).map(|_| 0.5 + (4.0 * next()).floor()).collect();
+        let [from, to] = [0.1, 0.2].map(|by| vec![by; model.dimension()]);
+        // No law is stated, so that programs and loops must agree to the bit.
+        check::programs::same_as_loops(&model, &values, &from, &to);
+    }
+}
