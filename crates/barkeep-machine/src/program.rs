@@ -130,6 +130,15 @@ impl Output {
             Self::Dense(value) | Self::Levels { value, .. } | Self::By { value, .. } => value,
         }
     }
+
+    /// The same output of another value.
+    pub(crate) fn with_value(self, value: Source) -> Self {
+        match self {
+            Self::Dense(_) => Self::Dense(value),
+            Self::Levels { column, count, .. } => Self::Levels { value, column, count },
+            Self::By { column, count, .. } => Self::By { value, column, count },
+        }
+    }
 }
 
 /// Why a program is refused. Follows from the program alone.

@@ -19,7 +19,13 @@ use crate::program::{Line, Output, Program, Source, Step, Unsound};
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Writer {
-    steps: Vec<Step>,
+    /// In the order they run, each with the number that sources name it by.
+    steps: Vec<(u32, Step)>,
+    /// The repetition of each step by its number, counted from 1, or 0 outside of all.
+    inside: Vec<u32>,
+    /// The repetition that is open, and where it begins among the steps.
+    open: Option<(u32, usize)>,
+    repetitions: u32,
     constants: Vec<f64>,
 }
 
@@ -52,10 +58,65 @@ impl Writer {
         }
     }
 
-    /// Appends a step, and returns where its result is.
+    /// Appends a step, and returns where its result is. Within a repetition, a step that has the same result in every round goes before it.
     pub fn step(&mut self, step: Step) -> Source {
-        self.steps.push(step);
-        Source::Step(self.steps.len() as u32 - 1)
+        let step = match step {
+            Step::End(next) => Step::End(next.into_iter().map(|value| self.within(value)).collect()),
+            other => other,
+        };
+        let here = self.open.map_or(0, |(repetition, _)| repetition);
+        let mut inside = here;
+        match &step {
+            Step::Begin { .. } => {
+                self.repetitions += 1;
+                self.open = Some((self.repetitions, self.steps.len()));
+            }
+            Step::End(_) => self.open = None,
+            Step::Carry(_) | Step::Keep(_) => {}
+            Step::Dot { .. }
+            | Step::Product(_)
+            | Step::Unary(..)
+            | Step::Binary(..)
+            | Step::Fused(..)
+            | Step::Select(..)
+            | Step::Gather { .. } => {
+                if !step.sources().into_iter().any(|source| self.varies(source, here)) {
+                    inside = 0;
+                }
+            }
+        }
+        match &mut self.open {
+            Some((_, begin)) if here != 0 && inside == 0 => {
+                self.steps.insert(*begin, (self.inside.len() as u32, step));
+                *begin += 1;
+            }
+            Some(_) | None => self.steps.push((self.inside.len() as u32, step)),
+        }
+        self.inside.push(inside);
+        Source::Step(self.inside.len() as u32 - 1)
+    }
+
+    /// Whether a value may differ between the rounds of a repetition.
+    fn varies(&self, source: Source, repetition: u32) -> bool {
+        match source {
+            Source::Column(_) | Source::Constant(_) => false,
+            Source::Node(_) | Source::Kept(_) => true,
+            Source::Step(step) => self.inside.get(step as usize).is_none_or(|own| *own == repetition),
+        }
+    }
+
+    /// The value as one that the open repetition computes itself.
+    fn within(&mut self, value: Source) -> Source {
+        match (value, self.open) {
+            (Source::Step(step), Some((repetition, _))) if self.inside[step as usize] == repetition => value,
+            (_, Some((repetition, _))) => {
+                let one = self.number(1.0);
+                self.steps.push((self.inside.len() as u32, Step::Binary(Binary::Mul, one, value)));
+                self.inside.push(repetition);
+                Source::Step(self.inside.len() as u32 - 1)
+            }
+            (_, None) => value,
+        }
     }
 
     /// A number.
@@ -189,6 +250,20 @@ impl Writer {
         carried
     }
 
+    /// [`repeat`](Writer::repeat) for any number of carried values.
+    pub fn repeat_all(
+        &mut self,
+        count: u32,
+        starts: &[Source],
+        body: impl FnOnce(&mut Self, &[Source]) -> Vec<Source>,
+    ) -> Vec<Source> {
+        self.step(Step::Begin { count });
+        let carried: Vec<Source> = starts.iter().map(|start| self.step(Step::Carry(*start))).collect();
+        let next = body(self, &carried);
+        self.step(Step::End(next.into()));
+        carried
+    }
+
     /// Keeps a value of every round; readable in later repetitions of the same count.
     pub fn keep(&mut self, value: Source) -> Source {
         match self.step(Step::Keep(value)) {
@@ -237,6 +312,21 @@ impl Writer {
     /// # Errors
     /// Those of [`Program::new`].
     pub fn finish(self, outputs: impl IntoIterator<Item = Output>) -> Result<Program, Unsound> {
-        Program::new(self.steps, outputs.into_iter().collect(), self.constants)
+        let mut places = vec![u32::MAX; self.inside.len()];
+        for (place, (number, _)) in (0..).zip(&self.steps) {
+            places[*number as usize] = place;
+        }
+        let place = |step: u32| places.get(step as usize).copied().unwrap_or(u32::MAX);
+        let map = |source: Source| match source {
+            Source::Step(step) => Source::Step(place(step)),
+            Source::Kept(step) => Source::Kept(place(step)),
+            Source::Column(_) | Source::Constant(_) | Source::Node(_) => source,
+        };
+        let steps = self.steps.into_iter().map(|(_, step)| step.with_sources(map)).collect();
+        let outputs = outputs.into_iter().map(|output| output.with_value(map(output.value()))).collect();
+        Program::new(steps, outputs, self.constants)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,10 @@
 //! Gives every step's result a register, free again after its last use.
 
-use super::{Output, Source, Step};
+use super::{Line, Output, Source, Step};
 
 impl Step {
     /// What it reads.
-    pub(super) fn sources(&self) -> Vec<Source> {
+    pub(crate) fn sources(&self) -> Vec<Source> {
         match self {
             Self::Dot { terms, .. } => terms.to_vec(),
             Self::Product(lines) => lines.iter().map(|line| line.value).collect(),
@@ -13,6 +13,24 @@ impl Step {
             Self::Fused(a, b, c) | Self::Select(a, b, c) => vec![*a, *b, *c],
             Self::Begin { .. } => Vec::new(),
             Self::End(next) => next.to_vec(),
+        }
+    }
+
+    /// The same step, which reads elsewhere.
+    pub(crate) fn with_sources(self, map: impl Fn(Source) -> Source) -> Self {
+        let all = |sources: Box<[Source]>| sources.into_iter().map(&map).collect();
+        match self {
+            Self::Dot { start, first, terms } => Self::Dot { start, first, terms: all(terms) },
+            Self::Product(lines) => Self::Product(lines.map(|line| Line { value: map(line.value), ..line })),
+            Self::Unary(function, a) => Self::Unary(function, map(a)),
+            Self::Binary(function, a, b) => Self::Binary(function, map(a), map(b)),
+            Self::Fused(a, b, c) => Self::Fused(map(a), map(b), map(c)),
+            Self::Select(a, b, c) => Self::Select(map(a), map(b), map(c)),
+            Self::Gather { index, first, count } => Self::Gather { index: map(index), first, count },
+            Self::Begin { count } => Self::Begin { count },
+            Self::Carry(a) => Self::Carry(map(a)),
+            Self::Keep(a) => Self::Keep(map(a)),
+            Self::End(next) => Self::End(all(next)),
         }
     }
 }
