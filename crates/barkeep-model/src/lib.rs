@@ -29,6 +29,7 @@ mod settings;
 mod sloped;
 mod statistics;
 mod sums;
+pub mod terms;
 mod transform;
 mod variates;
 

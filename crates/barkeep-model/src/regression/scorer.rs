@@ -6,11 +6,12 @@
 //! features. For the nuisance a is one public number, and r is ∂ℓ/∂ ln nuisance.
 
 use barkeep_data::Block;
+use barkeep_machine::{Source, Writer};
 
 use super::Regression;
 use super::design::Trials;
 use crate::Scratch;
-use crate::family::{Law, NodeRule, Observed};
+use crate::family::{Law, NodeRule, Observed, Seen};
 use crate::kernel::{add_levels, fold_column};
 
 /// Which parameters a score is about.
@@ -172,6 +173,22 @@ impl Regression {
         self.slopes_at(self.log_nuisance(theta), (predictor, trials), responses, room, slopes, others);
     }
 
+    /// What programs read of a record beside η.
+    pub(crate) fn write_seen(&self, w: &mut Writer) -> Seen {
+        self.seen(w)
+    }
+
+    /// Writes ∂ℓ/∂η, and ∂ℓ/∂ ln nuisance where it is a parameter, of a response with this η, or y − η for a family that works on residuals.
+    pub(crate) fn write_slopes(
+        &self,
+        w: &mut Writer,
+        theta: &[f64],
+        seen: Seen,
+        line: Source,
+    ) -> (Source, Option<Source>) {
+        self.family.write_score(w, seen, line, self.log_nuisance(theta))
+    }
+
     fn slopes_at(
         &self,
         log_nuisance: f64,
@@ -250,6 +267,39 @@ impl<'a> Scorer<'a> {
             ScoreBlock::Coefficients => slopes,
             ScoreBlock::Nuisance => others,
         }
+    }
+
+    /// m where it is the same for all records.
+    pub(crate) fn constant_centre(&self) -> Option<f64> {
+        self.constant
+    }
+
+    /// The logarithm of the nuisance.
+    pub(crate) fn log_nuisance(&self) -> f64 {
+        self.log_nuisance
+    }
+
+    /// The slopes of the law's nodes at η = 0, and their weights: those of every record where the law of a score is free of η.
+    pub(crate) fn free_nodes(&self) -> (Vec<f64>, Vec<f64>) {
+        let mut room = NodeRoom::default();
+        room.fill(&self.rule, 0.0, 1.0);
+        let responses = std::mem::take(&mut room.responses);
+        (self.slopes_of(0.0, 1.0, &responses, &mut room).to_vec(), room.weights)
+    }
+
+    /// P(|r|·length > edge) for each edge at η = 0.
+    pub(crate) fn free_shares_beyond(&self, length: f64, edges: &[f64]) -> Vec<f64> {
+        let mut shares = vec![0.0; edges.len() + 1];
+        self.shares_beyond(
+            (&self.rule, 0.0),
+            (0.0, 1.0),
+            length,
+            edges,
+            &mut shares,
+            &mut NodeRoom::default(),
+        );
+        shares.truncate(edges.len());
+        shares
     }
 
     /// m for a record with this predictor, these trials and this κ.
