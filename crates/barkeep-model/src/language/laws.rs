@@ -10,6 +10,7 @@ mod tails;
 use barkeep_data::{Column, Kind};
 use barkeep_machine::{Source, Writer};
 
+pub(crate) use self::expected::Expected;
 use self::expected::WrittenNodes;
 use super::graph::{Graph, Id};
 use super::op::Binary;

@@ -207,7 +207,6 @@ fn draws_follow_the_densities() {
 /// the lattice that terms are rounded to.
 #[test]
 fn programs_expect_what_nodes_do() {
-    use crate::language::laws::expected::Expected;
     use barkeep_machine::{Block, Machine, Output, Unary};
     let mut seen = Vec::new();
     for row in table() {
