@@ -274,44 +274,84 @@ impl Writer {
 
     /// Appends all of a program; what it would hand out.
     pub fn append(&mut self, program: &Program) -> Vec<Source> {
-        let (steps, constants) = (self.steps.len() as u32, self.constants(program.constants()));
-        let moved = |source: Source| match source {
-            Source::Column(column) => Source::Column(column),
-            Source::Step(step) => Source::Step(step + steps),
+        self.append_with(program, Source::Column)
+    }
+
+    /// Appends all of a program, whose columns are replaced by what `column` says; what it would hand out. Within a repetition it must have
+    /// none of its own.
+    pub fn append_with(&mut self, program: &Program, column: impl Fn(u32) -> Source) -> Vec<Source> {
+        let constants = self.constants(program.constants());
+        let mut results: Vec<Source> = Vec::with_capacity(program.steps().len());
+        let map = |source: Source, results: &[Source]| match source {
+            Source::Column(place) => column(place),
+            Source::Step(step) => results[step as usize],
             Source::Constant(place) => Source::Constant(place + constants),
             Source::Node(place) => Source::Node(place + constants),
-            Source::Kept(step) => Source::Kept(step + steps),
+            Source::Kept(step) => match results[step as usize] {
+                Source::Step(step) => Source::Kept(step),
+                other @ (Source::Column(_) | Source::Constant(_) | Source::Node(_) | Source::Kept(_)) => {
+                    other
+                }
+            },
         };
-        let all = |sources: &[Source]| sources.iter().map(|source| moved(*source)).collect();
-        self.steps.extend(program.steps().iter().map(|step| match step {
-            Step::Dot { start, first, terms } => {
-                Step::Dot { start: start + constants, first: first + constants, terms: all(terms) }
+        for step in program.steps() {
+            let moved = step.clone().with_sources(|source| map(source, &results));
+            let moved = match moved {
+                Step::Dot { start, first, terms } => {
+                    Step::Dot { start: start + constants, first: first + constants, terms }
+                }
+                Step::Product(lines) => Step::Product(lines.map(|line| Line {
+                    start: line.start + constants,
+                    weight: line.weight + constants,
+                    ..line
+                })),
+                Step::Gather { index, first, count } => {
+                    Step::Gather { index, first: first + constants, count }
+                }
+                other @ (Step::Unary(..)
+                | Step::Binary(..)
+                | Step::Fused(..)
+                | Step::Select(..)
+                | Step::Begin { .. }
+                | Step::Carry(_)
+                | Step::Keep(_)
+                | Step::End(_)) => other,
+            };
+            results.push(self.step(moved));
+        }
+        program.outputs().iter().map(|output| map(output.value(), &results)).collect()
+    }
+
+    /// Leaves out the steps whose results nothing reads.
+    fn shorten(&mut self, outputs: &[Output]) {
+        let mut read = vec![false; self.inside.len()];
+        let mark = |source: Source, read: &mut [bool]| {
+            if let Source::Step(step) | Source::Kept(step) = source
+                && let Some(read) = read.get_mut(step as usize)
+            {
+                *read = true;
             }
-            Step::Product(lines) => Step::Product(lines.map(|line| Line {
-                start: line.start + constants,
-                weight: line.weight + constants,
-                value: moved(line.value),
-            })),
-            Step::Unary(function, a) => Step::Unary(*function, moved(*a)),
-            Step::Binary(function, a, b) => Step::Binary(*function, moved(*a), moved(*b)),
-            Step::Fused(a, b, c) => Step::Fused(moved(*a), moved(*b), moved(*c)),
-            Step::Select(a, b, c) => Step::Select(moved(*a), moved(*b), moved(*c)),
-            Step::Gather { index, first, count } => {
-                Step::Gather { index: moved(*index), first: first + constants, count: *count }
+        };
+        outputs.iter().for_each(|output| mark(output.value(), &mut read));
+        // From the end: a step is read by later ones alone, but for carried values, which stay.
+        for (number, step) in self.steps.iter().rev() {
+            if matches!(step, Step::Begin { .. } | Step::Carry(_) | Step::End(_)) {
+                read[*number as usize] = true;
             }
-            Step::Begin { count } => Step::Begin { count: *count },
-            Step::Carry(start) => Step::Carry(moved(*start)),
-            Step::Keep(value) => Step::Keep(moved(*value)),
-            Step::End(next) => Step::End(all(next)),
-        }));
-        program.outputs().iter().map(|output| moved(output.value())).collect()
+            if read[*number as usize] {
+                step.sources().into_iter().for_each(|source| mark(source, &mut read));
+            }
+        }
+        self.steps.retain(|(number, _)| read[*number as usize]);
     }
 
     /// The program that hands out these.
     ///
     /// # Errors
     /// Those of [`Program::new`].
-    pub fn finish(self, outputs: impl IntoIterator<Item = Output>) -> Result<Program, Unsound> {
+    pub fn finish(mut self, outputs: impl IntoIterator<Item = Output>) -> Result<Program, Unsound> {
+        let outputs: Vec<Output> = outputs.into_iter().collect();
+        self.shorten(&outputs);
         let mut places = vec![u32::MAX; self.inside.len()];
         for (place, (number, _)) in (0..).zip(&self.steps) {
             places[*number as usize] = place;

@@ -5,6 +5,7 @@
 //! every record. So clip_c(u) − m is a term of the record's own, and is clipped like any other.
 
 use barkeep_data::Block;
+use barkeep_machine::{Source, Writer};
 
 use crate::{Likelihood, Scratch};
 
@@ -32,6 +33,9 @@ pub trait Given: Send + Sync {
         out: &mut StandIns,
         scratch: &mut Scratch,
     );
+
+    /// Writes m of a record to a program; `None` for a record with several responses, whose stand-ins are drawn.
+    fn write_expected(&self, centring: Centring<'_>, w: &mut Writer) -> Option<Vec<Source>>;
 
     /// Moves responses into the declared bounds, as reading does.
     fn admit(&self, made_up: &mut StandIns);

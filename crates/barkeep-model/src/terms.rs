@@ -22,6 +22,7 @@ pub use columns::{
 pub use gradient::gradient;
 pub use precondition::Precondition;
 pub use score::{score, score_width, second_moments};
+pub(crate) use shifted::write_shortened;
 pub use shifted::{Centre, shifted};
 pub use tail::tail;
 

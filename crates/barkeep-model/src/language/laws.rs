@@ -2,12 +2,16 @@
 
 mod categories;
 mod counts;
+mod expected;
 mod positive;
 mod real;
 mod tails;
 
 use barkeep_data::{Column, Kind};
+use barkeep_machine::{Source, Writer};
 
+pub(crate) use self::expected::Expected;
+use self::expected::WrittenNodes;
 use super::graph::{Graph, Id};
 use super::op::Binary;
 
@@ -62,6 +66,8 @@ pub(crate) struct LawEntry {
     /// the arguments. A shift in (−½, ½) moves values by that share of the distance between two: averaged over shifts
     /// expectations are exact, for functions with kinks too.
     pub(crate) nodes: fn(&[f64], f64, &mut Vec<Weighted>),
+    /// The same nodes without a shift, written to a program that has the arguments.
+    pub(crate) write_nodes: fn(&mut Writer, &[Source]) -> WrittenNodes,
 }
 
 /// What an argument must be.

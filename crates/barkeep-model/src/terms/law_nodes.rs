@@ -40,7 +40,7 @@ pub(super) enum Nodes {
     /// As many for all records, as they are.
     Free { slopes: Source, weights: Source, count: u32 },
     /// Kept ones, prepared, whose weights have to be scaled; and the one at the top with what the law has beyond it.
-    Counts { slopes: Source, weights: Source, scale: Source, beyond: Option<(Source, Source)> },
+    Counts { slopes: Source, weights: Source, count: u32, scale: Source, beyond: Option<(Source, Source)> },
 }
 
 /// A regression's law at one θ, in a program.
@@ -59,13 +59,18 @@ pub(super) struct WrittenLaw<'a> {
     free: Option<Nodes>,
 }
 
+/// Writes ln P(Y = y).
+type LogShare = Box<dyn Fn(&mut Writer, Source) -> Source>;
+
 /// The law of a count as its nodes need it.
-struct Count<'c> {
+struct Count {
     mean: Source,
     sd: Source,
     /// The largest count there is.
     top: Option<Source>,
-    log_share: Box<dyn Fn(&mut Writer, Source) -> Source + 'c>,
+    /// The number of nodes.
+    nodes: u32,
+    log_share: LogShare,
 }
 
 impl<'a> WrittenLaw<'a> {
@@ -176,7 +181,7 @@ impl<'a> WrittenLaw<'a> {
         w.min(low, 40.0)
     }
 
-    fn poisson(&self, w: &mut Writer) -> Count<'static> {
+    fn poisson(&self, w: &mut Writer) -> Count {
         let log_mean = self.log_mean(w);
         let mean = w.unary(Unary::Exp, log_mean);
         let table = table(w, self.top, |y| ln_gamma(y + 1.0));
@@ -186,10 +191,11 @@ impl<'a> WrittenLaw<'a> {
             let orders = look_up(w, table, y).unwrap_or_else(|| ln_factorial(w, y));
             w.sub(less, orders)
         };
-        Count { mean, sd: w.unary(Unary::Sqrt, mean), top: self.top(w), log_share: Box::new(log_share) }
+        let (sd, top) = (w.unary(Unary::Sqrt, mean), self.top(w));
+        Count { mean, sd, top, nodes: nodes_below(self.top), log_share: Box::new(log_share) }
     }
 
-    fn negative_binomial(&self, w: &mut Writer) -> Count<'static> {
+    fn negative_binomial(&self, w: &mut Writer) -> Count {
         let size = libm::exp(self.log_nuisance);
         let log_mean = self.log_mean(w);
         let mean = w.unary(Unary::Exp, log_mean);
@@ -213,10 +219,11 @@ impl<'a> WrittenLaw<'a> {
             let won = w.mul(y, success);
             w.add(lost, won)
         };
-        Count { mean, sd: w.unary(Unary::Sqrt, variance), top: self.top(w), log_share: Box::new(log_share) }
+        let (sd, top) = (w.unary(Unary::Sqrt, variance), self.top(w));
+        Count { mean, sd, top, nodes: nodes_below(self.top), log_share: Box::new(log_share) }
     }
 
-    fn binomial(&self, w: &mut Writer) -> Count<'static> {
+    fn binomial(&self, w: &mut Writer) -> Count {
         let share = w.unary(Unary::Sigmoid, self.line);
         let trials = w.max(0.0, self.seen.trials);
         let minus = w.minus(self.line);
@@ -244,18 +251,19 @@ impl<'a> WrittenLaw<'a> {
             w.sub(all, orders)
         };
         let sd = w.unary(Unary::Sqrt, variance);
-        Count { mean, sd, top: Some(top), log_share: Box::new(log_share) }
+        let most = if by_column { self.top } else { self.top.min(fixed) };
+        Count { mean, sd, top: Some(top), nodes: nodes_below(most), log_share: Box::new(log_share) }
     }
 
     /// Whole numbers around a mean, each with its share, or every k-th of them; what lies beyond the top is counted there.
     fn expect_count(
         &self,
         w: &mut Writer,
-        count: &Count<'_>,
+        count: &Count,
         keep: bool,
         pass: &Pass<'_>,
     ) -> Option<(Nodes, Vec<Source>)> {
-        let Count { mean, sd, top, ref log_share } = *count;
+        let Count { mean, sd, top, nodes: count, ref log_share } = *count;
         let below = w.mul(8.0, sd);
         let below = w.sub(mean, below);
         let below = w.sub(below, 2.0);
@@ -281,7 +289,7 @@ impl<'a> WrittenLaw<'a> {
             let raw = w.fused(k, stride, first);
             (raw, top.map_or(raw, |top| w.min(raw, top)))
         };
-        let last = w.number(f64::from(COUNTS - 1));
+        let last = w.number(f64::from(count - 1));
         let (_, last) = place(w, last);
         // Weights are taken relative to one near the largest, so that none overflows.
         let middle = w.unary(Unary::Floor, mean);
@@ -290,11 +298,11 @@ impl<'a> WrittenLaw<'a> {
         let largest = log_share(w, middle);
         // Nodes beyond the top repeat it and count once.
         let repeated = top.map(|top| w.add(top, stride));
-        let numbers: Vec<f64> = (0..COUNTS).map(f64::from).collect();
+        let numbers: Vec<f64> = (0..count).map(f64::from).collect();
         let numbers = Source::Node(w.constants(&numbers));
         let zero = w.number(0.0);
         let (mut kept, mut failed) = ((zero, zero), false);
-        let mut sums = w.repeat_all(COUNTS, &vec![zero; pass.width + 1], |w, sums| {
+        let mut sums = w.repeat_all(count, &vec![zero; pass.width + 1], |w, sums| {
             let (raw, y) = place(w, numbers);
             let log = log_share(w, y);
             let log = w.sub(log, largest);
@@ -323,6 +331,7 @@ impl<'a> WrittenLaw<'a> {
             None => Nodes::Counts {
                 slopes: kept.0,
                 weights: kept.1,
+                count,
                 scale: w.div(1.0, total_or_least),
                 beyond: None,
             },
@@ -338,7 +347,7 @@ impl<'a> WrittenLaw<'a> {
                 let slope = self.slope_at(w, last)?;
                 let slope = (pass.prepare)(w, slope);
                 let scale = w.div(within, total_or_least);
-                Nodes::Counts { slopes: kept.0, weights: kept.1, scale, beyond: Some((slope, beyond)) }
+                Nodes::Counts { slopes: kept.0, weights: kept.1, count, scale, beyond: Some((slope, beyond)) }
             }
         };
         let sums = nodes.scaled(w, sums, pass);
@@ -369,8 +378,8 @@ impl Nodes {
                     .collect()
             }
             Self::Free { slopes, weights, count } => over(count, slopes, weights, false),
-            Self::Counts { slopes, weights, .. } => {
-                let sums = over(COUNTS, slopes, weights, true);
+            Self::Counts { slopes, weights, count, .. } => {
+                let sums = over(count, slopes, weights, true);
                 self.scaled(w, sums, pass)
             }
         }
@@ -384,6 +393,12 @@ impl Nodes {
         let values = (pass.values)(w, slope);
         values.into_iter().zip(within).map(|(value, sum)| w.fused(share, value, sum)).collect()
     }
+}
+
+/// The nodes that can have a weight: where the largest count is below their number they are whole numbers next to each other, and those beyond it
+/// repeat it.
+fn nodes_below(top: f64) -> u32 {
+    if (0.0..f64::from(COUNTS)).contains(&top) { (top.ceil() as u32 + 1).min(COUNTS) } else { COUNTS }
 }
 
 /// A table of values at 0, ½, 1, … up to the largest count, where that is small enough.

@@ -31,7 +31,7 @@ impl Precondition<'_> {
     }
 
     /// Writes the entries of a mapped gradient. A matrix meets a slope's columns, not the products with them: W·(r·x) is r·(W·x).
-    pub(super) fn write(self, gradient: Gradient, w: &mut Writer) -> Vec<Source> {
+    pub(crate) fn write(self, gradient: Gradient, w: &mut Writer) -> Vec<Source> {
         match (self, gradient) {
             (Self::Identity, gradient) => gradient.entries(w),
             (Self::Diagonal(factors), gradient) => {

@@ -3,7 +3,7 @@
 use barkeep_machine::{Binary, Fold, Output, Source, Term, Writer};
 
 use super::Precondition;
-use crate::Likelihood;
+use crate::{Centring, Likelihood};
 
 /// What is taken off a shortened gradient.
 #[derive(Debug, Clone, Copy)]
@@ -14,8 +14,9 @@ pub enum Centre<'a> {
     Expected,
 }
 
-/// Gradients shortened to a norm of at most `clip`, less a centre; one that is not finite counts as 0. `None` where the program is larger
-/// than the machine runs, or the model expects nothing of a record.
+/// Gradients shortened to a norm of at most `clip`, less a centre; one that is not finite counts as 0. A centre that is the same for all is taken
+/// off a unit's sum, one that is expected off each row, and needs a dense map. `None` where the program is larger than the machine runs, or the
+/// model has no single response whose law is known.
 #[must_use]
 pub fn shifted(
     likelihood: &dyn Likelihood,
@@ -37,12 +38,23 @@ pub fn shifted(
                 .collect();
             Term::new(row, Fold::Sum, Some(w.finish(outputs).ok()?)).ok()
         }
-        Centre::Expected => None,
+        Centre::Expected => {
+            let Precondition::Dense(whitening) = precondition else { return None };
+            let mut w = Writer::default();
+            let gradient = likelihood.write_gradient(theta, &mut w);
+            let entries = precondition.write(gradient, &mut w);
+            let own = write_shortened(&mut w, &entries, clip);
+            let centring = Centring { theta, whitening, clip };
+            let centre = likelihood.given().ok()?.write_expected(centring, &mut w)?;
+            let outputs: Vec<Output> =
+                own.into_iter().zip(centre).map(|(own, centre)| Output::Dense(w.sub(own, centre))).collect();
+            Some(Term::of(w.finish(outputs).ok()?))
+        }
     }
 }
 
 /// A vector shortened to a norm of at most `clip`; 0 where its norm is not finite.
-fn write_shortened(w: &mut Writer, entries: &[Source], clip: f64) -> Vec<Source> {
+pub(crate) fn write_shortened(w: &mut Writer, entries: &[Source], clip: f64) -> Vec<Source> {
     let length = w.length(entries);
     let is_long = w.binary(Binary::Less, clip, length);
     let shorter = w.div(clip, length);

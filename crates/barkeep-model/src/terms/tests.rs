@@ -163,7 +163,8 @@ fn levels_leave_a_gradient_as_one_value_and_its_place() {
         values[2 * RECORDS + i] = f64::from(i % 3 == 1);
         values[3 * RECORDS + i] = f64::from(i % 3 == 2);
     }
-    let by_level = gradient(&likelihood, &theta, Precondition::Identity, &[2..4]).unwrap();
+    let levels = std::slice::from_ref(&(2..4));
+    let by_level = gradient(&likelihood, &theta, Precondition::Identity, levels).unwrap();
     assert_eq!(by_level.outputs().len(), 3);
     let by_column = gradient(&likelihood, &theta, Precondition::Identity, &[]).unwrap();
     // 0 and −0 are the same.

@@ -1,8 +1,10 @@
 //! Distributions of levels.
 
+use barkeep_machine::{Source, Unary as Function};
 use barkeep_num::log_sum_exp;
 use barkeep_num::vector::scalar::sigmoid;
 
+use super::expected::levels;
 use super::{Domain, LawEntry, Support, Weighted};
 use crate::language::graph::Id;
 use crate::language::op::{Binary, Unary};
@@ -62,6 +64,22 @@ pub(super) const ORDERED_LOGISTIC: LawEntry = LawEntry {
     cumulative: None,
     draw: |a, uniform| pick(&ordered(a), uniform),
     nodes: |a, _, out| nodes_of(&ordered(a), out),
+    write_nodes: |w, a| {
+        let below: Vec<Source> = a[1..]
+            .iter()
+            .map(|cut| {
+                let apart = w.sub(*cut, a[0]);
+                w.unary(Function::Sigmoid, apart)
+            })
+            .collect();
+        let mut shares = Vec::with_capacity(a.len());
+        for k in 0..a.len() {
+            let upper = below.get(k).copied().unwrap_or_else(|| w.number(1.0));
+            let lower = if k == 0 { w.number(0.0) } else { below[k - 1] };
+            shares.push(w.sub(upper, lower));
+        }
+        levels(w, shares)
+    },
 };
 
 fn softmax(a: &[f64]) -> Vec<f64> {
@@ -87,4 +105,13 @@ pub(super) const CATEGORICAL_LOGIT: LawEntry = LawEntry {
     cumulative: None,
     draw: |a, uniform| pick(&softmax(a), uniform),
     nodes: |a, _, out| nodes_of(&softmax(a), out),
+    write_nodes: |w, a| {
+        let largest = a[1..].iter().fold(a[0], |largest, logit| w.max(largest, *logit));
+        let mut share = |logit: &Source| {
+            let apart = w.sub(*logit, largest);
+            w.unary(Function::Exp, apart)
+        };
+        let shares = a.iter().map(&mut share).collect();
+        levels(w, shares)
+    },
 };

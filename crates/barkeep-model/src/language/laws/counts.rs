@@ -1,7 +1,9 @@
 //! Distributions of whole numbers.
 
+use barkeep_machine::{Source, Unary as Function, Writer};
 use barkeep_num::vector::scalar::sigmoid;
 
+use super::expected::{WrittenNodes, written_counts, written_two};
 use super::positive::ln_beta;
 use super::real::plus;
 use super::tails::{beta_tails, gamma_tails};
@@ -63,6 +65,7 @@ pub(super) const BERNOULLI: LawEntry = LawEntry {
     cumulative: None,
     draw: |a, uniform| flip(a[0], uniform),
     nodes: |a, _, out| two(a[0], out),
+    write_nodes: |w, a| written_two(w, a[0]),
 };
 
 pub(super) const BERNOULLI_LOGIT: LawEntry = LawEntry {
@@ -74,6 +77,10 @@ pub(super) const BERNOULLI_LOGIT: LawEntry = LawEntry {
     cumulative: None,
     draw: |a, uniform| flip(sigmoid(a[0]), uniform),
     nodes: |a, _, out| two(sigmoid(a[0]), out),
+    write_nodes: |w, a| {
+        let p = w.unary(Function::Sigmoid, a[0]);
+        written_two(w, p)
+    },
 };
 
 /// ln C(n, y).
@@ -119,6 +126,32 @@ fn binomial_draw(n: f64, p: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
     count
 }
 
+/// ln C(n, y).
+fn written_ln_choose(w: &mut Writer, n: Source, y: Source) -> Source {
+    let rest = w.sub(n, y);
+    let [all, won, lost] = [n, y, rest].map(|count| {
+        let above = w.add(count, 1.0);
+        w.unary(Function::LnGamma, above)
+    });
+    let less = w.sub(all, won);
+    w.sub(less, lost)
+}
+
+fn written_binomial(w: &mut Writer, n: Source, p: Source) -> WrittenNodes {
+    let minus = w.minus(p);
+    let (log, log_rest) = (w.unary(Function::Ln, p), w.unary(Function::Ln1p, minus));
+    let (mean, rest) = (w.mul(n, p), w.sub(1.0, p));
+    let variance = w.mul(mean, rest);
+    let sd = w.unary(Function::Sqrt, variance);
+    written_counts(w, (mean, sd), Some(n), move |w, y| {
+        let ways = written_ln_choose(w, n, y);
+        let left = w.sub(n, y);
+        let (won, lost) = (w.mul(y, log), w.mul(left, log_rest));
+        let sum = w.add(ways, won);
+        w.add(sum, lost)
+    })
+}
+
 fn binomial_nodes(n: f64, p: f64, out: (&mut Vec<Weighted>, f64)) {
     let (log, log_rest) = (libm::log(p), libm::log1p(-p));
     count_nodes(out, (n * p, (n * p * (1.0 - p)).sqrt()), n, |y| {
@@ -158,6 +191,7 @@ pub(super) const BINOMIAL: LawEntry = LawEntry {
     }),
     draw: |a, uniform| binomial_draw(a[0], a[1], uniform),
     nodes: |a, shift, out| binomial_nodes(a[0], a[1], (out, shift)),
+    write_nodes: |w, a| written_binomial(w, a[0], a[1]),
 };
 
 pub(super) const BINOMIAL_LOGIT: LawEntry = LawEntry {
@@ -173,6 +207,10 @@ pub(super) const BINOMIAL_LOGIT: LawEntry = LawEntry {
     cumulative: Some(|graph, y, a| binomial_tails(graph, y, a[0], a[1])),
     draw: |a, uniform| binomial_draw(a[0], sigmoid(a[1]), uniform),
     nodes: |a, shift, out| binomial_nodes(a[0], sigmoid(a[1]), (out, shift)),
+    write_nodes: |w, a| {
+        let p = w.unary(Function::Sigmoid, a[1]);
+        written_binomial(w, a[0], p)
+    },
 };
 
 pub(super) const BETA_BINOMIAL: LawEntry = LawEntry {
@@ -203,6 +241,28 @@ pub(super) const BETA_BINOMIAL: LawEntry = LawEntry {
             scalar_ln_choose(n, y) + ln_beta(y + a[1], n - y + a[2]) - constant
         });
     },
+    write_nodes: |w, a| {
+        let (n, first, second) = (a[0], a[1], a[2]);
+        let sum = w.add(first, second);
+        let mean = w.mul(n, first);
+        let mean = w.div(mean, sum);
+        // mean·(b/(a + b))·(a + b + n)/(a + b + 1).
+        let (rest, all, above) = (w.div(second, sum), w.add(sum, n), w.add(sum, 1.0));
+        let variance = w.mul(mean, rest);
+        let variance = w.mul(variance, all);
+        let variance = w.div(variance, above);
+        let sd = w.unary(Function::Sqrt, variance);
+        written_counts(w, (mean, sd), Some(n), move |w, y| {
+            let ways = written_ln_choose(w, n, y);
+            let rest = w.sub(n, y);
+            let (won, lost) = (w.add(y, first), w.add(rest, second));
+            let all = w.add(won, lost);
+            let [won, lost, all] = [won, lost, all].map(|x| w.unary(Function::LnGamma, x));
+            let beta = w.add(won, lost);
+            let beta = w.sub(beta, all);
+            w.add(ways, beta)
+        })
+    },
 };
 
 /// y·η − e^η − ln y!.
@@ -217,6 +277,17 @@ fn poisson(graph: &mut Graph, y: Id, log_mean: Id, mean: Id) -> Id {
     let above = plus(graph, y, 1.0);
     let factorial = graph.unary(Unary::LnGamma, above);
     graph.sub(less, factorial)
+}
+
+fn written_poisson(w: &mut Writer, mean: Source) -> WrittenNodes {
+    let (log, sd) = (w.unary(Function::Ln, mean), w.unary(Function::Sqrt, mean));
+    written_counts(w, (mean, sd), None, move |w, y| {
+        let weighted = w.mul(y, log);
+        let less = w.sub(weighted, mean);
+        let above = w.add(y, 1.0);
+        let orders = w.unary(Function::LnGamma, above);
+        w.sub(less, orders)
+    })
 }
 
 fn poisson_nodes(mean: f64, out: (&mut Vec<Weighted>, f64)) {
@@ -239,6 +310,7 @@ pub(super) const POISSON: LawEntry = LawEntry {
     }),
     draw: |a, uniform| variates::poisson(a[0], uniform),
     nodes: |a, shift, out| poisson_nodes(a[0], (out, shift)),
+    write_nodes: |w, a| written_poisson(w, a[0]),
 };
 
 pub(super) const POISSON_LOG: LawEntry = LawEntry {
@@ -253,6 +325,10 @@ pub(super) const POISSON_LOG: LawEntry = LawEntry {
     }),
     draw: |a, uniform| variates::poisson(libm::exp(a[0]), uniform),
     nodes: |a, shift, out| poisson_nodes(libm::exp(a[0]), (out, shift)),
+    write_nodes: |w, a| {
+        let mean = w.unary(Function::Exp, a[0]);
+        written_poisson(w, mean)
+    },
 };
 
 pub(super) const NEG_BINOMIAL: LawEntry = LawEntry {
@@ -292,6 +368,23 @@ pub(super) const NEG_BINOMIAL: LawEntry = LawEntry {
             ln_gamma(y + size) - ln_gamma(y + 1.0) + y * log - (y + size) * log_total
         });
     },
+    write_nodes: |w, a| {
+        let (mean, size) = (a[0], a[1]);
+        let square = w.mul(mean, mean);
+        let spread = w.div(square, size);
+        let variance = w.add(mean, spread);
+        let total = w.add(mean, size);
+        let (log, log_total) = (w.unary(Function::Ln, mean), w.unary(Function::Ln, total));
+        let sd = w.unary(Function::Sqrt, variance);
+        written_counts(w, (mean, sd), None, move |w, y| {
+            let (all, above) = (w.add(y, size), w.add(y, 1.0));
+            let (ways, orders) = (w.unary(Function::LnGamma, all), w.unary(Function::LnGamma, above));
+            let ways = w.sub(ways, orders);
+            let (won, rest) = (w.mul(y, log), w.mul(all, log_total));
+            let sum = w.add(ways, won);
+            w.sub(sum, rest)
+        })
+    },
 };
 
 pub(super) const POINT: LawEntry = LawEntry {
@@ -311,4 +404,8 @@ pub(super) const POINT: LawEntry = LawEntry {
     }),
     draw: |a, _| a[0],
     nodes: |a, _, out| out.push(Weighted { value: a[0], weight: 1.0 }),
+    write_nodes: |_, a| {
+        let value = a[0];
+        WrittenNodes::new(1, move |w| (value, w.number(1.0)))
+    },
 };

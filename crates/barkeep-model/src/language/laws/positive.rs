@@ -1,8 +1,10 @@
 //! Distributions of positive numbers, and of proportions.
 
+use barkeep_machine::{Source, Unary as Function, Writer};
 use barkeep_num::vector::scalar::{log_sigmoid, sigmoid};
 use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
+use super::expected::{moving_grid, written_grid};
 use super::real::{less_log, normal_density, normal_tails, plus, standardised};
 use super::tails::{beta_tails, gamma_tails};
 use super::{Domain, LawEntry, Support, grid};
@@ -30,6 +32,19 @@ pub(super) const LOGNORMAL: LawEntry = LawEntry {
     draw: |a, uniform| libm::exp(a[0] + a[1] * variates::normal(uniform)),
     nodes: |a, shift, out| {
         grid((out, shift), (-8.0, 8.0), 33, |t| (libm::exp(a[0] + a[1] * t), -0.5 * t * t))
+    },
+    write_nodes: |w, a| {
+        let (location, scale) = (a[0], a[1]);
+        written_grid(
+            w,
+            (-8.0, 8.0),
+            33,
+            |t| (t, -0.5 * t * t),
+            move |w, t| {
+                let log = w.fused(scale, t, location);
+                w.unary(Function::Exp, log)
+            },
+        )
     },
 };
 
@@ -61,6 +76,11 @@ pub(super) const EXPONENTIAL: LawEntry = LawEntry {
     }),
     draw: |a, uniform| -libm::log(uniform()) / a[0],
     nodes: |a, shift, out| grid((out, shift), (-12.0, 4.0), 41, |t| (libm::exp(t) / a[0], t - libm::exp(t))),
+    write_nodes: |w, a| {
+        let rate = a[0];
+        let node = |t: f64| (libm::exp(t), t - libm::exp(t));
+        written_grid(w, (-12.0, 4.0), 41, node, move |w, x| w.div(x, rate))
+    },
 };
 
 /// k·(ln y − ln s): the logarithm of a Weibull law's cumulative hazard.
@@ -91,6 +111,20 @@ pub(super) const WEIBULL: LawEntry = LawEntry {
     draw: |a, uniform| a[1] * libm::pow(-libm::log(uniform()), 1.0 / a[0]),
     nodes: |a, shift, out| {
         grid((out, shift), (-12.0, 4.0), 41, |t| (a[1] * libm::exp(t / a[0]), t - libm::exp(t)))
+    },
+    write_nodes: |w, a| {
+        let (shape, scale) = (a[0], a[1]);
+        written_grid(
+            w,
+            (-12.0, 4.0),
+            41,
+            |t| (t, t - libm::exp(t)),
+            move |w, t| {
+                let log = w.div(t, shape);
+                let power = w.unary(Function::Exp, log);
+                w.mul(scale, power)
+            },
+        )
     },
 };
 
@@ -123,6 +157,20 @@ pub(super) const GAMMA: LawEntry = LawEntry {
             (libm::exp(t) / a[1], a[0] * t - libm::exp(t) - top)
         });
     },
+    write_nodes: |w, a| {
+        let (shape, rate) = (a[0], a[1]);
+        let centre = w.unary(Function::Digamma, shape);
+        let variance = w.unary(Function::Trigamma, shape);
+        let sd = w.unary(Function::Sqrt, variance);
+        let log = w.unary(Function::Ln, shape);
+        let scaled = w.mul(shape, log);
+        let top = w.sub(scaled, shape);
+        moving_grid(w, (centre, sd), (-10.0, 6.0), 49, move |w, t| {
+            let (power, scaled) = (w.unary(Function::Exp, t), w.mul(shape, t));
+            let log = w.sub(scaled, power);
+            (w.div(power, rate), w.sub(log, top))
+        })
+    },
 };
 
 pub(super) const HALF_NORMAL: LawEntry = LawEntry {
@@ -142,6 +190,10 @@ pub(super) const HALF_NORMAL: LawEntry = LawEntry {
     }),
     draw: |a, uniform| a[0] * variates::normal(uniform).abs(),
     nodes: |a, shift, out| grid((out, shift), (0.0625, 6.0625), 49, |t| (a[0] * t, -0.5 * t * t)),
+    write_nodes: |w, a| {
+        let scale = a[0];
+        written_grid(w, (0.0625, 6.0625), 49, |t| (t, -0.5 * t * t), move |w, t| w.mul(scale, t))
+    },
 };
 
 pub(super) const HALF_CAUCHY: LawEntry = LawEntry {
@@ -167,6 +219,11 @@ pub(super) const HALF_CAUCHY: LawEntry = LawEntry {
         grid((out, shift), (FRAC_PI_2 / 82.0, FRAC_PI_2 * (1.0 - 1.0 / 82.0)), 41, |angle| {
             (a[0] * libm::tan(angle), 0.0)
         });
+    },
+    write_nodes: |w, a| {
+        let scale = a[0];
+        let ends = (FRAC_PI_2 / 82.0, FRAC_PI_2 * (1.0 - 1.0 / 82.0));
+        written_grid(w, ends, 41, |angle| (libm::tan(angle), 0.0), move |w, t| w.mul(scale, t))
     },
 };
 
@@ -210,5 +267,24 @@ pub(super) const BETA: LawEntry = LawEntry {
         grid((out, shift), (centre - 9.0 * sd, centre + 9.0 * sd), 55, |t| {
             (sigmoid(t), a[0] * log_sigmoid(t) + a[1] * log_sigmoid(-t) - top)
         });
+    },
+    write_nodes: |w, a| {
+        let shapes = [a[0], a[1]];
+        let [first, second] = shapes.map(|shape| w.unary(Function::Digamma, shape));
+        let centre = w.sub(first, second);
+        let [first, second] = shapes.map(|shape| w.unary(Function::Trigamma, shape));
+        let variance = w.add(first, second);
+        let sd = w.unary(Function::Sqrt, variance);
+        let log_density = move |w: &mut Writer, t: Source| {
+            let minus = w.minus(t);
+            let (up, down) = (w.unary(Function::LogSigmoid, t), w.unary(Function::LogSigmoid, minus));
+            let (first, second) = (w.mul(shapes[0], up), w.mul(shapes[1], down));
+            w.add(first, second)
+        };
+        let top = log_density(w, centre);
+        moving_grid(w, (centre, sd), (-9.0, 9.0), 55, move |w, t| {
+            let log = log_density(w, t);
+            (w.unary(Function::Sigmoid, t), w.sub(log, top))
+        })
     },
 };

@@ -202,3 +202,42 @@ fn draws_follow_the_densities() {
         }
     }
 }
+
+/// A mixture of a law with itself at other arguments is in it too; what is expected of y cut to ±3 and of y/(1 + y²), within a thousandth of a step of
+/// the lattice that terms are rounded to.
+#[test]
+fn programs_expect_what_nodes_do() {
+    use barkeep_machine::{Block, Machine, Output, Unary};
+    let mut seen = Vec::new();
+    for row in table() {
+        let count = row.arguments.len() as Id;
+        let one = |from: Id| Law::One { entry: row.entry, arguments: (from..from + count).collect() };
+        let mixture = Law::Mixture(vec![(0, one(2)), (1, one(2 + count))]);
+        let mut arguments = vec![0.3, 0.7];
+        arguments.extend(&row.arguments);
+        arguments.extend(&row.arguments);
+        for law in [one(2), mixture] {
+            let values = |w: &mut Writer, y: Source| {
+                let bound = w.number(3.0);
+                vec![w.cut(y, bound), w.unary(Unary::Witch, y)]
+            };
+            let mut w = Writer::default();
+            let places: Vec<Source> = (0..arguments.len() as u32).map(Source::Column).collect();
+            let means = law.write_expected(&mut w, &places, &Expected { values: &values, width: 2 });
+            let program = w.finish(means.into_iter().map(Output::Dense)).unwrap();
+            let mut found = [f64::NAN; 2];
+            Machine::default().write_all(&program, Block::over(&arguments, 1, 1), &mut found);
+            let mut nodes = Vec::new();
+            law.nodes(&arguments, 0.0, &mut nodes);
+            let mut expected = [0.0; 2];
+            for Weighted { value, weight } in nodes.iter().filter(|node| node.weight.is_finite()) {
+                expected[0] += weight * value.clamp(-3.0, 3.0);
+                expected[1] += weight * value / (1.0 + value * value);
+            }
+            let is_near = found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12);
+            assert!(is_near, "{}({:?}): {found:?} {expected:?}", row.entry.name, row.arguments);
+        }
+        seen.push(row.entry.name);
+    }
+    assert!(LAWS.iter().all(|law| law.name == "point" || seen.contains(&law.name)));
+}

@@ -1,13 +1,15 @@
 //! Makes up responses of single records by the laws a text names.
 
 use barkeep_data::Block;
+use barkeep_machine::{Source, Writer};
 
 use super::TextModel;
 use crate::language::build::Observed;
 use crate::language::graph::Node;
 use crate::language::information::{pick, share};
-use crate::language::laws::{Law, Weighted};
-use crate::{Given, Scratch, StandIns};
+use crate::language::laws::{Expected, Law, Weighted};
+use crate::terms::{Precondition, write_shortened};
+use crate::{Centring, Given, Gradient, Scratch, StandIns};
 
 /// How many records stand for one with several responses.
 const JOINT: usize = 64;
@@ -124,6 +126,27 @@ impl Given for TextModel {
                 }
             }
         }
+    }
+
+    /// Each node of a single response, moved into the column's bounds, stands in the gradient's program where the response did.
+    fn write_expected(&self, centring: Centring<'_>, w: &mut Writer) -> Option<Vec<Source>> {
+        let ([scores], [response]) = (&self.scores[..], &self.responses[..]) else { return None };
+        let arguments = w.append(&scores.arguments.at(&[centring.theta]).ok()?);
+        let gradient = self.gradient.at(&[centring.theta]).ok()?;
+        let (low, high) = self.columns[response.column].range();
+        let values = |w: &mut Writer, node: Source| {
+            let value = w.add(node, response.least);
+            let value = w.max(value, low);
+            let value = w.min(value, high);
+            let entries = w.append_with(&gradient, |column| match column as usize {
+                own if own == response.column => value,
+                _ => Source::Column(column),
+            });
+            let score = Precondition::Dense(centring.whitening).write(Gradient::Entries(entries), w);
+            write_shortened(w, &score, centring.clip)
+        };
+        let expected = Expected { values: &values, width: centring.theta.len() };
+        Some(scores.law.write_expected(w, &arguments, &expected))
     }
 
     fn admit(&self, made_up: &mut StandIns) {

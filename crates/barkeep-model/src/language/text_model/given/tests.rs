@@ -142,3 +142,48 @@ fn what_was_not_seen_as_it_is_has_no_expected_score() {
         assert!(Likelihood::given(&model).is_err(), "{record}");
     }
 }
+
+/// Programs that run the gradient over the law's nodes against made-up records, for every law that can be centred.
+#[test]
+fn programs_take_off_what_made_up_records_do() {
+    use crate::terms::{Centre, Precondition, shifted};
+    const RECORDS: usize = 40;
+    for (model, theta) in texts() {
+        let d = theta.len();
+        let mut values = rows(&model, RECORDS);
+        let response = model.responses[0].column;
+        let (low, high) = model.columns[response].range();
+        for (i, y) in values[response * RECORDS..(response + 1) * RECORDS].iter_mut().enumerate() {
+            *y = ((i % 3) as f64).clamp(low, high);
+        }
+        let whitening: Vec<f64> = (0..d * d).map(|k| if k % (d + 1) == 0 { 1.3 } else { -0.4 }).collect();
+        for clip in [0.2, 1.5] {
+            let centring = Centring { theta: &theta, whitening: &whitening, clip };
+            let tile = Block::over(&values, RECORDS, RECORDS);
+            let (mut centres, mut scores) = (vec![f64::NAN; d * RECORDS], vec![f64::NAN; d * RECORDS]);
+            centring.write((&model, &model), tile, &mut centres, &mut Scratch::new());
+            model.gradient(tile, &theta, &mut scores, &mut Scratch::new());
+            let precondition = Precondition::Dense(&whitening);
+            let term = shifted(&model, &theta, precondition, clip, Centre::Expected).unwrap();
+            let mut found = vec![f64::NAN; d * RECORDS];
+            let seen = barkeep_machine::Block::over(&values, RECORDS, RECORDS);
+            barkeep_machine::Machine::default().write_all(&term.row, seen, &mut found);
+            for i in 0..RECORDS {
+                let entry = |row: &[f64]| (0..d).map(|j| row[j] * scores[j * RECORDS + i]).sum::<f64>();
+                let own: Vec<f64> = whitening.chunks_exact(d).map(entry).collect();
+                let length = own.iter().map(|x| x * x).sum::<f64>().sqrt();
+                let factor = if length > clip { clip / length } else { 1.0 };
+                for (j, x) in own.iter().enumerate() {
+                    let (found, m) = (found[j * RECORDS + i], centres[j * RECORDS + i]);
+                    let apart = (found - (x * factor - m)).abs();
+                    // A thousandth of a step of the lattice.
+                    assert!(
+                        apart <= clip * 1e-3 / (1_u64 << 30) as f64,
+                        "{:?}: {apart}",
+                        model.scores[0].law.names()
+                    );
+                }
+            }
+        }
+    }
+}
