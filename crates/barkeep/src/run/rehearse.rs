@@ -47,7 +47,7 @@ impl<'p> Rehearsal<'p> {
     /// [`Error::Refused`] where `ask` refuses to answer a fit, or refuses a step other than by an exhausted budget.
     pub fn perform(&self, index: usize, ask: &mut dyn Ask, rng: &mut PublicRng) -> Result<(), Error> {
         let model = &**self.0.spec().model();
-        let ask = &mut Asker::new(ask, &**self.0.spec().likelihood());
+        let ask = &mut Asker::new(ask, &**self.0.spec().likelihood(), self.0.view());
         let starts = self.0.start().resolve(model, self.0.chains(), ask, rng)?;
         let Some(start) = starts.get(index) else { return Ok(()) };
         let chain = &mut Chain::new(model.dimension());

@@ -330,7 +330,7 @@ impl Runner<'_> {
                 let starts = plan.start().resolve(
                     &**model,
                     plan.chains(),
-                    &mut Asker::new(&mut *gate, &*likelihood),
+                    &mut Asker::new(&mut *gate, &*likelihood, plan.view()),
                     rng,
                 )?;
                 // With the start's stream of noise: draws are the same with counts and without.
@@ -347,7 +347,7 @@ impl Runner<'_> {
                 let rng = &mut PublicRng::new(seed, index as u64);
                 let mut draws = keep.chain(index)?;
                 let mut gate = kept(index, gate)?;
-                let ask = &mut Asker::new(&mut *gate, &*likelihood);
+                let ask = &mut Asker::new(&mut *gate, &*likelihood, plan.view());
                 let report = steps(plan, &start, index, ask, &mut draws, rng, self.watch)?;
                 Ok((draws, report))
             })

@@ -8,7 +8,7 @@ use crate::curator::{Budget, Curator, Gate, NoiseRng, PrivacyModel, Table, Table
 use crate::data::Schema;
 use crate::diagnostics::convergence::{ess_mean, mcse_mean};
 use crate::model::{Likelihood, Model};
-use crate::samplers::{Kernel, State};
+use crate::samplers::{Asker, Kernel, State};
 use crate::{Outcome, PublicRng};
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub(crate) fn follow(
     let mut series = vec![Vec::with_capacity(steps); start.len()];
     let mut moved = 0;
     for _ in 0..steps {
-        let outcome = kernel.step(&mut state, &mut gate, &mut rng).unwrap();
+        let outcome = kernel.step(&mut state, &mut Asker::plain(&mut gate, &*model), &mut rng).unwrap();
         moved += u32::from(outcome != Outcome::Rejected);
         series.iter_mut().zip(kernel.published(&state)).for_each(|(series, x)| series.push(*x));
     }

@@ -17,8 +17,9 @@ use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
 use barkeep_accounting::Sampling;
-use barkeep_curator::{Clip, Precondition, Refused, Sum, Temper, Term, score_width};
+use barkeep_curator::{Asked, Clip, Refused, Shape, Sum, Temper, Term};
 use barkeep_model::Model;
+use barkeep_model::terms::{Precondition, score_width};
 use std::sync::Arc;
 
 /// Turns forces into displacements, in whitened units; a force carries the dynamics' noise.
@@ -130,11 +131,19 @@ impl Integrator {
     }
 
     /// What is asked of a record.
-    fn term<'a>(&self, theta: &'a [f64], precondition: Precondition<'a>) -> Term<'a> {
+    ///
+    /// # Errors
+    /// As [`Asker::gradient`].
+    fn term(
+        &self,
+        ask: &Asker<'_>,
+        theta: &[f64],
+        precondition: Precondition<'_>,
+    ) -> Result<barkeep_machine::Term, Refused> {
         match self {
-            Self::Scoring { scoring, .. } => Term::Score { theta, precondition, weight: scoring.weight() },
+            Self::Scoring { scoring, .. } => ask.score(theta, precondition, scoring.weight()),
             Self::Overdamped { .. } | Self::Underdamped { .. } | Self::Thermostat { .. } => {
-                Term::Gradient { theta, precondition }
+                ask.gradient(theta, precondition)
             }
         }
     }
@@ -312,9 +321,10 @@ impl Kernel for Flow {
                 })?,
         };
         let frame = &*self.frame.insert(frame);
+        let term = self.integrator.term(ask, &state.theta, frame.precondition())?;
         ask.sum(
             &Sum {
-                term: self.integrator.term(&state.theta, frame.precondition()),
+                term: Term::Program(Asked { term: &term, shape: Shape::Ball }),
                 temper,
                 clip,
                 batch,

@@ -1,13 +1,14 @@
 //! Draws from the posterior given one noisy sum of sufficient statistics.
 
 use crate::public_rng::PublicRng;
-use crate::samplers::asker::Asker;
+use crate::samplers::asker::{Asker, too_large};
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
 use barkeep_accounting::Sampling;
-use barkeep_curator::{Clip, Refused, Sum, Temper, Term};
+use barkeep_curator::{Asked, Clip, Refused, Shape, Sum, Temper, Term};
 use barkeep_data::Schema;
 use barkeep_model::Model;
+use barkeep_model::terms;
 use barkeep_num::linear::Cholesky;
 use std::sync::Arc;
 
@@ -57,7 +58,8 @@ impl Given {
             return Ok((self.question.records, 0.0));
         };
         let mut sums = [0.0; 2];
-        let term = Term::Columns { coordinates: &[], most_rows: Some(most) };
+        let term = terms::columns(&[], Some(most)).map_err(too_large)?;
+        let term = Term::Program(Asked { term: &term, shape: Shape::Ball });
         ask.sum(&Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma }, &mut sums)?;
         #[expect(clippy::cast_precision_loss, reason = "a scale")]
         let half = 0.5 * (most - 1) as f64;
@@ -74,9 +76,11 @@ impl Given {
         let (records, doubt) = self.ask_rows(ask)?;
         let Question { clip, sigma, width, .. } = self.question;
         let mut noisy = vec![0.0; width];
-        let sum = Sum { term: Term::Statistics, temper: Temper::NONE, clip, batch: Sampling::Full, sigma };
-        ask.sum(&sum, &mut noisy)?;
         let wrong = |requirement| Refused::Question { name: "model", requirement };
+        let term = terms::statistics(ask.likelihood(), &self.schema).map_err(wrong)?;
+        let term = Term::Program(Asked { term: &term, shape: Shape::Ball });
+        let sum = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma };
+        ask.sum(&sum, &mut noisy)?;
         let statistics = self.model.statistics(&self.schema).map_err(wrong)?;
         let given = |records: f64| statistics.posterior(records, &noisy, sigma * sigma);
         let found = || {

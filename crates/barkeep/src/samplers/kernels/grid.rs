@@ -5,6 +5,7 @@ use crate::samplers::asker::Asker;
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
 use barkeep_curator::{Choose, LogRatios, Refused};
+use barkeep_machine::Program;
 use barkeep_model::Model;
 use std::sync::Arc;
 
@@ -38,8 +39,11 @@ impl Kernel for Draw {
         _rng: &mut PublicRng,
     ) -> Result<Outcome, Refused> {
         let Grid { points, offsets, middle } = &*self.grid;
+        let candidates = points.chunks_exact(self.model.dimension().max(1));
+        let ratios: Result<Vec<Program>, Refused> =
+            candidates.map(|candidate| ask.log_ratio(middle, candidate)).collect();
         let chosen = ask.choose(&Choose {
-            ratios: LogRatios::Model { reference: middle, candidates: points },
+            ratios: LogRatios::Programs(&ratios?),
             offsets,
             range: self.range,
             power: self.power,

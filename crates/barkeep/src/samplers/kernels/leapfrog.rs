@@ -49,18 +49,20 @@
 //! (Zhang, Cooper and De Sa 2020 correct stochastic gradients so; there the noise is added, here privacy brings it.)
 //!
 //! g in λ is the sum without noise, which nobody may see. But λ is a sum over records too, of ln p(xᵢ|θ_L) − ln p(xᵢ|θ_0) −
-//! Σ_j w_j·clip_b(∇ln p(xᵢ|θ_j)), plus the same of the prior. The curator clips that as one term ([`Along`]), and the test costs what it
+//! Σ_j w_j·clip_b(∇ln p(xᵢ|θ_j)), plus the same of the prior. The curator clips that as one term ([`along`](barkeep_model::terms::along)), and the test costs what it
 //! costs without friction. Where gradients are not clipped a record's term is small, so `clip` may be.
 //! Noise lies on a lattice, of 2^31 steps times its ratio to the sensitivity in a standard deviation; its law is taken for the normal one.
 
+use super::metropolis::Along;
 use crate::public_rng::PublicRng;
 use crate::samplers::asker::Asker;
 use crate::samplers::kernels::metropolis::Judgement;
 use crate::samplers::{Kernel, State};
 use crate::step::Outcome;
 use barkeep_accounting::Sampling;
-use barkeep_curator::{Along, Clip, Precondition, Refused, Sum, Temper, Term};
+use barkeep_curator::{Asked, Clip, Refused, Shape, Sum, Temper, Term};
 use barkeep_model::Model;
+use barkeep_model::terms::Precondition;
 use barkeep_num::linear::Cholesky;
 use std::sync::Arc;
 
@@ -202,8 +204,9 @@ impl Hamiltonian {
 
     /// Asks for the gradient at `self.position`.
     fn look(&mut self, ask: &mut Asker<'_>) -> Result<(), Refused> {
+        let term = ask.gradient(&self.position, Precondition::Identity)?;
         let question = Sum {
-            term: Term::Gradient { theta: &self.position, precondition: Precondition::Identity },
+            term: Term::Program(Asked { term: &term, shape: Shape::Ball }),
             temper: self.path.temper,
             clip: self.path.clip,
             batch: self.path.batch,
@@ -287,7 +290,7 @@ impl Kernel for Hamiltonian {
         let offset = log_prior - state.log_prior + kinetic;
         let Kicks { points, weights, .. } = &self.kicks;
         let finite = weights.iter().all(|weight| weight.is_finite());
-        let along = self.path.friction.then_some(Along { points, weights, clip: self.path.clip });
+        let along = self.path.friction.then_some(Along { points, weights, clip: self.path.clip.get() });
         if !finite || !self.judgement.accepts(ask, &state.theta, &self.position, offset, along)? {
             return Ok(Outcome::Rejected);
         }

@@ -3,15 +3,27 @@
 //! Samplers differ in the walk, the clip, the batch and the acceptance rule, and in nothing else.
 
 use crate::public_rng::PublicRng;
-use crate::samplers::asker::Asker;
+use crate::samplers::asker::{Asker, too_large};
 use crate::samplers::parts::proposal::{Walk, distance};
 use crate::samplers::{Kernel, State};
 use crate::step::Outcome;
 use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
 use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
-use barkeep_curator::{Clip, Along, Decide, Level, LogRatio, Refused, Temper, decide_sensitivity, sigma_for};
+use barkeep_curator::{Clip, Decide, Level, LogRatio, Refused, Temper, decide_sensitivity, sigma_for};
 use barkeep_model::Model;
+use barkeep_model::terms;
 use std::sync::Arc;
+
+/// A path that led to a proposal: Σⱼ wⱼ·clip_b(∇ ln p(xᵢ|θⱼ)) is taken off record i's log-ratio.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Along<'a> {
+    /// The states θⱼ, one after the other.
+    pub(crate) points: &'a [f64],
+    /// The vectors wⱼ, one after the other.
+    pub(crate) weights: &'a [f64],
+    /// b, the bound on the norm of a record's gradient.
+    pub(crate) clip: f64,
+}
 
 /// How the clip bound of a record's log-ratio is chosen, from public facts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -105,15 +117,24 @@ impl Judgement {
         match rule {
             // Log-ratios are clamped to 64, and such a penalty accepts none of them: below 1e-200.
             Rule::Penalty { sigma } if sigma > LARGEST_SIGMA => Ok(false),
-            rule => ask.decide(&Decide {
-                ratio: LogRatio::Model { from, to, along },
-                offset,
-                temper: self.temper,
-                clip,
-                batch: self.batch,
-                rule: &rule,
-                level: self.level,
-            }),
+            rule => {
+                let ratio = match along {
+                    None => ask.log_ratio(from, to)?,
+                    Some(Along { points, weights, clip }) => {
+                        terms::along(ask.likelihood(), (from, to), points, weights, clip)
+                            .map_err(too_large)?
+                    }
+                };
+                ask.decide(&Decide {
+                    ratio: LogRatio::Program(&ratio),
+                    offset,
+                    temper: self.temper,
+                    clip,
+                    batch: self.batch,
+                    rule: &rule,
+                    level: self.level,
+                })
+            }
         }
     }
 

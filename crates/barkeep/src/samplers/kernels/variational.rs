@@ -24,8 +24,9 @@ use crate::samplers::parts::whitening::public_precision;
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
 use barkeep_accounting::{Cost, Sampling};
-use barkeep_curator::{Clip, Precondition, Refused, Sum, Temper, Term};
+use barkeep_curator::{Asked, Clip, Refused, Shape, Sum, Temper, Term};
 use barkeep_model::Model;
+use barkeep_model::terms::Precondition;
 use barkeep_num::linear::Cholesky;
 use std::sync::Arc;
 
@@ -128,12 +129,10 @@ impl Fit {
             {
                 factor = here;
             }
+            let term = ask.gradient(&theta, Precondition::Dense(factor.inverse_lower()))?;
             ask.sum(
                 &Sum {
-                    term: Term::Gradient {
-                        theta: &theta,
-                        precondition: Precondition::Dense(factor.inverse_lower()),
-                    },
+                    term: Term::Program(Asked { term: &term, shape: Shape::Ball }),
                     temper: self.temper,
                     clip: self.clip,
                     batch: self.batch,

@@ -11,13 +11,13 @@ use super::persons::{MadeUp, RowLaw, make_up};
 use super::shares::{ROUNDS, Shares};
 use super::tail::{Bias, EDGES, Part};
 use crate::public_rng::PublicRng;
-use crate::samplers::asker::Asker;
+use crate::samplers::asker::{Asker, too_large};
 use crate::start::prior_mode;
 use barkeep_accounting::{Neighbours, Ratio, Sampling};
 use barkeep_curator::{
-    Asked, Clip, Coordinate, Refused, Sum, Temper, Term, gram_sensitivity, gram_width, powers_bound,
-    powers_width, shape_sensitivity, sigma_for, sum_sensitivity,
+    Asked, Clip, Refused, Shape, Sum, Temper, Term, gram_width, shape_sensitivity, sigma_for,
 };
+use barkeep_model::terms::{self, Coordinate, powers_bound, powers_width};
 use barkeep_model::{CentredScore, Law, Model, Regression, ScoreBlock};
 use barkeep_num::linear::{Spectrum, diagonal, product};
 use std::sync::Arc;
@@ -79,27 +79,16 @@ pub(super) fn impossible(requirement: &'static str) -> Refused {
 /// One noisy sum: at this ratio of noise to sensitivity, clipped at `clip`. Returns the noise.
 pub(super) fn sum(
     ask: &mut Asker<'_>,
-    term: Term<'_>,
+    (term, shape): (&barkeep_machine::Term, Shape),
     clip: f64,
     ratio: Ratio,
     out: &mut [f64],
 ) -> Result<f64, Refused> {
-    let neighbours = Neighbours::Substitute;
-    let bound = Clip::new(clip)?;
-    let sensitivity = match term {
-        Term::Gram { .. } => gram_sensitivity(clip, neighbours)?,
-        Term::Program(Asked { shape, .. }) => shape_sensitivity(shape, Temper::NONE, bound, neighbours)?,
-        Term::Gradient { .. }
-        | Term::Score { .. }
-        | Term::Statistics
-        | Term::Faults
-        | Term::Columns { .. }
-        | Term::Centred(_)
-        | Term::Tail { .. }
-        | Term::Shifted { .. } => sum_sensitivity(Temper::NONE, bound, neighbours)?,
-    };
+    let clip = Clip::new(clip)?;
+    let sensitivity = shape_sensitivity(shape, Temper::NONE, clip, Neighbours::Substitute)?;
     let sigma = sigma_for(ratio, sensitivity);
-    ask.sum(&Sum { term, temper: Temper::NONE, clip: bound, batch: Sampling::Full, sigma }, out)?;
+    let term = Term::Program(Asked { term, shape });
+    ask.sum(&Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma }, out)?;
     Ok(sigma)
 }
 
@@ -360,10 +349,14 @@ impl Setup {
         let (coefficients, nuisance) = round.outer_clips();
         let mut answer = round.answer.clone();
         let d = answer.len() - usize::from(second.is_some());
-        let noise = sum(ask, Term::Centred(round.coefficients()), coefficients, first, &mut answer[..d])?;
+        let (regression, top) = (self.regression()?, self.top());
+        let lawless = || impossible("one with a law");
+        let asked = terms::centred(regression, round.coefficients(), top).ok_or_else(lawless)?;
+        let noise = sum(ask, (&asked, Shape::Ball), coefficients, first, &mut answer[..d])?;
         round.noise[..d].fill(noise);
         if let Some(ratio) = second {
-            round.noise[d] = sum(ask, Term::Centred(round.nuisance()), nuisance, ratio, &mut answer[d..])?;
+            let asked = terms::centred(regression, round.nuisance(), top).ok_or_else(lawless)?;
+            round.noise[d] = sum(ask, (&asked, Shape::Ball), nuisance, ratio, &mut answer[d..])?;
         }
         round.answer = answer;
         Ok(())
@@ -381,8 +374,10 @@ impl Setup {
         let Some(ratio) = self.shares.tail else { return Ok(all) };
         let mut learn = |score: CentredScore<'_>, part| -> Result<Bias, Refused> {
             let mut bins = [0.0; EDGES.len()];
-            let term = Term::Tail { score, edges: &EDGES };
-            let noise = sum(ask, term, std::f64::consts::SQRT_2, ratio, &mut bins)? / self.records;
+            let term = terms::tail(self.regression()?, score, &EDGES, self.top())
+                .ok_or(impossible("one with a law"))?;
+            let noise =
+                sum(ask, (&term, Shape::Ball), std::f64::consts::SQRT_2, ratio, &mut bins)? / self.records;
             let excess = bins.map(|bin| bin / self.records);
             all.push(Bins { block: score.block, excess, noise });
             Ok(Bias::given(&excess, noise, part, rows))
@@ -403,8 +398,8 @@ pub(super) fn ask_columns(
     records: f64,
 ) -> Result<(Vec<Grid>, RowLaw), Refused> {
     let mut sums = vec![0.0; powers_width(asked, most_rows)];
-    let term = Term::Columns { coordinates: asked, most_rows };
-    let noise = sum(ask, term, powers_bound(asked, most_rows), ratio, &mut sums)? / records;
+    let term = terms::columns(asked, most_rows).map_err(too_large)?;
+    let noise = sum(ask, (&term, Shape::Ball), powers_bound(asked, most_rows), ratio, &mut sums)? / records;
     let mut means = sums.iter().map(|sum| sum / records);
     let grids: Vec<Grid> = asked
         .iter()
@@ -439,8 +434,8 @@ pub(super) fn ask_products(
     let spreads: Vec<f64> = known.iter().map(|known| (known.square + known.variance).sqrt()).collect();
     let radius = (p as f64).sqrt() + 0.7;
     let mut sums = vec![0.0; gram_width(p)];
-    let term = Term::Gram { coordinates: asked, centres: &centres, spreads: &spreads };
-    let noise = sum(ask, term, radius, ratio, &mut sums)? / records;
+    let term = terms::standardised(asked, &centres, &spreads).map_err(too_large)?;
+    let noise = sum(ask, (&term, Shape::Outer), radius, ratio, &mut sums)? / records;
     let (shrunk, squared) = shrinkage(p, radius);
     let firsts = sums[..p].iter().map(|sum| sum / (records * shrunk)).collect();
     let mut seconds = vec![0.0; p * p];

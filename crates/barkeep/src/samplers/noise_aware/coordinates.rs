@@ -1,8 +1,8 @@
 //! Finds the raw columns behind a formula's features, or those a text's responses are given: what is asked about them, and how
 //! made-up records follow from them.
 
-use barkeep_curator::{Coordinate, Curve};
 use barkeep_data::{Column, Factor, Feature, Kind, Shape, View};
+use barkeep_model::terms::{Coordinate, Curve};
 use barkeep_model::{Law, Regression};
 
 /// One raw column, or one level of a category, as a coordinate in [−1, 1].

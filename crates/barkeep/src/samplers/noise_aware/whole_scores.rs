@@ -17,9 +17,10 @@ use crate::samplers::entry::{Expected, Forecast, MakeForecast, Questions, Settin
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
 use barkeep_accounting::{Neighbours, Ratio};
-use barkeep_curator::{Centre, Precondition, Refused, Term};
+use barkeep_curator::{Refused, Shape};
 use barkeep_data::{Unit, View};
 use barkeep_model::Likelihood;
+use barkeep_model::terms::{self, Centre, Precondition};
 use barkeep_num::linear::dot;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -184,14 +185,12 @@ impl WholeSetup {
             let mut round = source.round(&theta, self.noise()).ok_or_else(lost)?;
             let clip = round.clips().0;
             let has_own = round.centre.is_empty();
-            let term = Term::Shifted {
-                theta: &round.theta,
-                precondition: Precondition::Dense(&round.whitening),
-                clip,
-                centre: if has_own { Centre::Expected } else { Centre::Same(&round.centre) },
-            };
+            let centre = if has_own { Centre::Expected } else { Centre::Same(&round.centre) };
+            let matrix = Precondition::Dense(&round.whitening);
+            let term = terms::shifted(&*source.likelihood, &round.theta, matrix, clip, centre)
+                .ok_or(impossible("one whose terms the machine can run"))?;
             let mut answer = vec![0.0; d];
-            let noise = sum(ask, term, clip, *ratio, &mut answer)?;
+            let noise = sum(ask, (&term, Shape::Ball), clip, *ratio, &mut answer)?;
             (round.answer, round.noise) = (answer, vec![noise; d]);
             answered.push(source.answered(round));
             let is_last = k + 1 == self.rounds.len();

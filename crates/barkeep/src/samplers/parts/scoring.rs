@@ -13,7 +13,7 @@
 //! it is post-processing. The paper projects before it averages, which makes V too large by the noise of one answer.
 
 use crate::samplers::kernels::flow::Asking;
-use barkeep_curator::second_moments;
+use barkeep_model::terms::second_moments;
 use barkeep_num::linear::{Cholesky, Spectrum};
 
 /// V, as far as it is known.

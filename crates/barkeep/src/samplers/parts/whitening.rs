@@ -16,8 +16,8 @@
 //!
 //! **Privacy.** F, the prior and θ are public, so the frame is; it enters a question as its preconditioner.
 
-use barkeep_curator::Precondition;
 use barkeep_model::Model;
+use barkeep_model::terms::Precondition;
 use barkeep_num::linear::{Cholesky, Spectrum, dot, product, transpose};
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use crate::samplers::kernels::closed_form::{RECORDS, assert_moments, records, wi
 use crate::samplers::kernels::flow::{Asking, Flow, Integrator};
 use crate::samplers::parts::scoring::Scoring;
 use crate::samplers::parts::whitening::{Whitening, WhiteningChoice};
-use crate::samplers::{Kernel, State};
+use crate::samplers::{Asker, Kernel, State};
 use std::sync::Arc;
 
 const STEPS: usize = 60_000;
@@ -86,7 +86,7 @@ impl Chain {
         let mut rng = PublicRng::new(self.seed, 0);
         let mut series = vec![Vec::with_capacity(STEPS); self.start.len()];
         for _ in 0..STEPS {
-            kernel.step(&mut state, &mut gate, &mut rng).unwrap();
+            kernel.step(&mut state, &mut Asker::plain(&mut gate, &*self.likelihood), &mut rng).unwrap();
             let published = kernel.published(&state);
             series.iter_mut().zip(published).for_each(|(series, x)| series.push(*x));
         }

@@ -4,6 +4,7 @@ use super::super::example::{Echo, coordinates, plain};
 use super::super::shares::{LEARNING, ROUNDS, Shares};
 use super::*;
 use crate::public_rng::PublicRng;
+use crate::samplers::Asker;
 use barkeep_accounting::Ratio;
 use std::sync::Arc;
 
@@ -28,9 +29,10 @@ fn a_fit_to_fewer_answers_than_were_given_is_not_to_be_trusted() {
     let (setup, mut rng) = (setup(), PublicRng::new(3, 0));
     // Columns, their products and eight rounds.
     for (lost_from, unused) in [(usize::MAX, 0), (9, 1), (7, 3)] {
-        let mut ask = Echo::lost_from(lost_from);
-        let learned = setup.learn(&mut ask, &mut rng).unwrap();
-        let found = setup.score(&mut ask, learned).unwrap();
+        let (mut echo, spec) = (Echo::lost_from(lost_from), plain("bernoulli"));
+        let ask = &mut Asker::plain(&mut echo, &**spec.likelihood());
+        let learned = setup.learn(ask, &mut rng).unwrap();
+        let found = setup.score(ask, learned).unwrap();
         let check = settled(&found, &setup);
         assert_eq!(found.answered.len(), ROUNDS.len() - unused);
         assert_eq!(found.fit.precision.len(), (3 * found.answered.len()).pow(2));

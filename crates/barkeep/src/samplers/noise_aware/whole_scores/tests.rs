@@ -12,7 +12,9 @@ fn modes_of_fewer_answers_than_were_given_are_not_to_be_trusted() {
     let start = vec![0.1, 0.4];
     let setup = Arc::new(WholeSetup { source, rounds, together, learning: None, start });
     for (lost_from, unused) in [(usize::MAX, 0), (7, 1), (6, 2)] {
-        let found = setup.score(&mut Echo::lost_from(lost_from), &mut PublicRng::new(3, 0)).unwrap();
+        let mut echo = Echo::lost_from(lost_from);
+        let ask = &mut Asker::plain(&mut echo, &*setup.source.likelihood);
+        let found = setup.score(ask, &mut PublicRng::new(3, 0)).unwrap();
         assert_eq!(found.answered.len(), 8 - unused);
         assert_eq!(found.modes[0].fit.precision.len(), (2 * found.answered.len()).pow(2));
         let checks = WholeScores::new(Arc::clone(&setup)).checks(&found);
