@@ -1,16 +1,12 @@
 //! Knows both neighbouring data sets, as an attacker may, and computes what each would answer to a question.
 
 use crate::game::World;
-use crate::{programs, scores};
+use crate::plain;
 use barkeep::Error;
 use barkeep_accounting::Sampling;
 use barkeep_curator::insecure::SharedTable;
-use barkeep_curator::{
-    Along, Asked, Centre, Choose, Clip, Decide, LogRatio, LogRatios, PersonsBuilder, Precondition, Sum,
-    TableBuilder, Term,
-};
-use barkeep_data::{Block, Column, Count, Schema, Unit, View};
-use barkeep_model::{Likelihood, Scratch};
+use barkeep_curator::{Choose, Decide, PersonsBuilder, Sum, TableBuilder, Term};
+use barkeep_data::{Column, Count, Schema, Unit, View};
 use barkeep_num::log_sum_exp;
 use std::sync::{Mutex, PoisonError};
 
@@ -41,8 +37,8 @@ pub(crate) struct Pair {
 #[derive(Debug, Default)]
 pub(crate) struct Company {
     members: Vec<Rows>,
-    /// What they add to the question asked last, by the bits of what it depends on.
-    last: Mutex<Option<(Vec<u64>, Vec<f64>)>>,
+    /// What they add to the question asked last, by the bytes of its programs and its clip.
+    last: Mutex<Option<(Vec<u8>, Vec<f64>)>>,
 }
 
 impl Company {
@@ -52,11 +48,10 @@ impl Company {
     }
 
     /// What all members add to a question that depends on `key`, one after the other in f64: not the curator's arithmetic.
-    fn share(&self, key: &[&[f64]], width: usize, mut each: impl FnMut(&[Vec<f64>]) -> Vec<f64>) -> Vec<f64> {
+    fn share(&self, key: Vec<u8>, width: usize, mut each: impl FnMut(&[Vec<f64>]) -> Vec<f64>) -> Vec<f64> {
         if self.members.is_empty() {
             return vec![0.0; width];
         }
-        let key: Vec<u64> = key.concat().into_iter().map(f64::to_bits).collect();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some((known, share)) if *known == key => share.clone(),
@@ -118,59 +113,40 @@ impl Pair {
     }
 
     /// Every record's share of the log-ratio asked for.
-    pub(crate) fn ratios(
-        &self,
-        likelihood: &dyn Likelihood,
-        asked: &Decide<'_>,
-        scratch: &mut Scratch,
-    ) -> Ratios {
-        let mut share = |rows: &[Vec<f64>]| log_ratio(likelihood, rows, asked, scratch);
+    pub(crate) fn ratios(&self, asked: &Decide<'_>) -> Ratios {
+        let share = |rows: &[Vec<f64>]| log_ratio(rows, asked);
         let first = share(&self.first);
         let second = self.second.as_ref().map_or(0.0, |second| share(second));
         let other = if self.others == 0 { 0.0 } else { share(&self.other) };
-        let clip = [asked.clip.get()];
-        let key = match asked.ratio {
-            LogRatio::Model { from, to, along } => {
-                let (points, weights) =
-                    along.map_or((&[][..], &[][..]), |along| (along.points, along.weights));
-                [from, to, &clip, points, weights]
-            }
-            LogRatio::Program(program) => [program.constants(), &[], &clip, &[], &[]],
-        };
-        let company = self.company.share(&key, 1, |rows| vec![share(rows)]);
+        let mut key = asked.ratio.to_bytes();
+        key.extend(asked.clip.get().to_bits().to_le_bytes());
+        let company = self.company.share(key, 1, |rows| vec![share(rows)]);
         Ratios { worlds: [first, second], other, company: company[0] }
     }
 
     /// Every record's share of the sum asked for.
-    pub(crate) fn terms(&self, likelihood: &dyn Likelihood, asked: &Sum<'_>, scratch: &mut Scratch) -> Terms {
-        let mut share = |rows: &[Vec<f64>]| term(likelihood, &self.schema, rows, asked, scratch);
+    pub(crate) fn terms(&self, asked: &Sum<'_>) -> Terms {
+        let mut share = |rows: &[Vec<f64>]| term(&self.schema, rows, asked);
         let first = share(&self.first);
         let nothing = || vec![0.0; first.len()];
         let second = self.second.as_ref().map_or_else(nothing, |second| share(second));
         let other = if self.others == 0 { nothing() } else { share(&self.other) };
-        let theta = match asked.term {
-            Term::Gradient { theta, .. } | Term::Score { theta, .. } | Term::Shifted { theta, .. } => theta,
-            Term::Centred(score) | Term::Tail { score, .. } => score.theta,
-            Term::Statistics | Term::Faults | Term::Columns { .. } | Term::Gram { .. } => &[],
-            Term::Program(Asked { term, .. }) => term.row.constants(),
+        let mut key = match asked.term {
+            Term::Program(asked) => asked.term.to_bytes(),
+            Term::Faults => Vec::new(),
         };
-        let company = self.company.share(&[theta, &[asked.clip.get()]], first.len(), &mut share);
+        key.extend(asked.clip.get().to_bits().to_le_bytes());
+        let company = self.company.share(key, first.len(), &mut share);
         let (others, absent) = (self.others, self.second.is_none());
         Terms { worlds: [first, second], other, others, company, absent }
     }
 
     /// ln of each candidate's probability in a world.
-    pub(crate) fn choice(
-        &self,
-        world: World,
-        likelihood: &dyn Likelihood,
-        asked: &Choose<'_>,
-        scratch: &mut Scratch,
-    ) -> Vec<f64> {
+    pub(crate) fn choice(&self, world: World, asked: &Choose<'_>) -> Vec<f64> {
         let mut weights = asked.offsets.to_vec();
         let own = if world == World::First { Some(&self.first) } else { self.second.as_ref() };
         let mut add = |rows: &[Vec<f64>], times: f64| {
-            let shares = shares(likelihood, rows, asked, scratch);
+            let shares = shares(rows, asked);
             weights.iter_mut().zip(shares).for_each(|(weight, share)| *weight += times * asked.power * share);
         };
         own.into_iter().for_each(|own| add(own, 1.0));
@@ -266,7 +242,7 @@ impl Terms {
                     .enumerate()
                     .map(|(entry, ((answer, own), (other, company)))| {
                         let mean = asked.temper.get() * (others * other + company + one * own);
-                        scores::precision(asked, entry) * (answer - mean) * (answer - mean)
+                        plain::precision(asked, entry) * (answer - mean) * (answer - mean)
                     })
                     .sum();
                 probability.ln() - squares / (2.0 * asked.sigma * asked.sigma)
@@ -276,104 +252,23 @@ impl Terms {
     }
 }
 
-/// The log-ratio of a record, or of a person's rows together, less what a path takes off, clipped.
-pub(crate) fn log_ratio(
-    likelihood: &dyn Likelihood,
-    rows: &[Vec<f64>],
-    asked: &Decide<'_>,
-    scratch: &mut Scratch,
-) -> f64 {
-    let bound = asked.clip.get();
-    let ratio = match asked.ratio {
-        LogRatio::Program(program) => programs::sum(program, rows),
-        LogRatio::Model { from, to, along } => {
-            let taken = along.map_or(0.0, |along| {
-                rows.iter().map(|row| taken_off(likelihood, row, along, scratch)).sum::<f64>()
-            });
-            row_sum(likelihood, rows, from, to, scratch) - taken
-        }
-    };
+/// The log-ratio of a record, or of a person's rows together, clipped.
+pub(crate) fn log_ratio(rows: &[Vec<f64>], asked: &Decide<'_>) -> f64 {
+    let (bound, ratio) = (asked.clip.get(), plain::sum(asked.ratio, rows));
     if ratio.is_nan() { 0.0 } else { ratio.clamp(-bound, bound) }
 }
 
-/// Σⱼ wⱼ·clip_b(∇ ln p(row|θⱼ)).
-fn taken_off(likelihood: &dyn Likelihood, row: &[f64], along: Along<'_>, scratch: &mut Scratch) -> f64 {
-    let (dimension, bound) = (likelihood.dimension(), along.clip.get());
-    let mut gradient = vec![0.0; dimension];
-    let path = along.points.chunks_exact(dimension).zip(along.weights.chunks_exact(dimension));
-    path.map(|(theta, weights)| {
-        likelihood.gradient(Block::over(row, 1, 1), theta, &mut gradient, scratch);
-        let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
-        let product: f64 = gradient.iter().zip(weights).map(|(g, w)| g * w).sum();
-        if norm.is_finite() { product * (bound / norm).min(1.0) } else { 0.0 }
-    })
-    .sum()
-}
-
-/// The log-ratios of rows, added up.
-fn row_sum(
-    likelihood: &dyn Likelihood,
-    rows: &[Vec<f64>],
-    from: &[f64],
-    to: &[f64],
-    scratch: &mut Scratch,
-) -> f64 {
-    let mut out = [0.0];
-    let ratio = |row: &Vec<f64>| {
-        likelihood.log_ratio(Block::over(row, 1, 1), from, to, &mut out, scratch);
-        out[0]
-    };
-    rows.iter().map(ratio).reduce(|sum, ratio| sum + ratio).unwrap_or(0.0)
-}
-
-/// The log-ratios of a record, or of a person's rows together, from the reference to each candidate, cut to the range.
-pub(crate) fn shares(
-    likelihood: &dyn Likelihood,
-    rows: &[Vec<f64>],
-    asked: &Choose<'_>,
-    scratch: &mut Scratch,
-) -> Vec<f64> {
+/// The log-ratios of a record, or of a person's rows together, to each candidate, cut to the range.
+pub(crate) fn shares(rows: &[Vec<f64>], asked: &Choose<'_>) -> Vec<f64> {
     let (low, high) = asked.range;
     let cut = |ratio: f64| if ratio.is_nan() { 0.5 * (low + high) } else { ratio.clamp(low, high) };
-    match asked.ratios {
-        LogRatios::Model { reference, candidates } => candidates
-            .chunks_exact(likelihood.dimension())
-            .map(|candidate| cut(row_sum(likelihood, rows, reference, candidate, scratch)))
-            .collect(),
-        LogRatios::Programs(all) => all.iter().map(|program| cut(programs::sum(program, rows))).collect(),
-    }
+    asked.ratios.iter().map(|program| cut(plain::sum(program, rows))).collect()
 }
 
-/// The term of a record in a sum, or of a person's rows together, clipped: gradients, preconditioned, with the squares of their
-/// sum or without, statistics, or the share of bad cells.
-pub(crate) fn term(
-    likelihood: &dyn Likelihood,
-    schema: &Schema,
-    rows: &[Vec<f64>],
-    asked: &Sum<'_>,
-    scratch: &mut Scratch,
-) -> Vec<f64> {
-    let dimension = likelihood.dimension();
-    let mut gradients = |theta, precondition| {
-        added(rows, |row| {
-            let mut out = vec![0.0; dimension];
-            gradient(likelihood, Block::over(row, 1, 1), (theta, precondition), &mut out, scratch);
-            out
-        })
-    };
-    let out = match asked.term {
-        Term::Gradient { theta, precondition } => gradients(theta, precondition),
-        Term::Score { theta, precondition, weight } => {
-            let mut out = gradients(theta, precondition);
-            for j in 0..dimension {
-                for k in j..dimension {
-                    // Both of a symmetric pair in one entry.
-                    let pair = if j == k { 1.0 } else { std::f64::consts::SQRT_2 };
-                    out.push(weight * pair * out[j] * out[k]);
-                }
-            }
-            out
-        }
+/// The term of a record in a sum, or of a person's rows together, cut to its shape; or the share of bad cells.
+pub(crate) fn term(schema: &Schema, rows: &[Vec<f64>], asked: &Sum<'_>) -> Vec<f64> {
+    match asked.term {
+        Term::Program(program) => plain::term(program, rows, asked.clip.get()),
         // Half a cell is taken off each of the two numbers of a column; a person's is the mean over rows.
         Term::Faults => {
             let fault = |column: &Column, value: f64| match (value.is_nan(), column.bounds()) {
@@ -387,108 +282,7 @@ pub(crate) fn term(
                     schema.columns().iter().zip(row).flat_map(|(column, value)| fault(column, *value));
                 out.iter_mut().zip(noted).for_each(|(sum, noted)| *sum += noted / rows.len() as f64);
             }
-            return out;
-        }
-        Term::Program(program) => return programs::term(program, rows, asked.clip.get()),
-        Term::Statistics => match likelihood.record_statistics(schema) {
-            Ok(statistics) => added(rows, |row| {
-                let mut out = vec![0.0; statistics.width()];
-                statistics.write(Block::over(row, 1, 1), &mut out);
-                out
-            }),
-            // The curator refuses the question for the same reason.
-            Err(_) => Vec::new(),
-        },
-        Term::Columns { coordinates, most_rows } => {
-            let mut out = mean(rows, |row| scores::powers(coordinates, row));
-            if let Some(most) = most_rows {
-                let z = (2.0 * (rows.len() as f64 - 1.0) / (most as f64 - 1.0) - 1.0).clamp(-1.0, 1.0);
-                out.extend([z, z * z - 1.0]);
-            }
             out
-        }
-        Term::Gram { coordinates, centres, spreads } => {
-            let clip = asked.clip.get();
-            return mean(rows, |row| scores::products(coordinates, (centres, spreads), clip, row));
-        }
-        Term::Centred(score) => {
-            added(rows, |row| scores::score(likelihood, schema, row, score, None, scratch))
-        }
-        Term::Tail { score, edges } => {
-            mean(rows, |row| scores::score(likelihood, schema, row, score, Some(edges), scratch))
-        }
-        Term::Shifted { theta, precondition, clip, centre: Centre::Same(centre) } => {
-            let mut out = shortened(gradients(theta, precondition), clip);
-            out.iter_mut().zip(centre).for_each(|(term, centre)| *term -= centre);
-            out
-        }
-        Term::Shifted { theta, precondition, clip, centre: Centre::Expected } => added(rows, |row| {
-            let mut own = |row: &[f64]| {
-                let mut out = vec![0.0; dimension];
-                gradient(likelihood, Block::over(row, 1, 1), (theta, precondition), &mut out, scratch);
-                shortened(out, clip)
-            };
-            let mut out = own(row);
-            for (weight, made_up) in scores::made_up(likelihood, theta, row) {
-                out.iter_mut().zip(own(&made_up)).for_each(|(term, other)| *term -= weight * other);
-            }
-            out
-        }),
-    };
-    clipped(out, asked.clip)
-}
-
-/// A vector shortened to a norm of at most `clip`; one that is not finite is 0.
-fn shortened(mut vector: Vec<f64>, clip: f64) -> Vec<f64> {
-    let norm = vector.iter().map(|term| term * term).sum::<f64>().sqrt();
-    let factor = if norm.is_finite() { (clip / norm).min(1.0) } else { 0.0 };
-    vector.iter_mut().for_each(|term| *term *= factor);
-    vector
-}
-
-/// What each of a person's rows says, added up.
-fn added(rows: &[Vec<f64>], mut each: impl FnMut(&[f64]) -> Vec<f64>) -> Vec<f64> {
-    let add = |mut sum: Vec<f64>, next: Vec<f64>| {
-        sum.iter_mut().zip(next).for_each(|(sum, term)| *sum += term);
-        sum
-    };
-    rows.iter().map(|row| each(row)).reduce(add).unwrap_or_default()
-}
-
-/// The mean of what each of a person's rows says.
-fn mean(rows: &[Vec<f64>], each: impl FnMut(&[f64]) -> Vec<f64>) -> Vec<f64> {
-    let mut out = added(rows, each);
-    out.iter_mut().for_each(|sum| *sum /= rows.len() as f64);
-    out
-}
-
-/// A record's preconditioned gradient.
-fn gradient(
-    likelihood: &dyn Likelihood,
-    block: Block<'_>,
-    (theta, precondition): (&[f64], Precondition<'_>),
-    out: &mut Vec<f64>,
-    scratch: &mut Scratch,
-) {
-    likelihood.gradient(block, theta, out, scratch);
-    match precondition {
-        Precondition::Identity => {}
-        Precondition::Diagonal(entries) => {
-            out.iter_mut().zip(entries).for_each(|(term, entry)| *term *= entry);
-        }
-        Precondition::Dense(matrix) => {
-            let row = |row: &[f64]| row.iter().zip(&*out).map(|(entry, term)| entry * term).sum();
-            *out = matrix.chunks_exact(likelihood.dimension()).map(row).collect();
         }
     }
-}
-
-fn clipped(mut vector: Vec<f64>, clip: Clip) -> Vec<f64> {
-    let norm = vector.iter().map(|term| term * term).sum::<f64>().sqrt();
-    if !norm.is_finite() {
-        vector.fill(0.0);
-    } else if norm > clip.get() {
-        vector.iter_mut().for_each(|term| *term *= clip.get() / norm);
-    }
-    vector
 }

@@ -1,5 +1,6 @@
 //! Computes what a question asks of one record, or of one person, step by step in f64: neither the machine nor the curator's arithmetic.
 
+use barkeep_curator::{Asked, Shape, Sum};
 use barkeep_machine::{Fold, Output, Program, Source, Step, Term, place};
 
 /// A program on its way through one record.
@@ -110,21 +111,86 @@ pub(crate) fn outputs(program: &Program, record: &[f64]) -> Vec<f64> {
     out
 }
 
-/// What a unit of these rows contributes before it is clipped.
-pub(crate) fn contribution(term: &Term, rows: &[Vec<f64>]) -> Vec<f64> {
-    let mut sum = vec![0.0; term.row.width()];
-    for row in rows {
-        sum.iter_mut().zip(outputs(&term.row, row)).for_each(|(sum, entry)| *sum += entry);
-    }
-    match term.fold {
-        Fold::Sum => {}
-        Fold::Mean => sum.iter_mut().for_each(|sum| *sum /= rows.len() as f64),
+/// The one output of a program, added up over rows.
+pub(crate) fn sum(program: &Program, rows: &[Vec<f64>]) -> f64 {
+    rows.iter().map(|row| outputs(program, row)[0]).reduce(|sum, ratio| sum + ratio).unwrap_or(0.0)
+}
+
+/// What a unit of these rows contributes before it is cut to a shape.
+fn contribution(term: &Term, rows: &[Vec<f64>]) -> Vec<f64> {
+    let mut folded = added(rows.iter().map(|row| outputs(&term.row, row)));
+    if term.fold == Fold::Mean {
+        folded.iter_mut().for_each(|sum| *sum /= rows.len() as f64);
     }
     match &term.unit {
-        None => sum,
+        None => folded,
         Some(unit) => {
-            sum.push(rows.len() as f64);
-            outputs(unit, &sum)
+            folded.push(rows.len() as f64);
+            outputs(unit, &folded)
         }
     }
+}
+
+/// What a unit adds to a sum: folded, then cut to the shape. Groups have no term of a unit alone: theirs is empty.
+pub(crate) fn term(asked: Asked<'_>, rows: &[Vec<f64>], clip: f64) -> Vec<f64> {
+    match asked.shape {
+        Shape::Outer => {
+            let mut all = added(rows.iter().map(|row| products(outputs(&asked.term.row, row), clip)));
+            all.iter_mut().for_each(|entry| *entry /= rows.len() as f64);
+            all
+        }
+        Shape::Ball => shortened(contribution(asked.term, rows), clip),
+        Shape::Positive => {
+            shortened(contribution(asked.term, rows).iter().map(|entry| entry.max(0.0)).collect(), clip)
+        }
+        Shape::Interval { low, high } => {
+            contribution(asked.term, rows).iter().map(|entry| cut(*entry, low, high)).collect()
+        }
+        Shape::Indexed { low, high } => contribution(asked.term, rows)
+            .iter()
+            .map(|entry| if *entry == 0.0 { 0.0 } else { cut(*entry, low, high) })
+            .collect(),
+        Shape::ByGroup { .. } => Vec::new(),
+    }
+}
+
+/// How many times the answer's precision an entry has: 2 for products of different coordinates, which get less noise.
+pub(crate) fn precision(asked: &Sum<'_>, entry: usize) -> f64 {
+    let barkeep_curator::Term::Program(Asked { term, shape: Shape::Outer }) = asked.term else { return 1.0 };
+    let p = term.width();
+    let mut square = p;
+    for j in 0..p {
+        if square == entry {
+            return 1.0;
+        }
+        square += p - j;
+    }
+    2.0
+}
+
+fn added(vectors: impl Iterator<Item = Vec<f64>>) -> Vec<f64> {
+    let add = |mut sum: Vec<f64>, next: Vec<f64>| {
+        sum.iter_mut().zip(next).for_each(|(sum, entry)| *sum += entry);
+        sum
+    };
+    vectors.reduce(add).unwrap_or_default()
+}
+
+fn cut(value: f64, low: f64, high: f64) -> f64 {
+    if value.is_nan() { 0.0_f64.clamp(low, high) } else { value.clamp(low, high) }
+}
+
+/// A vector shortened to a norm of at most `clip`; one that is not finite is 0.
+fn shortened(mut vector: Vec<f64>, clip: f64) -> Vec<f64> {
+    let norm = vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+    let factor = if norm.is_finite() { (clip / norm).min(1.0) } else { 0.0 };
+    vector.iter_mut().for_each(|entry| *entry = if factor == 0.0 { 0.0 } else { *entry * factor });
+    vector
+}
+
+/// x and its products, x shortened to the radius.
+fn products(x: Vec<f64>, radius: f64) -> Vec<f64> {
+    let x = shortened(x, radius);
+    let pairs = x.iter().enumerate().flat_map(|(j, left)| x[j..].iter().map(move |right| left * right));
+    x.iter().copied().chain(pairs).collect()
 }

@@ -7,7 +7,6 @@ use crate::game::World;
 use crate::pair::{Pair, Ratios};
 use barkeep_accounting::Rule;
 use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
-use barkeep_model::{Likelihood, Scratch};
 use barkeep_num::normal_quantile;
 
 /// What a steered question should reveal.
@@ -32,11 +31,9 @@ pub(crate) enum Aim {
 /// rule is most sensitive, as a prior could. Its price does not depend on it.
 pub(crate) struct Probe<'a> {
     gate: &'a mut dyn Ask,
-    likelihood: &'a dyn Likelihood,
     pair: &'a Pair,
     aim: Aim,
     pub(crate) score: f64,
-    scratch: Scratch,
     steered: &'a mut Steered,
 }
 
@@ -45,14 +42,8 @@ pub(crate) struct Probe<'a> {
 pub(crate) struct Steered(Vec<(Rule, f64, f64)>);
 
 impl<'a> Probe<'a> {
-    pub(crate) fn new(
-        gate: &'a mut dyn Ask,
-        likelihood: &'a dyn Likelihood,
-        pair: &'a Pair,
-        aim: Aim,
-        steered: &'a mut Steered,
-    ) -> Self {
-        Self { gate, likelihood, pair, aim, score: 0.0, scratch: Scratch::new(), steered }
+    pub(crate) fn new(gate: &'a mut dyn Ask, pair: &'a Pair, aim: Aim, steered: &'a mut Steered) -> Self {
+        Self { gate, pair, aim, score: 0.0, steered }
     }
 
     /// The offset that makes a question reveal most.
@@ -109,7 +100,7 @@ fn near(a: f64, b: f64) -> bool {
 
 impl Ask for Probe<'_> {
     fn decide(&mut self, question: &Decide<'_>) -> Result<bool, Refused> {
-        let ratios = self.pair.ratios(self.likelihood, question, &mut self.scratch);
+        let ratios = self.pair.ratios(question);
         let offset = self.steer(question, ratios);
         let accepted = self.gate.decide(&Decide { offset, ..*question })?;
         let [p, q] = World::BOTH.map(|world| {
@@ -122,7 +113,7 @@ impl Ask for Probe<'_> {
 
     fn sum(&mut self, question: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         self.gate.sum(question, out)?;
-        let terms = self.pair.terms(self.likelihood, question, &mut self.scratch);
+        let terms = self.pair.terms(question);
         let [p, q] = World::BOTH.map(|world| terms.log_density(world, question, out));
         self.score += p - q;
         Ok(())
@@ -131,7 +122,7 @@ impl Ask for Probe<'_> {
     fn choose(&mut self, question: &Choose<'_>) -> Result<usize, Refused> {
         let chosen = self.gate.choose(question)?;
         let [p, q] = World::BOTH.map(|world| {
-            let all = self.pair.choice(world, self.likelihood, question, &mut self.scratch);
+            let all = self.pair.choice(world, question);
             all.get(chosen).copied().unwrap_or(0.0)
         });
         self.score += p - q;

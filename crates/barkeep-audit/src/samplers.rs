@@ -57,7 +57,7 @@ pub(crate) fn game<'a>(plan: &'a Plan, source: Source) -> Result<Staged<'a>, Err
     let perform = Box::new(move |index: usize, ask: &mut dyn Ask, rng: &mut PublicRng| {
         rehearsal.perform(index, ask, rng)
     });
-    Staged::new(pair, Arc::clone(spec.likelihood()), plan.privacy_model(), Aim::Many, (buy, perform))
+    Staged::new(pair, plan.privacy_model(), Aim::Many, (buy, perform))
 }
 
 /// Whether the bill claims the whole trade-off curve of a Gaussian mechanism.

@@ -5,14 +5,14 @@ use crate::pair::{Company, Pair, Rows};
 use crate::simple::{Case, Entry, Terms, means};
 use barkeep::{Error, PublicRng, SpecError};
 use barkeep_accounting::{Delta, Sampling};
-use barkeep_curator::{
-    Centre, Clip, Coordinate, Curve, Precondition, Sum, Temper, Term, gram_cost, gram_sensitivity,
-    gram_width, powers_bound, powers_width, sum_cost, sum_sensitivity,
-};
+use barkeep_curator::{Asked, Clip, Shape, Sum, Temper, Term, gram_width, shape_cost, shape_sensitivity};
 use barkeep_data::{Column, Schema, Unit};
 use barkeep_model::families::bernoulli::Logit;
 use barkeep_model::families::gamma::Gamma;
 use barkeep_model::families::gaussian::Gaussian;
+use barkeep_model::terms::{
+    self as model_terms, Centre, Coordinate, Curve, Precondition, powers_bound, powers_width,
+};
 use barkeep_model::{
     CentredScore, Design, Family, Likelihood, Nuisance, Prior, Regression, ScoreBlock, TextModel,
 };
@@ -74,18 +74,14 @@ impl Stage {
         (ratio, clip): (f64, f64),
         effort: Effort,
         width: usize,
-        term: impl Fn() -> Asked + Sync + 'static,
+        term: impl FnOnce(&dyn Likelihood) -> Result<(barkeep_machine::Term, Shape), Error>,
     ) -> Result<Case, Error> {
         let terms = Terms::once(self.name, DELTA);
         let (premises, bound) = (terms.premises(), Clip::new(clip)?);
-        let is_gram = matches!(term(), Asked::Products(..));
-        let (sigma, cost) = if is_gram {
-            let sigma = ratio * gram_sensitivity(clip, premises.neighbours)?.get();
-            (sigma, gram_cost(bound, sigma, premises)?)
-        } else {
-            let sigma = ratio * sum_sensitivity(Temper::NONE, bound, premises.neighbours)?.get();
-            (sigma, sum_cost(Temper::NONE, bound, Sampling::Full, sigma, premises)?)
-        };
+        let (asked, shape) = term(&*self.likelihood)?;
+        let sensitivity = shape_sensitivity(shape, Temper::NONE, bound, premises.neighbours)?;
+        let sigma = ratio * sensitivity.get();
+        let cost = shape_cost(shape, Temper::NONE, bound, Sampling::Full, sigma, premises)?;
         let [first, second] = self.records;
         // A trial among many takes as long as many trials alone.
         let effort = match self.crowd.len() {
@@ -102,56 +98,39 @@ impl Stage {
             schema: Schema::new(self.columns)?,
         };
         let claim = Claim { delta: Delta::new(DELTA)?, gaussian: true };
-        let asked = term();
-        terms.staged_over(self.likelihood, cost, pair, claim, effort, move |gate| {
+        terms.staged(cost, pair, claim, effort, move |gate| {
             let mut out = vec![0.0; width];
             let (temper, batch) = (Temper::NONE, Sampling::Full);
-            gate.sum(&Sum { term: asked.term(), temper, clip: bound, batch, sigma }, &mut out)
+            let term = Term::Program(Asked { term: &asked, shape });
+            gate.sum(&Sum { term, temper, clip: bound, batch, sigma }, &mut out)
         })
     }
 }
 
-/// What is asked, with the numbers it is made of.
-enum Asked {
-    Columns(Vec<Coordinate>, Option<u64>),
-    Products(Vec<Coordinate>, Vec<f64>, Vec<f64>),
-    Score(Score),
-    Tail(Score, Vec<f64>),
-    Shifted { theta: [f64; 1], clip: f64, centre: [f64; 1] },
-    Expected { theta: [f64; 1], whitening: [f64; 1], clip: f64 },
+/// What a question that no program writes is refused with.
+fn unwritten() -> Error {
+    Error::Budget("no program writes this question".to_owned())
 }
 
-struct Score {
-    theta: Vec<f64>,
-    block: ScoreBlock,
-    whitening: Vec<f64>,
+/// The centred score of a regression of responses up to `top`.
+fn score(
+    likelihood: &dyn Likelihood,
+    top: f64,
+    asked: CentredScore<'_>,
+) -> Result<(barkeep_machine::Term, Shape), Error> {
+    let regression = likelihood.regression().ok_or_else(unwritten)?;
+    Ok((model_terms::centred(regression, asked, top).ok_or_else(unwritten)?, Shape::Ball))
+}
+
+/// Gradients at 0, shortened, less a centre.
+fn shifted(
+    likelihood: &dyn Likelihood,
+    precondition: Precondition<'_>,
     clip: f64,
-}
-
-impl Score {
-    fn asked(&self) -> CentredScore<'_> {
-        let Self { theta, block, whitening, clip } = self;
-        CentredScore { theta, block: *block, whitening, clip: *clip }
-    }
-}
-
-impl Asked {
-    fn term(&self) -> Term<'_> {
-        match self {
-            Self::Columns(coordinates, most_rows) => Term::Columns { coordinates, most_rows: *most_rows },
-            Self::Products(coordinates, centres, spreads) => Term::Gram { coordinates, centres, spreads },
-            Self::Score(score) => Term::Centred(score.asked()),
-            Self::Tail(score, edges) => Term::Tail { score: score.asked(), edges },
-            Self::Shifted { theta, clip, centre } => {
-                let (precondition, centre) = (Precondition::Identity, Centre::Same(centre));
-                Term::Shifted { theta, precondition, clip: *clip, centre }
-            }
-            Self::Expected { theta, whitening, clip } => {
-                let (precondition, centre) = (Precondition::Dense(whitening), Centre::Expected);
-                Term::Shifted { theta, precondition, clip: *clip, centre }
-            }
-        }
-    }
+    centre: Centre<'_>,
+) -> Result<(barkeep_machine::Term, Shape), Error> {
+    let term = model_terms::shifted(likelihood, &[0.0], precondition, clip, centre);
+    Ok((term.ok_or_else(unwritten)?, Shape::Ball))
 }
 
 fn line(column: usize, squared: bool) -> Coordinate {
@@ -183,7 +162,9 @@ pub(crate) fn columns(ratio: f64, rows: usize, effort: Effort) -> Result<Case, E
     };
     let most = (rows > 1).then_some(rows as u64);
     let (bound, width) = (powers_bound(&coordinates(), most), powers_width(&coordinates(), most));
-    stage.case((ratio, bound), effort, width, move || Asked::Columns(coordinates(), most))
+    stage.case((ratio, bound), effort, width, |_| {
+        Ok((model_terms::columns(&coordinates(), most).map_err(|_| unwritten())?, Shape::Ball))
+    })
 }
 
 /// Products of two columns. With ‖x‖ = ‖y‖ = R and x·y = −1 the vectors (1, x) and (1, y) are at right angles.
@@ -204,8 +185,9 @@ pub(crate) fn products(ratio: f64, others: usize, rows: usize, effort: Effort) -
         unit: unit(rows),
         crowd: crowd(others, rows, |k| vec![any(), any() * f64::from(k as u32 % 2)]),
     };
-    stage.case((ratio, RADIUS), effort, gram_width(2), || {
-        Asked::Products(vec![line(0, true), line(1, true)], vec![0.0; 2], vec![0.1; 2])
+    stage.case((ratio, RADIUS), effort, gram_width(2), |_| {
+        let term = model_terms::standardised(&[line(0, true), line(1, true)], &[0.0; 2], &[0.1; 2]);
+        Ok((term.map_err(|_| unwritten())?, Shape::Outer))
     })
 }
 
@@ -231,9 +213,9 @@ pub(crate) fn bounded_scores(ratio: f64, others: usize, rows: usize, effort: Eff
     };
     // Half of what a person's rows come to.
     let clip = if rows == 1 { CLIP } else { 0.5 * CLIP * rows as f64 };
-    stage.case((ratio, clip), effort, 1, || {
-        let (theta, block) = (vec![0.0], ScoreBlock::Coefficients);
-        Asked::Score(Score { theta, block, whitening: vec![1.0], clip: CLIP })
+    stage.case((ratio, clip), effort, 1, |likelihood| {
+        let block = ScoreBlock::Coefficients;
+        score(likelihood, 1.0, CentredScore { theta: &[0.0], block, whitening: &[1.0], clip: CLIP })
     })
 }
 
@@ -248,9 +230,9 @@ pub(crate) fn skewed_scores(ratio: f64, effort: Effort) -> Result<Case, Error> {
         unit: Unit::Record,
         crowd: Vec::new(),
     };
-    stage.case((ratio, CLIP), effort, 1, || {
-        let (theta, block) = (vec![0.0, 0.0], ScoreBlock::Coefficients);
-        Asked::Score(Score { theta, block, whitening: vec![1.0], clip: CLIP })
+    stage.case((ratio, CLIP), effort, 1, |likelihood| {
+        let block = ScoreBlock::Coefficients;
+        score(likelihood, 1000.0, CentredScore { theta: &[0.0; 2], block, whitening: &[1.0], clip: CLIP })
     })
 }
 
@@ -268,9 +250,9 @@ pub(crate) fn nuisance_scores(ratio: f64, rows: usize, effort: Effort) -> Result
     };
     // Half of what a person's rows come to.
     let clip = if rows == 1 { CLIP } else { 0.5 * CLIP * rows as f64 };
-    stage.case((ratio, clip), effort, 1, || {
-        let (theta, block) = (vec![0.0, 0.0], ScoreBlock::Nuisance);
-        Asked::Score(Score { theta, block, whitening: vec![1.0], clip: CLIP })
+    stage.case((ratio, clip), effort, 1, |likelihood| {
+        let block = ScoreBlock::Nuisance;
+        score(likelihood, 1000.0, CentredScore { theta: &[0.0; 2], block, whitening: &[1.0], clip: CLIP })
     })
 }
 
@@ -285,9 +267,12 @@ pub(crate) fn tails(ratio: f64, rows: usize, effort: Effort) -> Result<Case, Err
         unit: unit(rows),
         crowd: Vec::new(),
     };
-    stage.case((ratio, std::f64::consts::SQRT_2), effort, 2, || {
-        let (theta, block) = (vec![0.0, 0.0], ScoreBlock::Coefficients);
-        Asked::Tail(Score { theta, block, whitening: vec![1000.0], clip: 1.0 }, vec![1.0, 10.0])
+    stage.case((ratio, std::f64::consts::SQRT_2), effort, 2, |likelihood| {
+        let block = ScoreBlock::Coefficients;
+        let asked = CentredScore { theta: &[0.0; 2], block, whitening: &[1000.0], clip: 1.0 };
+        let regression = likelihood.regression().ok_or_else(unwritten)?;
+        let term = model_terms::tail(regression, asked, &[1.0, 10.0], 1000.0).ok_or_else(unwritten)?;
+        Ok((term, Shape::Ball))
     })
 }
 
@@ -302,7 +287,9 @@ pub(crate) fn shifted_gradients(ratio: f64, effort: Effort) -> Result<Case, Erro
         unit: Unit::Record,
         crowd: Vec::new(),
     };
-    stage.case((ratio, CLIP), effort, 1, || Asked::Shifted { theta: [0.0], clip: CLIP, centre: [0.1] })
+    stage.case((ratio, CLIP), effort, 1, |likelihood| {
+        shifted(likelihood, Precondition::Identity, CLIP, Centre::Same(&[0.1]))
+    })
 }
 
 /// Gradients of a text less what it expects of them: responses far out on either side are 2c apart.
@@ -320,7 +307,9 @@ pub(crate) fn expected_gradients(ratio: f64, effort: Effort) -> Result<Case, Err
         unit: Unit::Record,
         crowd: Vec::new(),
     };
-    stage.case((ratio, CLIP), effort, 1, || Asked::Expected { theta: [0.0], whitening: [1.0], clip: CLIP })
+    stage.case((ratio, CLIP), effort, 1, |likelihood| {
+        shifted(likelihood, Precondition::Dense(&[1.0]), CLIP, Centre::Expected)
+    })
 }
 
 #[cfg(test)]

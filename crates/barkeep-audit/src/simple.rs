@@ -13,12 +13,9 @@ use barkeep_accounting::vcor::Fit;
 use barkeep_accounting::{
     Contract, Cost, Delta, Mechanism, Neighbours, Rate, Rule, Sampling, Steps, Variance,
 };
-use barkeep_curator::{
-    Ask, Budget, Clip, Decide, LatticeSigma, Level, LogRatio, Precondition, PrivacyModel, Refused, Sum,
-    Temper, Term, barker_minibatch_clip, decide_cost, discrete_gaussian, faults_clip, sum_cost,
-    sum_sensitivity,
-};
+use barkeep_curator::{Ask, Asked, Budget, Clip, Decide, LatticeSigma, Level, PrivacyModel, Refused, Shape, Sum, Temper, Term, barker_minibatch_clip, decide_cost, discrete_gaussian, faults_clip, sum_cost, sum_sensitivity};
 use barkeep_data::{Column, Count, Schema, Unit};
+use barkeep_model::terms::{self as model_terms, Precondition};
 use barkeep_model::{GaussianMean, Likelihood};
 use std::sync::Arc;
 
@@ -256,19 +253,11 @@ impl Attack {
                 let cost = decide_cost(temper, clip, batch, &rule, level, premises)?;
                 // From 0 to 1 a record x has log-ratio x − ½.
                 let pair = terms.pair(vec![FAR], vec![0.5])?;
+                let ratio = means(1)?.ratio_program(&[0.0], &[1.0]).map_err(|error| Error::Budget(error.to_string()))?;
                 terms.staged(cost, pair, Claim { delta, gaussian: false }, effort, move |gate| {
-                    let (from, to) = (&[0.0], &[1.0]);
                     let rule = &rule;
-                    gate.decide(&Decide {
-                        ratio: LogRatio::Model { from, to, along: None },
-                        offset: 0.0,
-                        temper,
-                        clip,
-                        batch,
-                        rule,
-                        level,
-                    })
-                    .map(drop)
+                    gate.decide(&Decide { ratio: &ratio, offset: 0.0, temper, clip, batch, rule, level })
+                        .map(drop)
                 })
             }
             Question::Faults { columns, ratio } => {
@@ -287,9 +276,12 @@ impl Attack {
                 let sigma = ratio * sum_sensitivity(temper, clip, premises.neighbours)?.get();
                 let cost = sum_cost(temper, clip, batch, sigma, premises)?;
                 let pair = terms.pair(vec![FAR; dimension], vec![0.0; dimension])?;
+                let (likelihood, theta) = (means(dimension)?, vec![0.0; dimension]);
+                let gradient =
+                    terms::gradient(&*likelihood, &theta, Precondition::Identity, &[]).map_err(|error| Error::Budget(error.to_string()))?;
                 terms.staged(cost, pair, Claim { delta, gaussian: batch == FULL }, effort, move |gate| {
-                    let (theta, mut out) = (vec![0.0; dimension], vec![0.0; dimension]);
-                    let term = Term::Gradient { theta: &theta, precondition: Precondition::Identity };
+                    let mut out = vec![0.0; dimension];
+                    let term = Term::Program(Asked { term: &gradient, shape: Shape::Ball });
                     gate.sum(&Sum { term, temper, clip, batch, sigma }, &mut out)
                 })
             }
@@ -331,22 +323,9 @@ impl Terms {
         Ok(Pair { first, second, other, others, company, unit, schema })
     }
 
-    fn staged(
+    /// The game of a question.
+    pub(crate) fn staged(
         self,
-        cost: Cost,
-        pair: Pair,
-        claim: Claim,
-        effort: Effort,
-        ask: impl Fn(&mut dyn Ask) -> Result<(), Refused> + Sync + 'static,
-    ) -> Result<Case, Error> {
-        let likelihood = means(pair.schema.width())?;
-        self.staged_over(likelihood, cost, pair, claim, effort, ask)
-    }
-
-    /// The game of a question about a likelihood.
-    pub(crate) fn staged_over(
-        self,
-        likelihood: Arc<dyn Likelihood>,
         cost: Cost,
         pair: Pair,
         claim: Claim,
@@ -365,7 +344,7 @@ impl Terms {
         let perform = Box::new(move |_: usize, gate: &mut dyn Ask, _: &mut PublicRng| {
             (0..steps).try_for_each(|_| ask(gate)).map_err(Error::from)
         });
-        let game = Staged::new(pair, likelihood, self.premises, aim, (buy, perform))?;
+        let game = Staged::new(pair, self.premises, aim, (buy, perform))?;
         Ok(Case {
             name: self.name.to_owned(),
             claim,

@@ -7,7 +7,6 @@ use barkeep::Error;
 use barkeep::PublicRng;
 use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Ask, Budget, Gate, PrivacyModel};
-use barkeep_model::Likelihood;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,7 +20,6 @@ type Perform<'a> = Box<dyn Fn(usize, &mut dyn Ask, &mut PublicRng) -> Result<(),
 pub(crate) struct Staged<'a> {
     pub(crate) pair: Pair,
     pub(crate) tables: [SharedTable; 2],
-    pub(crate) likelihood: Arc<dyn Likelihood>,
     pub(crate) premises: PrivacyModel,
     pub(crate) buy: Buy<'a>,
     pub(crate) perform: Perform<'a>,
@@ -35,24 +33,23 @@ impl<'a> Staged<'a> {
     /// Those of the tables.
     pub(crate) fn new(
         pair: Pair,
-        likelihood: Arc<dyn Likelihood>,
         premises: PrivacyModel,
         aim: Aim,
         (buy, perform): (Buy<'a>, Perform<'a>),
     ) -> Result<Self, Error> {
-        Ok(Self { tables: pair.tables()?, pair, likelihood, premises, buy, perform, aim })
+        Ok(Self { tables: pair.tables()?, pair, premises, buy, perform, aim })
     }
 
     fn trial(&self, world: World, trial: u64, source: Source, steered: &mut Steered) -> Result<f64, Error> {
         let mut public = source.public(world, trial);
         let mut score = 0.0;
         let (budget, chains) = (self.buy)()?;
-        let curator = self.tables[world.index()].curator(&self.likelihood, self.premises, budget)?;
+        let curator = self.tables[world.index()].curator(self.premises, budget)?;
         let curator = Arc::new(curator);
         let noise = source.noise(world, trial)?.into_streams();
         for (chain, noise) in (0..chains).zip(noise) {
             let mut gate = Gate::for_chain(&curator, chain, noise)?;
-            let mut probe = Probe::new(&mut gate, &*self.likelihood, &self.pair, self.aim, steered);
+            let mut probe = Probe::new(&mut gate, &self.pair, self.aim, steered);
             (self.perform)(chain, &mut probe, &mut public)?;
             score += probe.score;
         }

@@ -9,7 +9,6 @@ use barkeep::spec::Privacy;
 use barkeep_accounting::{Neighbours, Sampling};
 use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
 use barkeep_data::{Schema, Unit};
-use barkeep_model::{Likelihood, Scratch};
 
 /// Questions overheard before the records are chosen.
 const OVERHEARD: usize = 48;
@@ -39,13 +38,11 @@ pub(crate) fn worst_pair(plan: &Plan, schema: &Schema, seed: u64) -> Result<Pair
     let candidates: Vec<Rows> = corners(schema).into_iter().map(|corner| vec![corner; rows]).collect();
     let mut rng = PublicRng::new(seed, u64::MAX);
     let mut ear = Ear {
-        likelihood: &**plan.spec().likelihood(),
         schema,
         candidates: &candidates,
         heard: Vec::new(),
         batch: Sampling::Full,
         rng: PublicRng::new(seed, u64::MAX - 1),
-        scratch: Scratch::new(),
     };
     match Rehearsal::of(plan).perform(0, &mut ear, &mut rng) {
         Ok(()) | Err(Error::Refused(Refused::Exhausted)) => {}
@@ -116,14 +113,12 @@ fn corners(schema: &Schema) -> Vec<Vec<f64>> {
 
 /// Hears questions and answers at random, so that a chain goes somewhere.
 struct Ear<'a> {
-    likelihood: &'a dyn Likelihood,
     schema: &'a Schema,
     candidates: &'a [Rows],
     /// For each question, each candidate's share in units of the clip bound.
     heard: Vec<Vec<Vec<f64>>>,
     batch: Sampling,
     rng: PublicRng,
-    scratch: Scratch,
 }
 
 impl Ear<'_> {
@@ -131,7 +126,7 @@ impl Ear<'_> {
         &mut self,
         batch: Sampling,
         bound: f64,
-        share: impl Fn(&dyn Likelihood, &[Vec<f64>], &mut Scratch) -> Vec<f64>,
+        share: impl Fn(&[Vec<f64>]) -> Vec<f64>,
     ) -> Result<(), Refused> {
         if self.heard.len() >= OVERHEARD {
             return Err(Refused::Exhausted);
@@ -139,9 +134,8 @@ impl Ear<'_> {
         if matches!(batch, Sampling::WithoutReplacement { .. }) {
             self.batch = batch;
         }
-        let scratch = &mut self.scratch;
         let scaled = |shares: Vec<f64>| shares.into_iter().map(|share| share / bound).collect();
-        let all = self.candidates.iter().map(|record| scaled(share(self.likelihood, record, scratch)));
+        let all = self.candidates.iter().map(|record| scaled(share(record)));
         self.heard.push(all.collect());
         Ok(())
     }
@@ -149,26 +143,20 @@ impl Ear<'_> {
 
 impl Ask for Ear<'_> {
     fn decide(&mut self, asked: &Decide<'_>) -> Result<bool, Refused> {
-        self.hear(asked.batch, asked.clip.get(), |likelihood, record, scratch| {
-            vec![log_ratio(likelihood, record, asked, scratch)]
-        })?;
+        self.hear(asked.batch, asked.clip.get(), |record| vec![log_ratio(record, asked)])?;
         Ok(self.rng.uniform() < 0.5)
     }
 
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         let schema = self.schema;
-        self.hear(asked.batch, asked.clip.get(), |likelihood, record, scratch| {
-            term(likelihood, schema, record, asked, scratch)
-        })?;
+        self.hear(asked.batch, asked.clip.get(), |record| term(schema, record, asked))?;
         out.iter_mut().for_each(|out| *out = asked.sigma * self.rng.normal());
         Ok(())
     }
 
     fn choose(&mut self, asked: &Choose<'_>) -> Result<usize, Refused> {
         let bound = 0.5 * (asked.range.1 - asked.range.0);
-        self.hear(Sampling::Full, bound, |likelihood, record, scratch| {
-            shares(likelihood, record, asked, scratch)
-        })?;
+        self.hear(Sampling::Full, bound, |record| shares(record, asked))?;
         Ok(self.rng.index(asked.offsets.len().max(1)))
     }
 }

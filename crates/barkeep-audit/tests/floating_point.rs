@@ -112,9 +112,11 @@ fn reachable_pairs_of_textbook_gaussians_tell_the_secret() {
     assert!(proved(&broken, 20_000) > price());
 }
 
-/// The only one, so that it is checked once.
-static MODEL: LazyLock<Arc<dyn Likelihood>> =
-    LazyLock::new(|| Arc::new(GaussianMean::independent(&[1.0], 1.0).unwrap()));
+/// A record's own number.
+static NUMBER: LazyLock<barkeep_machine::Term> = LazyLock::new(|| {
+    let program = Writer::default().finish([Output::Dense(Source::Column(0))]);
+    barkeep_machine::Term::of(program.unwrap())
+});
 
 /// A noisy sum as the curator answers it: one record at either end of the clip, so that 0 and 1 are the secrets' places.
 fn answer(tables: &[SharedTable; 2], world: World, rng: NoiseRng, count: u64) -> Vec<f64> {
@@ -122,9 +124,9 @@ fn answer(tables: &[SharedTable; 2], world: World, rng: NoiseRng, count: u64) ->
     let (clip, sigma, batch) = (Clip::new(0.5).unwrap(), 1.0, Sampling::Full);
     let cost = sum_cost(Temper::NONE, clip, batch, sigma, premises).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(count))]).unwrap());
-    let curator = tables[world.index()].curator(&MODEL, premises, budget).unwrap();
+    let curator = tables[world.index()].curator(premises, budget).unwrap();
     let mut gate = Gate::open(&Arc::new(curator), rng).unwrap();
-    let term = Term::Gradient { theta: &[0.0], precondition: Precondition::Identity };
+    let term = Term::Program(Asked { term: &NUMBER, shape: Shape::Ball });
     let mut out = [0.0];
     (0..count)
         .map(|_| {

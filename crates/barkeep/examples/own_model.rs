@@ -1,6 +1,7 @@
 //! A model of one's own: waits t for events of rate e^θ, θ ~ N(0, 2²); where none was seen, the wait was longer.
-use barkeep::data::{Block, Column, Records, Schema};
-use barkeep::model::{Likelihood, Model, Scratch};
+use barkeep::data::{Column, Records, Schema};
+use barkeep::machine::{Source, Writer};
+use barkeep::model::{Gradient, Likelihood, Model};
 use barkeep::{Data, Privacy, PublicRng, Sampler, Spec, curator::TableBuilder};
 use std::io::Write;
 struct Waiting(Vec<String>, Vec<String>);
@@ -8,11 +9,11 @@ struct Waiting(Vec<String>, Vec<String>);
 impl Likelihood for Waiting {
     fn dimension(&self) -> usize { 1 }    fn columns(&self) -> usize { 2 }
     fn has_gradient(&self) -> bool { true }
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _: &mut Scratch) {
-        for (i, out) in out.iter_mut().enumerate() { *out = block.column(1)[i] * theta[0] - theta[0].exp() * block.column(0)[i]; }
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        w.dot(0.0, [(theta[0], Source::Column(1)), (-theta[0].exp(), Source::Column(0))])
     }
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _: &mut Scratch) {
-        for (i, out) in out.iter_mut().enumerate() { *out = block.column(1)[i] - theta[0].exp() * block.column(0)[i]; }
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        Gradient::Entries(vec![w.dot(0.0, [(1.0, Source::Column(1)), (-theta[0].exp(), Source::Column(0))])])
     }
 }
 #[rustfmt::skip]

@@ -78,6 +78,7 @@ pub use barkeep_data as data;
 /// The custodian's books.
 pub use barkeep_ledger as ledger;
 /// The block-wise model trait and the built-in models.
+pub use barkeep_machine as machine;
 pub use barkeep_model as model;
 /// Special functions and small linear algebra.
 pub use barkeep_num as num;

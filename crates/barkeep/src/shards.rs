@@ -77,7 +77,7 @@ impl Worker {
             Unit::Person { most_rows } => (spec.data().person(), most_rows),
         };
         let table = Table::read_shard(frame, view, person, spec.count(), most_rows)?;
-        Ok(Shard::new(table, Arc::clone(spec.likelihood()), self.identity, place))
+        Ok(Shard::new(table, self.identity, place))
     }
 }
 

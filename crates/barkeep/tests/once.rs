@@ -5,9 +5,7 @@
 mod written;
 
 use barkeep::accounting::{Neighbours, Sampling};
-use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Sum, TableBuilder, Temper, Term,
-};
+use barkeep::curator::{Ask, Asked, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Shape, Sum, TableBuilder, Temper, Term};
 use barkeep::data::{Column, Schema};
 use barkeep::model::families::gaussian::Gaussian;
 use barkeep::model::{Design, GaussianMean, Likelihood, Model, Nuisance, Prior, Regression};
@@ -118,17 +116,14 @@ fn a_regression_without_noise_is_the_textbook_one() {
     let model = Arc::new(model);
     let statistics = model.statistics(&schema).unwrap();
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
-    let gate = Curator::new(
-        builder.finish().unwrap(),
-        Arc::clone(&model) as Arc<dyn Likelihood>,
-        privacy_model,
-        Budget::not_private(),
-    );
+    let gate = Curator::new(builder.finish().unwrap(), privacy_model, Budget::not_private());
     let mut gate = Gate::open(&Arc::new(gate.unwrap()), NoiseRng::insecure_seed(1)).unwrap();
     let mut sum = vec![0.0; statistics.width()];
     let clip = Clip::new(statistics.bound()).unwrap();
+    let term = barkeep::model::terms::statistics(&*model, &schema).unwrap();
+    let term = Term::Program(Asked { term: &term, shape: Shape::Ball });
     let question =
-        Sum { term: Term::Statistics, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
+        Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
     gate.sum(&question, &mut sum).unwrap();
     let (mean, covariance) = statistics.posterior(300.0, &sum, 1e-12).unwrap();
     // Precision XᵀX/s² + I/1.5², by plain sums; the mean solves precision·mean = Xᵀy/s² + 0.25/1.5².

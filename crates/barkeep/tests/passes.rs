@@ -3,27 +3,26 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
 
 use barkeep::curator::TableBuilder;
-use barkeep::data::{Block, Schema};
-use barkeep::model::{Likelihood, Regression, Scratch};
+use barkeep::data::Schema;
+use barkeep::machine::{Source, Writer};
+use barkeep::model::{Gradient, Likelihood};
 use barkeep::{Plan, Spec, insecure::Insecure};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A likelihood that counts the records it is shown.
+/// A likelihood that counts the questions it writes, each of which is a pass over the records.
 struct Counting {
     likelihood: Arc<dyn Likelihood>,
     ratios: AtomicU64,
     gradients: AtomicU64,
-    /// Questions about scores, each of which is a pass over all records.
-    scores: AtomicU64,
 }
 
 impl Counting {
     fn of(plan: &Plan) -> Arc<Self> {
         let likelihood = Arc::clone(plan.spec().likelihood());
-        let [ratios, gradients, scores] = [0; 3].map(AtomicU64::new);
-        Arc::new(Self { likelihood, ratios, gradients, scores })
+        let [ratios, gradients] = [0; 2].map(AtomicU64::new);
+        Arc::new(Self { likelihood, ratios, gradients })
     }
 }
 
@@ -36,28 +35,22 @@ impl Likelihood for Counting {
         self.likelihood.columns()
     }
 
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.ratios.fetch_add(block.len() as u64, Ordering::Relaxed);
-        self.likelihood.log_density(block, theta, out, scratch);
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        self.likelihood.write_density(theta, w)
     }
 
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.ratios.fetch_add(block.len() as u64, Ordering::Relaxed);
-        self.likelihood.log_ratio(block, from, to, out, scratch);
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        self.ratios.fetch_add(1, Ordering::Relaxed);
+        self.likelihood.write_ratio(from, to, w)
     }
 
     fn has_gradient(&self) -> bool {
         self.likelihood.has_gradient()
     }
 
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.gradients.fetch_add(block.len() as u64, Ordering::Relaxed);
-        self.likelihood.gradient(block, theta, out, scratch);
-    }
-
-    fn regression(&self) -> Option<&Regression> {
-        self.scores.fetch_add(1, Ordering::Relaxed);
-        self.likelihood.regression()
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        self.gradients.fetch_add(1, Ordering::Relaxed);
+        self.likelihood.write_gradient(theta, w)
     }
 }
 
@@ -109,14 +102,16 @@ fn neighbouring_records_cost_the_same_passes() {
     }
 }
 
-/// Questions about scores, steps and draws of one seeded noise-aware run in which the first of 60 records says `y` and `x`.
-fn scores(plan: &Plan, counting: &Arc<Counting>, y: f64, x: f64) -> (u64, Vec<u64>) {
+/// Bytes of answers that were kept, and steps, of one seeded noise-aware run in which the first of 60 records says `y` and `x`.
+fn answers(plan: &Plan, y: f64, x: f64) -> (u64, Vec<u64>) {
     let mut table = TableBuilder::new(plan.view().schema().clone(), 60).unwrap();
     table.push_row(&[y, x]).unwrap();
     (1..60).for_each(|i| table.push_row(&[f64::from(i % 7), f64::from(i % 11) / 6.0 - 1.0]).unwrap());
-    let insecure = Insecure::seed(5).observed_by(Arc::clone(counting) as Arc<dyn Likelihood>);
-    let done = plan.runner().insecure(insecure).run(table.finish().unwrap()).unwrap();
-    (counting.scores.swap(0, Ordering::Relaxed), done.steps_used)
+    let folder = tempfile::tempdir().unwrap();
+    let runner = plan.runner().insecure(Insecure::seed(5)).journal(folder.path());
+    let done = runner.run(table.finish().unwrap()).unwrap();
+    let files = std::fs::read_dir(folder.path()).unwrap();
+    (files.map(|file| file.unwrap().metadata().unwrap().len()).sum(), done.steps_used)
 }
 
 /// The fit follows the answers, so it may take longer on one table than on another; what is asked never differs.
@@ -132,12 +127,11 @@ fn neighbouring_records_are_asked_the_same_noise_aware_questions() {
              name = 'noise-aware'\nseed = 1\nsteps = 20\n"
         );
         let plan = Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap();
-        let counting = Counting::of(&plan);
-        let usual = scores(&plan, &counting, 1.0, 0.3);
-        // Eight rounds, the tail of a family with long scores, and what tries the model before the first.
-        assert!(usual.0 >= 8 && usual.1 == [20], "{family} {usual:?}");
+        let usual = answers(&plan, 1.0, 0.3);
+        // Eight rounds of two numbers each, at least, in eight bytes.
+        assert!(usual.0 >= 8 * 2 * 8 && usual.1 == [20], "{family} {usual:?}");
         for (y, x) in [(0.0, -1.0), (50.0, 1.0), (f64::NAN, 1e300), (-1e300, f64::NAN), (1e-320, -0.0)] {
-            assert_eq!(scores(&plan, &counting, y, x), usual, "{family} {y} {x}");
+            assert_eq!(answers(&plan, y, x), usual, "{family} {y} {x}");
         }
     }
 }

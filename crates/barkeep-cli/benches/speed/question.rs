@@ -4,8 +4,10 @@ use crate::setting::Setting;
 use barkeep::accounting::{Neighbours, Rule, Sampling};
 use barkeep::curator::insecure::SharedTable;
 use barkeep::curator::{
-    Ask, Budget, Clip, Decide, Gate, Level, LogRatio, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
+    Ask, Budget, Clip, Decide, Gate, Level, NoiseRng, PrivacyModel, Shape, Sum, Temper, Term,
 };
+use barkeep::model::Likelihood;
+use barkeep::model::terms::{self, Precondition};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -24,6 +26,7 @@ pub(crate) enum Asked {
 /// A gate on a setting's records.
 pub(crate) struct Asker {
     gate: Gate,
+    likelihood: Arc<dyn Likelihood>,
     theta: Vec<f64>,
     records: u64,
 }
@@ -33,9 +36,9 @@ impl Asker {
     pub(crate) fn new(setting: &Setting, table: &SharedTable) -> Self {
         let premises = PrivacyModel { neighbours: Neighbours::Substitute };
         let likelihood = Arc::clone(setting.parsed().likelihood());
-        let curator = table.curator(&likelihood, premises, Budget::not_private()).unwrap();
+        let curator = table.curator(premises, Budget::not_private()).unwrap();
         let gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1)).unwrap();
-        Self { gate, theta: setting.theta.clone(), records: setting.records as u64 }
+        Self { gate, likelihood, theta: setting.theta.clone(), records: setting.records as u64 }
     }
 
     /// Asks once.
@@ -52,8 +55,9 @@ impl Asker {
 
     fn decide(&mut self, batch: Sampling, rule: &Rule) {
         let to: Vec<f64> = self.theta.iter().map(|x| x + 0.001).collect();
+        let ratio = self.likelihood.ratio_program(&self.theta, &to).unwrap();
         let question = Decide {
-            ratio: LogRatio::Model { from: &self.theta, to: &to, along: None },
+            ratio: &ratio,
             offset: 0.3,
             temper: Temper::new(0.01).unwrap(),
             clip: Clip::new(0.01).unwrap(),
@@ -65,8 +69,9 @@ impl Asker {
     }
 
     fn gradient(&mut self) {
+        let term = terms::gradient(&*self.likelihood, &self.theta, Precondition::Identity, &[]).unwrap();
         let question = Sum {
-            term: Term::Gradient { theta: &self.theta, precondition: Precondition::Identity },
+            term: Term::Program(barkeep::curator::Asked { term: &term, shape: Shape::Ball }),
             temper: Temper::NONE,
             clip: Clip::new(3.0).unwrap(),
             batch: Sampling::Full,

@@ -14,7 +14,6 @@ use crate::spec::SpecError;
 use crate::units::Units;
 use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Refused, Table};
-use barkeep_model::Likelihood;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -167,8 +166,8 @@ impl<'a> Runner<'a> {
     pub fn run_shared(self, table: &SharedTable, insecure: Insecure) -> Result<Run, Error> {
         let runner = self.insecure(insecure);
         let draws = Memory::new(runner.heading()?, Arc::clone(runner.plan.spec().model()));
-        let curator = |likelihood: &Arc<dyn Likelihood>, privacy_model, budget| {
-            table.curator(likelihood, privacy_model, budget)
+        let curator = |privacy_model, budget| {
+            table.curator(privacy_model, budget)
         };
         Ok(runner.ready()?.run_with(curator, draws)?.into())
     }
@@ -251,15 +250,15 @@ impl Ready<'_> {
     /// # Errors
     /// As [`Runner::run`].
     pub(super) fn run<K: Keep>(self, table: Table, keep: K) -> Result<Drawn<K::Kept>, Error> {
-        let curator = |likelihood: &Arc<dyn Likelihood>, privacy_model, budget| {
-            Curator::new(table, Arc::clone(likelihood), privacy_model, budget)
+        let curator = |privacy_model, budget| {
+            Curator::new(table, privacy_model, budget)
         };
         self.run_with(curator, keep)
     }
 
     fn run_with<K: Keep>(
         self,
-        curator: impl FnOnce(&Arc<dyn Likelihood>, PrivacyModel, Budget) -> Result<Curator, Refused>,
+        curator: impl FnOnce(PrivacyModel, Budget) -> Result<Curator, Refused>,
         keep: K,
     ) -> Result<Drawn<K::Kept>, Error> {
         let Self { runner, seed, journal } = self;
@@ -280,7 +279,7 @@ impl Runner<'_> {
     /// Lets every chain ask, through the journal if there is one.
     fn draw<K: Keep>(
         self,
-        curator: impl FnOnce(&Arc<dyn Likelihood>, PrivacyModel, Budget) -> Result<Curator, Refused>,
+        curator: impl FnOnce(PrivacyModel, Budget) -> Result<Curator, Refused>,
         keep: K,
         seed: u64,
         journal: Option<&Journal>,
@@ -299,7 +298,7 @@ impl Runner<'_> {
         let likelihood = observed.unwrap_or_else(|| Arc::clone(plan.spec().likelihood()));
         let budget = budget(plan)?;
         let budget = if insecure_seed.is_some() { budget.marked_not_private() } else { budget };
-        let curator = Arc::new(curator(&likelihood, plan.privacy_model(), budget)?);
+        let curator = Arc::new(curator(plan.privacy_model(), budget)?);
         if curator.unit() != plan.spec().data().unit() {
             // The certificate would speak of others than the sums do.
             let reason = "is not what the table holds: build it by PersonsBuilder for persons, by TableBuilder for records";

@@ -2,9 +2,10 @@
 
 use barkeep::accounting::Neighbours;
 use barkeep::curator::{Table, TableBuilder, Temper};
-use barkeep::data::{Block, Column, Records, Scale, Schema};
+use barkeep::data::{Column, Records, Scale, Schema};
+use barkeep::machine::{Source, Writer};
 use barkeep::insecure::Insecure;
-use barkeep::model::{GaussianMean, Likelihood, Model, Scratch};
+use barkeep::model::{GaussianMean, Gradient, Likelihood, Model};
 use barkeep::{BuiltIn, Certificate, Data, Plan, Privacy, Run, Sampler, Spec};
 use std::path::Path;
 
@@ -46,14 +47,14 @@ impl Likelihood for Shifted {
     fn columns(&self) -> usize {
         1
     }
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.0.log_density(block, theta, out, scratch);
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        self.0.write_density(theta, w)
     }
     fn has_gradient(&self) -> bool {
         true
     }
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.0.gradient(block, theta, out, scratch);
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        self.0.write_gradient(theta, w)
     }
 }
 

@@ -2,9 +2,8 @@
 
 use barkeep::accounting::mechanisms::Gaussian;
 use barkeep::accounting::{Cost, Mechanism, Neighbours, Sampling, Steps};
-use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Gate, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder, Temper, Term,
-};
+use barkeep::curator::{Ask, Asked, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Shape, Sum, TableBuilder, Temper, Term};
+use barkeep::model::terms::{Precondition, gradient};
 use barkeep::facts::Value;
 use barkeep::{Bill, Certificate, Fact, Plan, Spec};
 use std::path::Path;
@@ -224,11 +223,12 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let lipschitz = stochastic.spec().model().lipschitz(stochastic.spec().data().schema()).unwrap();
     let curator =
-        Curator::new(builder.finish().unwrap(), likelihood, privacy_model, Budget::not_private()).unwrap();
+        Curator::new(builder.finish().unwrap(), privacy_model, Budget::not_private()).unwrap();
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1)).unwrap();
     let mut sum = |theta: &[f64], clip: f64| {
         let mut out = [0.0; 2];
-        let term = Term::Gradient { theta, precondition: Precondition::Identity };
+        let term = gradient(&*likelihood, theta, Precondition::Identity, &[]).unwrap();
+        let term = Term::Program(Asked { term: &term, shape: Shape::Ball });
         let clip = Clip::new(clip).unwrap();
         let question = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
         gate.sum(&question, &mut out).unwrap();

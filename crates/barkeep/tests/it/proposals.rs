@@ -1,9 +1,10 @@
 //! Proposals given in code: asymmetric ones over a discrete parameter reach the exact posterior, and cost what their length costs.
 
 use barkeep::curator::{Table, TableBuilder};
-use barkeep::data::{Block, Column, Records, Schema};
+use barkeep::data::{Column, Records, Schema};
 use barkeep::insecure::Insecure;
-use barkeep::model::{Likelihood, Model, Scratch};
+use barkeep::machine::{Source, Writer};
+use barkeep::model::{Likelihood, Model};
 use barkeep::samplers::{Proposal, SAMPLERS};
 use barkeep::{BuiltIn, Data, Plan, Privacy, PublicRng, Sampler, Spec};
 
@@ -20,8 +21,9 @@ impl Likelihood for Level {
     fn columns(&self) -> usize {
         1
     }
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _: &mut Scratch) {
-        out.iter_mut().zip(block.column(0)).for_each(|(out, x)| *out = -0.5 * (x - theta[0]).powi(2));
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        let apart = w.sub(Source::Column(0), theta[0]);
+        w.product((0.0, -0.5, apart), (0.0, 1.0, apart))
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::exit::Exit;
 use barkeep::accounting::{Neighbours, Sampling};
 use barkeep::curator::{
-    Ask, Budget, Clip, Curator, Gate, NoiseRng, Precondition, PrivacyModel, Sum, Temper, Term,
+    Ask, Asked, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Shape, Sum, Temper, Term,
 };
+use barkeep::model::terms::{Precondition, gradient};
 use barkeep::num::linear::Cholesky;
 use barkeep::{Error, Plan};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub(crate) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
     let model = plan.spec().model();
     let table = plan.read_records(&mut |_| {})?;
     let premises = PrivacyModel { neighbours: Neighbours::Substitute };
-    let curator = Curator::new(table, Arc::clone(plan.spec().likelihood()), premises, Budget::not_private())
+    let curator = Curator::new(table, premises, Budget::not_private())
         .map_err(Error::from)?;
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0)).map_err(Error::from)?;
     let bound = model.lipschitz(plan.spec().data().schema()).unwrap_or(f64::NAN);
@@ -29,7 +30,9 @@ pub(crate) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
     let d = model.dimension();
     let mut slope = |theta: &[f64]| -> Result<Vec<f64>, Exit> {
         let (mut sum, mut prior) = (vec![0.0; d], vec![0.0; d]);
-        let term = Term::Gradient { theta, precondition: Precondition::Identity };
+        let term = gradient(&**plan.spec().likelihood(), theta, Precondition::Identity, &[])
+            .map_err(|error| Exit::Input(error.to_string()))?;
+        let term = Term::Program(Asked { term: &term, shape: Shape::Ball });
         gate.sum(&Sum { term, temper, clip, batch: Sampling::Full, sigma: 0.0 }, &mut sum)
             .map_err(Error::from)?;
         model.prior_gradient(theta, &mut prior);

@@ -5,8 +5,8 @@ use super::*;
 use crate::public_rng::PublicRng;
 use crate::run::draws::{Draws, Memory};
 use crate::run::{MOST_COMPARED, Summary};
-use barkeep_data::Block;
-use barkeep_model::{GaussianMean, Likelihood, Model, Scratch};
+use barkeep_machine::{Source, Writer};
+use barkeep_model::{GaussianMean, Gradient, Likelihood, Model};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ impl Likelihood for Two {
     fn columns(&self) -> usize {
         2
     }
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.0.log_density(block, theta, out, scratch);
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        self.0.write_density(theta, w)
     }
     fn has_gradient(&self) -> bool {
         true
     }
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.0.gradient(block, theta, out, scratch);
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
+        self.0.write_gradient(theta, w)
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn follow(
 ) -> Vec<Vec<f64>> {
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let curator =
-        Curator::new(table, Arc::clone(&model) as Arc<dyn Likelihood>, privacy_model, Budget::not_private())
+        Curator::new(table, privacy_model, Budget::not_private())
             .unwrap();
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(seed)).unwrap();
     let mut rng = PublicRng::new(seed, 0);

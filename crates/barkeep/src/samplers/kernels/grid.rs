@@ -4,7 +4,7 @@ use crate::public_rng::PublicRng;
 use crate::samplers::asker::Asker;
 use crate::samplers::{Kernel, Report, State};
 use crate::step::Outcome;
-use barkeep_curator::{Choose, LogRatios, Refused};
+use barkeep_curator::{Choose, Refused};
 use barkeep_machine::Program;
 use barkeep_model::Model;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Kernel for Draw {
         let ratios: Result<Vec<Program>, Refused> =
             candidates.map(|candidate| ask.log_ratio(middle, candidate)).collect();
         let chosen = ask.choose(&Choose {
-            ratios: LogRatios::Programs(&ratios?),
+            ratios: &ratios?,
             offsets,
             range: self.range,
             power: self.power,

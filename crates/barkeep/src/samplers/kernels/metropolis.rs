@@ -9,7 +9,7 @@ use crate::samplers::{Kernel, State};
 use crate::step::Outcome;
 use barkeep_accounting::theorems::thesis::{VarianceSensitivity, minibatch_sensitivity};
 use barkeep_accounting::{LARGEST_SIGMA, Neighbours, Ratio, Rule, SMALLEST_SIGMA, Sampling, Sensitivity};
-use barkeep_curator::{Clip, Decide, Level, LogRatio, Refused, Temper, decide_sensitivity, sigma_for};
+use barkeep_curator::{Clip, Decide, Level, Refused, Temper, decide_sensitivity, sigma_for};
 use barkeep_model::Model;
 use barkeep_model::terms;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl Judgement {
                     }
                 };
                 ask.decide(&Decide {
-                    ratio: LogRatio::Program(&ratio),
+                    ratio: &ratio,
                     offset,
                     temper: self.temper,
                     clip,

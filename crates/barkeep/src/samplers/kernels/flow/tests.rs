@@ -66,7 +66,7 @@ impl Chain {
     fn run_on(&self, table: Table, records: usize) -> Vec<Vec<f64>> {
         let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
         let curator =
-            Curator::new(table, Arc::clone(&self.likelihood), privacy_model, Budget::not_private()).unwrap();
+            Curator::new(table, privacy_model, Budget::not_private()).unwrap();
         let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed)).unwrap();
         let asking = Asking {
             temper: Temper::new(self.temper).unwrap(),
