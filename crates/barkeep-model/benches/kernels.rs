@@ -1,10 +1,11 @@
-//! Times every model's kernels over a whole table against a plain streaming sum of the same columns.
+//! Times every model's programs over a whole table against a plain streaming sum of the same columns.
 //!
 //! `cargo bench -p barkeep-model`; divide the bytes per second by those of `streaming_sum` of the same width.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot set up has failed")]
 
 use barkeep_data::{BLOCK, Block};
+use barkeep_machine::{Machine, Program};
 use barkeep_model::families::bernoulli::{Logit, Probit};
 use barkeep_model::families::binomial::Binomial;
 use barkeep_model::families::gamma::Gamma;
@@ -14,7 +15,7 @@ use barkeep_model::families::poisson::Poisson;
 use barkeep_model::families::student_t::StudentT;
 use barkeep_model::{
     Banana, Bend, Circle, Design, Family, GaussianMean, Likelihood, Mixture, Model, Nuisance, Prior,
-    Regression, Scratch,
+    Regression,
 };
 use divan::Bencher;
 use divan::counter::BytesCount;
@@ -146,28 +147,27 @@ fn streaming_sum(bencher: Bencher, width: usize) {
     });
 }
 
-#[divan::bench(args = NAMES)]
-fn log_ratio(bencher: Bencher, name: &str) {
-    let model = build(name);
-    let (table, from, to) = records(&*model);
-    let (mut out, mut scratch) = (vec![0.0; BLOCK], Scratch::new());
-    bencher.counter(BytesCount::new(RECORDS * model.columns() * 8)).bench_local(|| {
+/// Runs a program over the table.
+fn time(bencher: Bencher, table: &Records, program: &Program) {
+    let (mut out, mut machine) = (vec![0.0; BLOCK * program.width()], Machine::default());
+    bencher.counter(BytesCount::new(RECORDS * table.width * 8)).bench_local(|| {
         for block in table.blocks() {
-            model.log_ratio(block, &from, &to, &mut out[..block.len()], &mut scratch);
+            machine.write_all(program, block, &mut out);
             divan::black_box(&mut out);
         }
     });
 }
 
 #[divan::bench(args = NAMES)]
+fn log_ratio(bencher: Bencher, name: &str) {
+    let model = build(name);
+    let (table, from, to) = records(&*model);
+    time(bencher, &table, &model.ratio_program(&from, &to).expect("a program"));
+}
+
+#[divan::bench(args = NAMES)]
 fn gradient(bencher: Bencher, name: &str) {
     let model = build(name);
     let (table, from, _) = records(&*model);
-    let (mut out, mut scratch) = (vec![0.0; BLOCK * model.dimension()], Scratch::new());
-    bencher.counter(BytesCount::new(RECORDS * model.columns() * 8)).bench_local(|| {
-        for block in table.blocks() {
-            model.gradient(block, &from, &mut out[..block.len() * model.dimension()], &mut scratch);
-            divan::black_box(&mut out);
-        }
-    });
+    time(bencher, &table, &model.gradient_program(&from).expect("a program"));
 }

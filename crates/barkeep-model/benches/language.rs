@@ -10,10 +10,9 @@
 )]
 
 use barkeep_data::{BLOCK, Block, Column, Schema};
+use barkeep_machine::{Machine, Program};
 use barkeep_model::families::bernoulli::Logit;
-use barkeep_model::{
-    Banana, Bend, Design, Likelihood, Mixture, Model, Prior, Regression, Scratch, TextModel,
-};
+use barkeep_model::{Banana, Bend, Design, Likelihood, Mixture, Model, Prior, Regression, TextModel};
 use std::time::Instant;
 
 const BANANA: &str = include_str!("../../../examples/models/banana.model");
@@ -64,22 +63,23 @@ fn compare(name: &str, text: &dyn Likelihood, built_in: &(impl Model + Likelihoo
         .collect();
     let to: Vec<f64> = theta.iter().map(|value| value + 0.01).collect();
     let mut out = vec![0.0; theta.len() * BLOCK];
-    let mut scratches = [Scratch::new(), Scratch::new()];
+    let mut machine = Machine::default();
     for gradient in [false, true] {
+        let program = |model: &dyn Likelihood| -> Program {
+            let program =
+                if gradient { model.gradient_program(theta) } else { model.ratio_program(theta, &to) };
+            program.expect("a program")
+        };
+        let programs = [program(text), program(built_in)];
         let mut times = [Vec::new(), Vec::new()];
         for _ in 0..PASSES {
-            for (k, model) in [text, built_in as &dyn Likelihood].into_iter().enumerate() {
+            for (program, times) in programs.iter().zip(&mut times) {
                 let start = Instant::now();
                 for values in &blocks {
-                    let block = Block::over(values, BLOCK, BLOCK);
-                    if gradient {
-                        model.gradient(block, theta, &mut out, &mut scratches[k]);
-                    } else {
-                        model.log_ratio(block, theta, &to, &mut out[..BLOCK], &mut scratches[k]);
-                    }
+                    machine.write_all(program, Block::over(values, BLOCK, BLOCK), &mut out);
                     std::hint::black_box(&mut out);
                 }
-                times[k].push(start.elapsed().as_secs_f64() * 1e9 / (BLOCKS * BLOCK) as f64);
+                times.push(start.elapsed().as_secs_f64() * 1e9 / (BLOCKS * BLOCK) as f64);
             }
         }
         let median = |times: &mut Vec<f64>| {

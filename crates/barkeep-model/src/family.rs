@@ -1,4 +1,4 @@
-//! Defines what the law of a response owes a regression: loops over a block, public facts and an entry for the spec.
+//! Defines what the law of a response owes a regression: its arithmetic, public facts and an entry for the spec.
 
 mod law;
 mod link;
@@ -6,7 +6,7 @@ mod response;
 
 use std::fmt::Debug;
 
-use barkeep_machine::{Block, Machine, Output, Source, Writer};
+use barkeep_machine::{Source, Writer};
 
 use crate::settings::{Key, Settings};
 use crate::{Error, Prior};
@@ -72,12 +72,12 @@ pub struct FamilyEntry {
     pub build: fn(&Choice<'_>) -> Result<Box<dyn Family>, Error>,
 }
 
-/// What a family's loops read of a block beside η.
+/// What a family's [`score`](Family::score) reads next to η.
 #[derive(Clone, Copy)]
 pub struct Observed<'a> {
-    /// y, one entry per record.
+    /// y, one entry per response.
     pub response: &'a [f64],
-    /// The trials, one entry per record; empty unless the family [counts trials](Family::counts_trials).
+    /// The trials, one entry per response; empty unless the family [counts trials](Family::counts_trials).
     pub trials: &'a [f64],
 }
 
@@ -92,13 +92,9 @@ pub struct Seen {
 
 /// The law of a response y given its predictor η.
 ///
-/// `write_density`, `write_ratio` and `write_score` append its arithmetic to a program, of which `line` is η; the three loops do the same
-/// operations. A family that gives no loops has them run from its programs.
-///
-/// Loops run over a block: the family is dispatched once per block, never per record. Where a family
-/// [works on residuals](Family::works_on_residuals) they are given y − η in place of η.
-///
-/// **Privacy.** Part of a [`Likelihood`](crate::Likelihood): the term of a record depends on that record alone.
+/// `write_density`, `write_ratio` and `write_score` append its arithmetic to a program, of which `line` is η. `score` does the
+/// operations of `write_score` over lists of synthetic responses, for expectations that are computed too often to start a program for each.
+/// Where a family [works on residuals](Family::works_on_residuals) they are given y − η in place of η.
 pub trait Family: Send + Sync + Debug {
     /// The nuisance and what is known of it.
     fn nuisance(&self) -> Option<(&'static NuisanceEntry, Nuisance)> {
@@ -113,7 +109,7 @@ pub trait Family: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Whether the loops are given residuals.
+    /// Whether it is given residuals y − η in place of η.
     fn works_on_residuals(&self) -> bool {
         false
     }
@@ -146,38 +142,9 @@ pub trait Family: Send + Sync + Debug {
         log_nuisance: f64,
     ) -> (Source, Option<Source>);
 
-    /// Replaces each η (or y − η) in `out` by ln p(y|η).
-    fn log_density(&self, observed: Observed<'_>, log_nuisance: f64, out: &mut [f64]) {
-        let density =
-            run(observed, out, &[], |w, seen, line, _| vec![self.write_density(w, seen, line, log_nuisance)]);
-        out.iter_mut().zip(density).for_each(|(out, density)| *out = density);
-    }
-
-    /// Replaces each η (or y − ½(η + η')) in `out` by ln p(y|η') − ln p(y|η), where `shift` is η' − η and
-    /// `log_nuisances` are those before and after the move.
-    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], log_nuisances: (f64, f64), out: &mut [f64]) {
-        let ratio = run(observed, out, shift, |w, seen, line, shift| {
-            vec![self.write_ratio(w, seen, line, shift, log_nuisances)]
-        });
-        out.iter_mut().zip(ratio).for_each(|(out, ratio)| *out = ratio);
-    }
-
     /// Replaces each η (or y − η) in `score` by ∂ℓ/∂η, and writes ∂ℓ/∂ ln nuisance to `nuisance_score`, which is empty
     /// unless the nuisance is a parameter.
-    fn score(
-        &self,
-        observed: Observed<'_>,
-        log_nuisance: f64,
-        score: &mut [f64],
-        nuisance_score: &mut [f64],
-    ) {
-        let scores = run(observed, score, &[], |w, seen, line, _| {
-            let (slope, nuisance) = self.write_score(w, seen, line, log_nuisance);
-            [slope].into_iter().chain(nuisance).collect()
-        });
-        let outs = score.iter_mut().chain(nuisance_score);
-        outs.zip(scores).for_each(|(out, score)| *out = score);
-    }
+    fn score(&self, observed: Observed<'_>, log_nuisance: f64, score: &mut [f64], nuisance_score: &mut [f64]);
 
     /// The law itself, for expectations over responses; `None` where the family does not state it.
     fn law(&self) -> Option<Law> {
@@ -216,30 +183,6 @@ pub trait Family: Send + Sync + Debug {
 
     /// Draws a response.
     fn simulate(&self, predictor: f64, nuisance: f64, trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64;
-}
-
-/// What a program of a family writes for each record, entry by entry; not a number where the machine refuses it.
-fn run(
-    observed: Observed<'_>,
-    line: &[f64],
-    shift: &[f64],
-    write: impl FnOnce(&mut Writer, Seen, Source, Source) -> Vec<Source>,
-) -> Vec<f64> {
-    let (length, mut w) = (line.len(), Writer::default());
-    let mut values = Vec::with_capacity(4 * length);
-    for (k, (column, missing)) in
-        [(line, 0.0), (observed.response, 0.0), (observed.trials, 1.0), (shift, 0.0)].into_iter().enumerate()
-    {
-        values.extend_from_slice(column);
-        values.resize((k + 1) * length, missing);
-    }
-    let seen = Seen { response: Source::Column(1), trials: Source::Column(2) };
-    let entries = write(&mut w, seen, Source::Column(0), Source::Column(3));
-    let mut out = vec![f64::NAN; entries.len() * length];
-    if let Ok(program) = w.finish(entries.into_iter().map(Output::Dense)) {
-        Machine::default().write_all(&program, Block::over(&values, length, length), &mut out);
-    }
-    out
 }
 
 /// 1 with probability `share`, else 0.

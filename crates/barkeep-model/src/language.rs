@@ -27,11 +27,5 @@ mod syntax;
 mod text_model;
 mod tokens;
 
-/// The functions of the machine are those of texts.
-mod op {
-    pub(crate) use barkeep_machine::{Binary, Unary};
-}
-
 pub use fault::TextError;
-pub(crate) use program::Workspace;
 pub use text_model::TextModel;

@@ -1,11 +1,15 @@
-//! Defines how records bear on parameters: per-record log densities and gradients, a block at a time.
+//! Defines how records bear on parameters: programs of per-record log densities and gradients.
+
+mod given;
 
 use barkeep_data::{Block, Schema};
 use barkeep_machine::{Output, Program, Source, Unsound, Writer};
 
-use crate::given::NO_RESPONSES;
 use crate::statistics::NO_STATISTICS;
-use crate::{Affine, Given, Line, RecordStatistics, Regression, Scratch, Sloped};
+use crate::{Regression, Scratch};
+use given::NO_RESPONSES;
+
+pub use given::{Centring, Given, StandIns};
 
 /// What a program computed of a record's gradient.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,17 +48,15 @@ impl Gradient {
 
 /// The likelihood ln p(x|θ) of single records, θ ∈ ℝᵈ.
 ///
-/// Terms are per record: a likelihood never clips, rounds or sums over records, and its work does not depend on what
-/// they say. Prior and public facts are the [`Model`](crate::Model)'s, which a type implements beside this trait.
+/// A likelihood writes programs. The curator runs them over records, one record at a time, and clips, rounds and sums what comes out. Prior and
+/// public facts are the [`Model`](crate::Model)'s, which a type implements as well.
 ///
-/// **Privacy.** A likelihood is trusted code in the curator's hand: it alone is shown records, and what it writes goes
-/// to the curator alone. The guarantee rests on one property that no type can enforce: the term of a record depends on
-/// that record, θ and public facts, never on another record. So a likelihood holds no state that a record could change
-/// (`&self`, no interior mutability) and treats the records of a block one by one.
+/// **Privacy.** A likelihood is never shown a record of the curator's: the programs follow from θ and public facts, and a program cannot
+/// read another record. So nothing about a likelihood is trusted. [`log_density`](Likelihood::log_density), [`log_ratio`](Likelihood::log_ratio) and
+/// [`gradient`](Likelihood::gradient) run the programs over records that are public: synthetic ones.
 ///
-/// Lengths are the caller's promise, which the curator checks once: `theta`, `from`, `to` have
-/// [`dimension`](Likelihood::dimension) entries, a block has [`columns`](Likelihood::columns) columns, `out` is as long
-/// as stated.
+/// Lengths are the caller's promise: `theta`, `from`, `to` have [`dimension`](Likelihood::dimension) entries, a block has
+/// [`columns`](Likelihood::columns) columns, `out` is as long as stated.
 pub trait Likelihood: Send + Sync {
     /// The number d of parameters.
     fn dimension(&self) -> usize;
@@ -62,16 +64,8 @@ pub trait Likelihood: Send + Sync {
     /// The number of data columns read, the first ones of every block.
     fn columns(&self) -> usize;
 
-    /// Whether log-ratios, gradients and scores read levels of categories by their index, where a block
-    /// [has them so](Block::levels_from): the same bits as from columns, but for the sign of zeros.
-    fn reads_levels(&self) -> bool {
-        false
-    }
-
-    /// Writes ln p(x|θ) to a program. This default is for likelihoods that give no programs: it is not a number.
-    fn write_density(&self, _theta: &[f64], w: &mut Writer) -> Source {
-        w.fill(f64::NAN)
-    }
+    /// Writes ln p(x|θ) to a program.
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source;
 
     /// Writes ln p(x|θ') − ln p(x|θ) to a program.
     ///
@@ -108,6 +102,16 @@ pub trait Likelihood: Send + Sync {
         w.finish([Output::Dense(ratio)])
     }
 
+    /// The program of the gradient at θ, an output for each entry. Not asked unless [`has_gradient`](Likelihood::has_gradient).
+    ///
+    /// # Errors
+    /// [`Unsound`] for one that is larger than the machine runs.
+    fn gradient_program(&self, theta: &[f64]) -> Result<Program, Unsound> {
+        let mut w = Writer::default();
+        let entries = self.write_gradient(theta, &mut w).entries(&mut w);
+        w.finish(entries.into_iter().map(Output::Dense))
+    }
+
     /// The program of the records' sufficient statistics under the schema's public bounds: those that
     /// [`Model::statistics`](crate::Model::statistics) describes.
     ///
@@ -117,88 +121,26 @@ pub trait Likelihood: Send + Sync {
         Err(NO_STATISTICS)
     }
 
-    /// Writes ln p(x_i|θ) for each record to `out`, which is as long as the block.
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch);
-
-    /// Writes ln p(x_i|θ') − ln p(x_i|θ) for each record to `out`, which is as long as the block.
-    ///
-    /// **Precision.** This default subtracts and so cancels; models override it where a closed form exists.
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let mut at_from = std::mem::take(&mut scratch.difference);
-        at_from.resize(block.len(), 0.0);
-        self.log_density(block, from, &mut at_from, scratch);
-        self.log_density(block, to, out, scratch);
-        for (out, at_from) in out.iter_mut().zip(&at_from) {
-            *out -= at_from;
-        }
-        scratch.difference = at_from;
-    }
-
-    /// Writes the log-ratio Σ_j w_j·(x_j − c_j) of a record, without a lean, and returns true; returns false where it is not of that form.
-    ///
-    /// **Precision.** [`log_ratio`](Likelihood::log_ratio) writes the same bits: w_j times fl(x_j − c_j) is added to 0 in one rounding, in
-    /// the order of the columns, but for those whose weight is 0. The curator tries it on made-up records and refuses a model where a bit differs.
-    fn affine_log_ratio(&self, _from: &[f64], _to: &[f64], _out: &mut Affine) -> bool {
-        false
-    }
-
-    /// Whether [`gradient`](Likelihood::gradient) and [`Model::prior_gradient`](crate::Model::prior_gradient) are given. Where they are
+    /// Whether [`write_gradient`](Likelihood::write_gradient) and [`Model::prior_gradient`](crate::Model::prior_gradient) are given. Where they are
     /// not, a plan refuses samplers that follow gradients; walks need none.
     fn has_gradient(&self) -> bool {
         false
     }
 
-    /// Writes ∂ ln p(x_i|θ)/∂θ_j to `out[j·len + i]`, where len is the block's length. Not asked unless
+    /// Writes ln p(x_i|θ) for each of some public records to `out`, which is as long as the block.
+    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        scratch.run(self.density_program(theta), block, out);
+    }
+
+    /// Writes ln p(x_i|θ') − ln p(x_i|θ) for each of some public records to `out`, which is as long as the block.
+    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        scratch.run(self.ratio_program(from, to), block, out);
+    }
+
+    /// Writes ∂ ln p(x_i|θ)/∂θ_j of some public records to `out[j·len + i]`, where len is the block's length. Not asked unless
     /// [`has_gradient`](Likelihood::has_gradient).
-    fn gradient(&self, _block: Block<'_>, _theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        out.fill(f64::NAN);
-    }
-
-    /// Writes the gradient at θ as an affine function of the record and returns true; returns false where it is not one
-    /// of that form.
-    ///
-    /// **Precision.** [`gradient`](Likelihood::gradient) writes the same bits, but for the sign of zeros: fl(w·fl(x − c)),
-    /// and the first coordinate with lean·fl(x₂ − c₂) added in one rounding unless the lean is 0.
-    fn affine_gradient(&self, _theta: &[f64], _out: &mut Affine) -> bool {
-        false
-    }
-
-    /// How the gradient is a slope times columns, where it is of that form.
-    fn sloped(&self) -> Option<Sloped> {
-        None
-    }
-
-    /// Writes each record's slope at θ to `slopes`, which is as long as the block, and the last coordinate of a [`Sloped`] gradient
-    /// with a nuisance to `others`, which is empty for one without. Where they `are_predicted`, `slopes` holds each record's predictor on the
-    /// [line](Likelihood::slope_line) before. Not asked unless [`sloped`](Likelihood::sloped).
-    ///
-    /// **Precision.** [`gradient`](Likelihood::gradient) writes the same bits, but for the sign of zeros: fl(r·x).
-    fn slopes(
-        &self,
-        _block: Block<'_>,
-        _theta: &[f64],
-        _are_predicted: bool,
-        slopes: &mut [f64],
-        others: &mut [f64],
-        _scratch: &mut Scratch,
-    ) {
-        slopes.fill(f64::NAN);
-        others.fill(f64::NAN);
-    }
-
-    /// Writes the linear predictor that slopes at θ are a function of, and returns true; returns false where there is none. The curator
-    /// then adds it up itself, in the pass that adds up norms.
-    fn slope_line(&self, _theta: &[f64], _out: &mut Line) -> bool {
-        false
-    }
-
-    /// The records' sufficient statistics under the schema's public bounds: the part that reads records of what
-    /// [`Model::statistics`](crate::Model::statistics) describes.
-    ///
-    /// # Errors
-    /// The reason why there are none.
-    fn record_statistics(&self, _schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
-        Err(NO_STATISTICS)
+    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
+        scratch.run(self.gradient_program(theta), block, out);
     }
 
     /// The law of a record's responses given its other columns, by which scores can be centred.

@@ -1,22 +1,19 @@
 //! Models a response by a family and a linear predictor: ln p(y|x,θ) = ℓ(y, η) with η = o + α + Σ_j β_j·x_j.
 //!
-//! Every family is the same pass over the columns, which adds up η, and one short loop over the records, which turns η
-//! and y into a log density, a log ratio or ∂ℓ/∂η; a gradient is ∂ℓ/∂η times the features.
+//! Every family's programs start with the same sum over the columns, which is η; the family turns η and y into a log density,
+//! a log ratio or ∂ℓ/∂η. A gradient is ∂ℓ/∂η times the features.
 
 mod design;
 mod products;
 mod scorer;
 
-use barkeep_data::{Block, Schema};
+use barkeep_data::Schema;
 use barkeep_machine::{Program, Source, Writer};
 use barkeep_num::up_by;
 
 use crate::error::require_positive;
-use crate::family::{Family, Nuisance, Observed, Seen};
-use crate::{
-    Belief, Error, Gradient, Likelihood, Line, Model, ReadAs, RecordStatistics, Scratch, Sloped, Statistics,
-    Transform,
-};
+use crate::family::{Family, Nuisance, Seen};
+use crate::{Belief, Error, Gradient, Likelihood, Model, ReadAs, Statistics, Transform};
 use design::Trials;
 use products::Products;
 
@@ -61,21 +58,8 @@ impl Regression {
         if self.belief.is_some() { theta[self.design.coefficients()] } else { self.known }
     }
 
-    /// What the family's loops read; `buffer` is for trials that are no column.
-    fn observed<'a>(&self, block: Block<'a>, buffer: &'a mut [f64]) -> Observed<'a> {
-        let trials = match self.design.trials() {
-            _ if !self.family.counts_trials() => &[],
-            Trials::Column(_) => block.column(1),
-            Trials::Fixed(trials) => {
-                buffer.fill(trials);
-                buffer
-            }
-        };
-        Observed { response: block.column(0), trials }
-    }
-
     /// What the family's programs read.
-    fn seen(&self, w: &mut Writer) -> Seen {
+    pub(crate) fn write_seen(&self, w: &mut Writer) -> Seen {
         let trials = match self.design.trials() {
             _ if !self.family.counts_trials() => w.number(1.0),
             Trials::Column(_) => Source::Column(1),
@@ -98,44 +82,9 @@ impl Regression {
         Products::new(&self.design, self.family.known_sd()?, schema)
     }
 
-    /// Writes η, or y − η for a family that works on residuals.
-    fn predict(&self, block: Block<'_>, theta: &[f64], out: &mut [f64]) {
-        self.line(block, theta, self.signs(), out);
-    }
-
     /// The weights of y and of η in what the family works on.
     fn signs(&self) -> (f64, f64) {
         if self.family.works_on_residuals() { (1.0, -1.0) } else { (0.0, 1.0) }
-    }
-
-    /// Replaces what [`predict`](Self::predict) writes by ∂ℓ/∂η and, where the nuisance is a parameter, writes ∂ℓ/∂ ln nuisance.
-    fn score(
-        &self,
-        block: Block<'_>,
-        theta: &[f64],
-        score: &mut [f64],
-        nuisance_score: &mut [f64],
-        trials: &mut [f64],
-    ) {
-        self.family.score(self.observed(block, trials), self.log_nuisance(theta), score, nuisance_score);
-    }
-
-    /// Writes r·y + q·η. One function for all families: each copy of the loop is compiled for every instruction set.
-    #[inline(never)]
-    fn line(&self, block: Block<'_>, theta: &[f64], (response, sign): (f64, f64), out: &mut [f64]) {
-        self.design.combine(block, ([response], [sign]), |j| [sign * theta[j]], [out]);
-    }
-
-    /// Writes η' − η, and η or, for a family that works on residuals, y − ½(η + η').
-    #[inline(never)]
-    fn lines(&self, block: Block<'_>, (from, to): (&[f64], &[f64]), shift: &mut [f64], out: &mut [f64]) {
-        let middle = self.family.works_on_residuals();
-        let (response, sign) = if middle { (1.0, -1.0) } else { (0.0, 1.0) };
-        let coefficients = |j: usize| {
-            let base = if middle { -0.5 * (from[j] + to[j]) } else { from[j] };
-            [to[j] - from[j], base]
-        };
-        self.design.combine(block, ([0.0, response], [0.0, sign]), coefficients, [shift, out]);
     }
 }
 
@@ -148,13 +97,9 @@ impl Likelihood for Regression {
         self.design.columns().len()
     }
 
-    fn reads_levels(&self) -> bool {
-        true
-    }
-
     fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
         let line = self.write_predictor(theta, w);
-        let seen = self.seen(w);
+        let seen = self.write_seen(w);
         self.family.write_density(w, seen, line, self.log_nuisance(theta))
     }
 
@@ -164,80 +109,25 @@ impl Likelihood for Regression {
         let shift = self.design.write_line(w, (0.0, 0.0), |j| to[j] - from[j]);
         let base = |j: usize| if middle { -0.5 * (from[j] + to[j]) } else { from[j] };
         let line = self.design.write_line(w, self.signs(), base);
-        let seen = self.seen(w);
+        let seen = self.write_seen(w);
         self.family.write_ratio(w, seen, line, shift, (self.log_nuisance(from), self.log_nuisance(to)))
     }
 
     fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
         let line = self.write_predictor(theta, w);
-        let seen = self.seen(w);
+        let seen = self.write_seen(w);
         let (slope, nuisance) = self.family.write_score(w, seen, line, self.log_nuisance(theta));
-        let Sloped { intercept, first, features, .. } = self.design.sloped(self.belief.is_some());
-        Gradient::Sloped { slope, intercept, first: first as u32, features: features as u32, nuisance }
+        let (intercept, first) = (self.design.has_intercept(), self.design.lead() as u32);
+        let features = self.design.columns().len() as u32 - first;
+        Gradient::Sloped { slope, intercept, first, features, nuisance }
     }
 
     fn statistics_program(&self, schema: &Schema) -> Result<Program, &'static str> {
         self.products(schema)?.program().map_err(|_| "needs fewer coefficients: it has too many products")
     }
 
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let [trials] = scratch.buffers(out.len());
-        self.predict(block, theta, out);
-        self.family.log_density(self.observed(block, trials), self.log_nuisance(theta), out);
-    }
-
-    /// Differences of η come from moved coefficients alone, so that large densities never cancel.
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let [shift, trials] = scratch.buffers(out.len());
-        self.lines(block, (from, to), shift, out);
-        let log_nuisances = (self.log_nuisance(from), self.log_nuisance(to));
-        self.family.log_ratio(self.observed(block, trials), shift, log_nuisances, out);
-    }
-
     fn has_gradient(&self) -> bool {
         true
-    }
-
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let [score, trials] = scratch.buffers(block.len());
-        // The nuisance's share of the gradient comes last, and only if it is a parameter.
-        let last = self.design.coefficients() * block.len();
-        self.predict(block, theta, score);
-        self.score(block, theta, score, out.get_mut(last..).unwrap_or_default(), trials);
-        self.design.scores(block, score, out);
-    }
-
-    fn sloped(&self) -> Option<Sloped> {
-        Some(self.design.sloped(self.belief.is_some()))
-    }
-
-    fn slopes(
-        &self,
-        block: Block<'_>,
-        theta: &[f64],
-        are_predicted: bool,
-        slopes: &mut [f64],
-        others: &mut [f64],
-        scratch: &mut Scratch,
-    ) {
-        let [trials] = scratch.buffers(block.len());
-        if !are_predicted {
-            self.predict(block, theta, slopes);
-        }
-        self.score(block, theta, slopes, others, trials);
-    }
-
-    fn slope_line(&self, theta: &[f64], out: &mut Line) -> bool {
-        let (response, sign) = self.signs();
-        let (start, weight) = self.design.weights(0.0, (response, sign), |j| sign * theta[j]);
-        out.start = start;
-        out.weights.clear();
-        out.weights.extend((0..self.columns()).map(weight));
-        true
-    }
-
-    fn record_statistics(&self, schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
-        Ok(Box::new(self.products(schema)?))
     }
 
     fn regression(&self) -> Option<&Regression> {

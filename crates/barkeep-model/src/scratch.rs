@@ -1,4 +1,6 @@
-//! Lends models aligned buffers that outlive the step, so that no step allocates.
+//! Lends models a machine that outlives the call, so that its registers are allocated once.
+
+use barkeep_machine::{Block, Machine, Program, Unsound};
 
 /// Reusable working memory of one thread.
 ///
@@ -9,33 +11,21 @@
 /// ```
 #[derive(Default)]
 pub struct Scratch {
-    values: Vec<f64>,
-    /// Kept apart, because the default log ratio holds it while it calls functions that borrow the rest.
-    pub(crate) difference: Vec<f64>,
-    /// What programs of models written as text work in.
-    pub(crate) workspace: crate::language::Workspace,
+    machine: Machine,
 }
 
-/// The number of f64 in a cache line.
-const LINE: usize = 8;
-
 impl Scratch {
-    /// Empty working memory; grows to what the first step needs.
+    /// Empty working memory; grows to what the first program needs.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// `COUNT` disjoint buffers of `length` values with unspecified contents, each 64-byte aligned.
-    pub fn buffers<const COUNT: usize>(&mut self, length: usize) -> [&mut [f64]; COUNT] {
-        // One line more than asked between buffers: equal distances of a power of two share cache sets.
-        let stride = length.next_multiple_of(LINE) + LINE;
-        let needed = COUNT * stride + LINE;
-        if self.values.len() < needed {
-            self.values.resize(needed, 0.0);
+    /// Writes entry k of record i to `out[k·len + i]`, where len is the block's length; not numbers where the machine refuses the program.
+    pub(crate) fn run(&mut self, program: Result<Program, Unsound>, block: Block<'_>, out: &mut [f64]) {
+        match program {
+            Ok(program) => self.machine.write_all(&program, block, out),
+            Err(_) => out.fill(f64::NAN),
         }
-        let pointer: *const f64 = self.values.as_ptr();
-        let offset = pointer.align_offset(LINE * size_of::<f64>()).min(LINE - 1);
-        let mut buffers = self.values[offset..].chunks_exact_mut(stride);
-        std::array::from_fn(|_| buffers.next().map_or(&mut [] as &mut [f64], |buffer| &mut buffer[..length]))
     }
 }

@@ -1,25 +1,10 @@
-//! Defines what sufficient statistics are: their values per record on one side, and on the other a public bound and
-//! the posterior given a noisy sum of them.
-
-use barkeep_data::Block;
+//! Defines what is public of sufficient statistics: a bound on a record's, and the posterior given a noisy sum of them.
 
 /// Why most models have none.
 pub(crate) const NO_STATISTICS: &str =
     "needs a model whose posterior follows from sums over records: \"gaussian\" or a linear regression";
 
-/// Sufficient statistics of single records, as the curator reads them.
-///
-/// **Privacy.** Like a likelihood's other terms they go to the curator alone, which clips them whatever
-/// [`Statistics::bound`] says; only a noisy sum leaves it.
-pub trait RecordStatistics: Send + Sync {
-    /// How many numbers a record contributes.
-    fn width(&self) -> usize;
-
-    /// Writes statistic k of record i to `out[k·len + i]`, where len is the block's length.
-    fn write(&self, block: Block<'_>, out: &mut [f64]);
-}
-
-/// What is public of sufficient statistics.
+/// What is public of sufficient statistics; [`Likelihood::statistics_program`](crate::Likelihood::statistics_program) computes a record's.
 ///
 /// **Privacy.** Sees the schema and a noisy sum, never a record.
 pub trait Statistics: Send + Sync {

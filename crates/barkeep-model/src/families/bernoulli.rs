@@ -1,12 +1,12 @@
 //! Yes or no: y is 1 with probability p(η), else 0.
 
-use barkeep_machine::{Binary, Source, Unary, Writer, softplus, softplus_difference};
+use barkeep_machine::{Binary, Source, Unary, Writer};
 use barkeep_num::vector::scalar::{short_sigmoid, sigmoid};
-use barkeep_num::{erfcx, ln_normal_cdf, normal_cdf};
+use barkeep_num::{erfcx, normal_cdf};
 
 use crate::Error;
 use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen, flip};
-use crate::kernel::{fold_column, fold_columns};
+use crate::kernel::fold_column;
 
 /// The family.
 pub const ENTRY: FamilyEntry = FamilyEntry {
@@ -51,6 +51,7 @@ impl Family for Logit {
         w.add(linear, moved)
     }
 
+    /// To 2.3·10⁻¹⁰ of its size: see [`short_sigmoid`].
     fn write_score(
         &self,
         w: &mut Writer,
@@ -62,25 +63,6 @@ impl Family for Logit {
         (w.sub(seen.response, share), None)
     }
 
-    fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
-        fold_column(
-            observed.response,
-            out,
-            #[inline(always)]
-            |predictor, y| y * predictor - softplus(predictor),
-        );
-    }
-
-    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], _log_nuisances: (f64, f64), out: &mut [f64]) {
-        fold_columns(
-            [shift, observed.response],
-            out,
-            #[inline(always)]
-            |before, [shift, y]| y * shift - softplus_difference(before + shift, before),
-        );
-    }
-
-    /// To 2.3·10⁻¹⁰ of its size: see [`short_sigmoid`].
     fn score(
         &self,
         observed: Observed<'_>,
@@ -129,11 +111,6 @@ fn towards(w: &mut Writer, seen: Seen) -> Source {
     w.sub(double, 1.0)
 }
 
-/// ln Φ of the predictor towards the response.
-fn log_share(predictor: f64, y: f64) -> f64 {
-    ln_normal_cdf((2.0 * y - 1.0) * predictor)
-}
-
 /// d ln Φ(t)/dt = φ(t)/Φ(t), about −t far below.
 fn hazard(t: f64) -> f64 {
     /// √(2/π).
@@ -178,16 +155,6 @@ impl Family for Probit {
         let t = w.mul(towards, line);
         let hazard = w.unary(Unary::Mills, t);
         (w.mul(towards, hazard), None)
-    }
-
-    fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
-        out.iter_mut().zip(observed.response).for_each(|(out, y)| *out = log_share(*out, *y));
-    }
-
-    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], _log_nuisances: (f64, f64), out: &mut [f64]) {
-        for ((out, shift), y) in out.iter_mut().zip(shift).zip(observed.response) {
-            *out = log_share(*out + shift, *y) - log_share(*out, *y);
-        }
     }
 
     fn score(

@@ -1,7 +1,6 @@
 //! Successes out of trials: y of the record's trials, each with probability 1/(1 + e^(−η)).
 
-use barkeep_machine::{Binary, Source, Unary, Writer, softplus, softplus_difference};
-use barkeep_num::ln_binomial;
+use barkeep_machine::{Binary, Source, Unary, Writer};
 use barkeep_num::vector::scalar::sigmoid;
 
 use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen, flip};
@@ -85,30 +84,6 @@ impl Family for Binomial {
         let share = w.unary(Unary::Sigmoid, line);
         let expected = w.mul(trials, share);
         (w.sub(successes, expected), None)
-    }
-
-    fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
-        let Observed { response, trials } = observed;
-        fold_columns(
-            [response, trials],
-            out,
-            #[inline(always)]
-            |predictor, [y, trials]| successes(y, trials) * predictor - trials * softplus(predictor),
-        );
-        for ((out, y), trials) in out.iter_mut().zip(response).zip(trials) {
-            *out += ln_binomial(trials.max(0.0), successes(*y, *trials));
-        }
-    }
-
-    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], _log_nuisances: (f64, f64), out: &mut [f64]) {
-        fold_columns(
-            [shift, observed.response, observed.trials],
-            out,
-            #[inline(always)]
-            |before, [shift, y, trials]| {
-                successes(y, trials) * shift - trials * softplus_difference(before + shift, before)
-            },
-        );
     }
 
     fn score(

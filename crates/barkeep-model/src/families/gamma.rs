@@ -5,7 +5,7 @@ use barkeep_num::vector::scalar::{exp, ln};
 
 use crate::Prior;
 use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::kernel::{fold_column, fold_columns};
+use crate::kernel::fold_column;
 use crate::variates::gamma;
 
 /// The family.
@@ -94,44 +94,6 @@ impl Family for Gamma {
             w.mul(shape, apart)
         });
         (score, nuisance)
-    }
-
-    fn log_density(&self, observed: Observed<'_>, log_shape: f64, out: &mut [f64]) {
-        let shape = libm::exp(log_shape);
-        let start = shape * log_shape - barkeep_num::ln_gamma(shape);
-        fold_column(
-            observed.response,
-            out,
-            #[inline(always)]
-            |predictor, y| {
-                let log_y = ln(y);
-                shape * ((log_y - predictor) - exp(log_y - predictor)) - log_y + start
-            },
-        );
-    }
-
-    fn log_ratio(
-        &self,
-        observed: Observed<'_>,
-        shift: &[f64],
-        (log_from, log_to): (f64, f64),
-        out: &mut [f64],
-    ) {
-        let (before, after) = (libm::exp(log_from), libm::exp(log_to));
-        let grown = after - before;
-        let start = (after * log_to - before * log_from)
-            - (barkeep_num::ln_gamma(after) - barkeep_num::ln_gamma(before));
-        fold_columns(
-            [shift, observed.response],
-            out,
-            #[inline(always)]
-            |predictor, [shift, y]| {
-                // ln y − η, whose exponential is y/μ.
-                let excess = ln(y) - predictor;
-                let (then, now) = (exp(excess), exp(excess - shift));
-                (grown * excess - after * shift) - (after * now - before * then) + start
-            },
-        );
     }
 
     fn score(&self, observed: Observed<'_>, log_shape: f64, score: &mut [f64], nuisance_score: &mut [f64]) {

@@ -2,7 +2,7 @@
 
 use crate::Prior;
 use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::kernel::{fold_column, map_column, map_in_place};
+use crate::kernel::{map_column, map_in_place};
 use crate::variates::normal;
 use barkeep_machine::{Source, Writer};
 
@@ -46,6 +46,7 @@ impl Family for Gaussian {
         w.add(square, -log_sd - 0.5 * libm::log(std::f64::consts::TAU))
     }
 
+    /// With D = η'−η, m = y − ½(η+η') and e = y − η = m + ½D: D·m/σ'² + ½(1/σ² − 1/σ'²)e² + ln σ/σ'.
     fn write_ratio(
         &self,
         w: &mut Writer,
@@ -79,29 +80,6 @@ impl Family for Gaussian {
             w.sub(square, 1.0)
         });
         (score, nuisance)
-    }
-
-    fn log_density(&self, _observed: Observed<'_>, log_sd: f64, out: &mut [f64]) {
-        let weight = -0.5 * libm::exp(-2.0 * log_sd);
-        let start = -log_sd - 0.5 * libm::log(std::f64::consts::TAU);
-        map_in_place(out, |residual| weight * residual * residual + start);
-    }
-
-    /// With D = η'−η, m = y − ½(η+η') and e = y − η = m + ½D: D·m/σ'² + ½(1/σ² − 1/σ'²)e² + ln σ/σ'.
-    fn log_ratio(
-        &self,
-        _observed: Observed<'_>,
-        shift: &[f64],
-        (log_from, log_to): (f64, f64),
-        out: &mut [f64],
-    ) {
-        let precision = libm::exp(-2.0 * log_to);
-        let excess = 0.5 * precision * libm::expm1(2.0 * (log_to - log_from));
-        let start = log_from - log_to;
-        fold_column(shift, out, |middle, shift| {
-            let residual = middle + 0.5 * shift;
-            precision * shift * middle + (excess * residual * residual + start)
-        });
     }
 
     fn score(&self, _observed: Observed<'_>, log_sd: f64, score: &mut [f64], nuisance_score: &mut [f64]) {

@@ -1,11 +1,11 @@
 //! Counts more spread than Poisson's: of mean μ = e^η and variance μ + μ²/r.
 
-use barkeep_machine::{Binary, Source, Unary, Writer, digamma, ln_gamma, softplus, softplus_difference};
+use barkeep_machine::{Binary, Source, Unary, Writer, digamma, ln_gamma, softplus};
 use barkeep_num::vector::scalar::{exp, ln, sigmoid};
 
 use crate::Prior;
 use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::kernel::{fold_column, fold_columns};
+use crate::kernel::fold_column;
 use crate::variates::{gamma, poisson};
 
 /// The family.
@@ -116,50 +116,6 @@ impl Family for NegativeBinomial {
             w.add(sum, ways)
         });
         (score, nuisance)
-    }
-
-    fn log_density(&self, observed: Observed<'_>, log_size: f64, out: &mut [f64]) {
-        let size = libm::exp(log_size);
-        let at_size = ln_gamma(size);
-        fold_column(
-            observed.response,
-            out,
-            #[inline(always)]
-            |predictor, y| {
-                let t = predictor - log_size;
-                (y * t - (y + size) * softplus(t)) + (ln_gamma(y + size) - at_size)
-            },
-        );
-        out.iter_mut().zip(observed.response).for_each(|(out, y)| *out -= barkeep_num::ln_gamma(y + 1.0));
-    }
-
-    fn log_ratio(
-        &self,
-        observed: Observed<'_>,
-        shift: &[f64],
-        (log_from, log_to): (f64, f64),
-        out: &mut [f64],
-    ) {
-        let (before, after) = (libm::exp(log_from), libm::exp(log_to));
-        let (moved, grown) = (log_to - log_from, after - before);
-        fold_columns(
-            [shift, observed.response],
-            out,
-            #[inline(always)]
-            |predictor, [shift, y]| {
-                let (t, to) = (predictor - log_from, predictor + shift - log_to);
-                y * (shift - moved) - (y + before) * softplus_difference(to, t) - grown * softplus(to)
-            },
-        );
-        if self.size.is_unknown() {
-            let start = ln_gamma(after) - ln_gamma(before);
-            fold_column(
-                observed.response,
-                out,
-                #[inline(always)]
-                |out, y| out + ((ln_gamma(y + after) - ln_gamma(y + before)) - start),
-            );
-        }
     }
 
     fn score(&self, observed: Observed<'_>, log_size: f64, score: &mut [f64], nuisance_score: &mut [f64]) {

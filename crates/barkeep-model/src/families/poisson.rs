@@ -4,7 +4,7 @@ use barkeep_machine::{Source, Unary, Writer};
 use barkeep_num::vector::scalar::exp;
 
 use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen};
-use crate::kernel::{fold_column, fold_columns};
+use crate::kernel::fold_column;
 use crate::variates::poisson;
 
 /// The family.
@@ -53,25 +53,6 @@ impl Family for Poisson {
     ) -> (Source, Option<Source>) {
         let mean = w.unary(Unary::Exp, line);
         (w.sub(seen.response, mean), None)
-    }
-
-    fn log_density(&self, observed: Observed<'_>, _log_nuisance: f64, out: &mut [f64]) {
-        fold_column(
-            observed.response,
-            out,
-            #[inline(always)]
-            |predictor, y| y * predictor - exp(predictor),
-        );
-        out.iter_mut().zip(observed.response).for_each(|(out, y)| *out -= barkeep_num::ln_gamma(y + 1.0));
-    }
-
-    fn log_ratio(&self, observed: Observed<'_>, shift: &[f64], _log_nuisances: (f64, f64), out: &mut [f64]) {
-        fold_columns(
-            [shift, observed.response],
-            out,
-            #[inline(always)]
-            |before, [shift, y]| y * shift - (exp(before + shift) - exp(before)),
-        );
     }
 
     fn score(

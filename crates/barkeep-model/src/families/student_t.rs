@@ -1,11 +1,10 @@
 //! Responses with heavy tails: (y − η)/s follows Student's t.
 
 use barkeep_machine::{Source, Unary, Writer};
-use barkeep_num::vector::scalar::ln;
 
 use crate::error::require_positive;
 use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::kernel::{fold_column, map_column, map_in_place};
+use crate::kernel::{map_column, map_in_place};
 use crate::settings::key;
 use crate::variates::student_t;
 use crate::{Error, Prior};
@@ -67,6 +66,7 @@ impl Family for StudentT {
         w.add(kernel, start)
     }
 
+    /// (1 + e'²/νs'²)/(1 + e²/νs²) to the power −½(ν+1), times s/s'.
     fn write_ratio(
         &self,
         w: &mut Writer,
@@ -107,43 +107,6 @@ impl Family for StudentT {
             w.sub(weighted, 1.0)
         });
         (score, nuisance)
-    }
-
-    fn log_density(&self, _observed: Observed<'_>, log_scale: f64, out: &mut [f64]) {
-        let (degrees, spread) = (self.degrees, libm::exp(log_scale));
-        let start = barkeep_num::ln_gamma(0.5 * (degrees + 1.0))
-            - barkeep_num::ln_gamma(0.5 * degrees)
-            - 0.5 * libm::log(degrees * std::f64::consts::PI)
-            - log_scale;
-        let (power, scale) = (-0.5 * (degrees + 1.0), 1.0 / (degrees * spread * spread));
-        map_in_place(
-            out,
-            #[inline(always)]
-            |residual| power * ln(1.0 + residual * residual * scale) + start,
-        );
-    }
-
-    /// (1 + e'²/νs'²)/(1 + e²/νs²) to the power −½(ν+1), times s/s'.
-    fn log_ratio(
-        &self,
-        _observed: Observed<'_>,
-        shift: &[f64],
-        (log_from, log_to): (f64, f64),
-        out: &mut [f64],
-    ) {
-        let (before, after) = (libm::exp(log_from), libm::exp(log_to));
-        let power = -0.5 * (self.degrees + 1.0);
-        let (then, now) = (self.degrees * before * before, self.degrees * after * after);
-        let (start, quotient) = (log_from - log_to, then / now);
-        fold_column(
-            shift,
-            out,
-            #[inline(always)]
-            |middle, shift| {
-                let (residual, moved) = (middle + 0.5 * shift, middle - 0.5 * shift);
-                power * ln(quotient * (now + moved * moved) / (then + residual * residual)) + start
-            },
-        );
     }
 
     fn score(&self, _observed: Observed<'_>, log_scale: f64, score: &mut [f64], nuisance_score: &mut [f64]) {

@@ -1,7 +1,8 @@
 //! Differentiates by transforming the graph: reverse mode, so that all coordinates of a gradient share their work.
 
+use barkeep_machine::{Binary, Unary};
+
 use super::graph::{Graph, Id, Node};
-use super::op::{Binary, Unary};
 
 impl Graph {
     /// ∂root/∂θ_j for each of the first `count` coordinates, as nodes of the same graph.

@@ -1,7 +1,8 @@
 //! Writes ln p(x|θ') − ln p(x|θ) as one expression in which large terms do not cancel and what did not move vanishes.
 
+use barkeep_machine::{Binary, Unary};
+
 use super::graph::{Graph, Id, Node};
-use super::op::{Binary, Unary};
 
 /// What a node becomes: its value at θ' and the difference of its values.
 #[derive(Clone, Copy)]

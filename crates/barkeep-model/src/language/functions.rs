@@ -1,12 +1,12 @@
 //! Lists the functions a text can call, and checks the distributions it names.
 
 use barkeep_data::{Column, Kind};
+use barkeep_machine::{Binary, Unary};
 
 use super::build::Value;
 use super::fault::{Fault, Span, suggestion};
 use super::graph::{Graph, Id, Level, Node};
 use super::laws::{Domain, LAWS, Law, LawEntry, Support};
-use super::op::{Binary, Unary};
 
 /// The functions of numbers with their numbers of arguments; 0 means two or more.
 const FUNCTIONS: [(&str, usize); 21] = [

@@ -61,7 +61,7 @@ impl Scores {
     fn nodes(&self, records: &[f64], theta: &[f64], scratch: &mut Scratch) -> Vec<Vec<Weighted>> {
         let mut arguments = vec![0.0; self.width * POINTS];
         let block = Block::over(records, POINTS, POINTS);
-        self.arguments.run(block, &[theta], &mut arguments, &mut scratch.workspace);
+        scratch.run(self.arguments.at(&[theta]), block, &mut arguments);
         let at = |i: usize| {
             let values: Vec<f64> = (0..self.width).map(|k| arguments[k * POINTS + i]).collect();
             let mut nodes = Vec::new();
@@ -270,7 +270,7 @@ impl Nodes {
         let count = self.weights.len();
         let values = self.by_column(0..count);
         let mut logs = vec![0.0; count];
-        scores.weight.run(Block::over(&values, count, count), &[theta], &mut logs, &mut scratch.workspace);
+        scratch.run(scores.weight.at(&[theta]), Block::over(&values, count, count), &mut logs);
         for (i, (weight, log)) in self.weights.iter_mut().zip(logs).enumerate() {
             if flag.is_none_or(|(flag, when)| values[flag * count + i] == when) {
                 *weight *= libm::exp(log);
@@ -310,7 +310,7 @@ impl Nodes {
         let values = self.by_column(chosen.clone());
         let weights = &self.weights[chosen];
         let mut scores = vec![0.0; d * count];
-        gradient.run(Block::over(&values, count, count), &[theta], &mut scores, &mut scratch.workspace);
+        scratch.run(gradient.at(&[theta]), Block::over(&values, count, count), &mut scores);
         for j in 0..d {
             for k in 0..=j {
                 let (left, right) =

@@ -7,10 +7,10 @@
 //! interval (a logarithm of 0, a quotient by 0), the interval is the whole line. A node that is not bounded by its shape alone
 //! has an infinite end, and then there is no bound.
 
+use barkeep_machine::{Binary, Unary, place};
 use barkeep_num::{down_by, up_by};
 
 use super::graph::{Graph, Id, Node};
-use barkeep_machine::{Binary, Unary, place};
 
 /// A closed interval; an infinite end is no bound.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,12 +8,11 @@ mod real;
 mod tails;
 
 use barkeep_data::{Column, Kind};
-use barkeep_machine::{Source, Writer};
+use barkeep_machine::{Binary, Source, Unary, Writer};
 
 pub(crate) use self::expected::Expected;
 use self::expected::WrittenNodes;
 use super::graph::{Graph, Id};
-use super::op::Binary;
 
 /// Every distribution, in the order shown to users.
 pub(crate) const LAWS: &[&LawEntry] = &[
@@ -187,7 +186,7 @@ impl Law {
             Self::Mixture(parts) => {
                 let mut sum = graph.constant(f64::NEG_INFINITY);
                 for (probability, part) in parts {
-                    let weight = graph.unary(super::op::Unary::Ln, *probability);
+                    let weight = graph.unary(Unary::Ln, *probability);
                     let density = part.density(graph, y);
                     let term = graph.add(weight, density);
                     sum = graph.binary(Binary::LogAddExp, sum, term);
@@ -205,7 +204,7 @@ impl Law {
                 let nothing = graph.constant(f64::NEG_INFINITY);
                 let mut sums = (nothing, nothing);
                 for (probability, part) in parts {
-                    let weight = graph.unary(super::op::Unary::Ln, *probability);
+                    let weight = graph.unary(Unary::Ln, *probability);
                     let (below, above) = part.tails(graph, y)?;
                     let (below, above) = (graph.add(weight, below), graph.add(weight, above));
                     sums.0 = graph.binary(Binary::LogAddExp, sums.0, below);

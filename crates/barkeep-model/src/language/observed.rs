@@ -1,9 +1,10 @@
 //! Writes densities of responses as they were observed: censored, truncated, or as they are.
 
+use barkeep_machine::{Binary, Unary};
+
 use super::build::Observed;
 use super::graph::{Graph, Id};
 use super::laws::{LAWS, Law};
-use super::op::{Binary, Unary};
 
 /// The distributions that have tails.
 pub(crate) fn with_tails() -> String {

@@ -1,8 +1,9 @@
 //! Maps the unconstrained coordinates in which chains move to the values a text speaks of, with log-Jacobians.
 
+use barkeep_machine::Unary;
+
 use super::graph::{Graph, Id};
 use super::laws::Law;
-use super::op::Unary;
 use crate::variates;
 
 /// What values a parameter may take, with its bounds.

@@ -7,8 +7,7 @@
 mod lowering;
 mod sums;
 
-use barkeep_data::Block;
-use barkeep_machine::{Binary, Machine, Output, Program, Unary, Unsound, place};
+use barkeep_machine::{Binary, Output, Program, Unary, Unsound, place};
 
 use self::lowering::Lowering;
 use super::graph::{Graph, Id};
@@ -97,8 +96,6 @@ impl Uniforms {
 /// Expressions of the record and θ: a program whose constants are uniforms.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
-    /// Sets this template apart from another in memory that both use.
-    identity: u64,
     slots: Slots,
     program: Program,
 }
@@ -109,13 +106,11 @@ impl Template {
     /// # Errors
     /// [`Unsound`] where there is more than the machine runs.
     pub(crate) fn new(graph: &mut Graph, roots: &[Id]) -> Result<Self, Unsound> {
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut lowering = Lowering::new(graph, roots);
         let outputs = roots.iter().map(|root| Output::Dense(lowering.root(*root))).collect();
         let Lowering { uniforms, steps, .. } = lowering;
         let program = Program::new(steps, outputs, vec![0.0; uniforms.len()])?;
-        Ok(Self { identity: NEXT.fetch_add(1, Ordering::Relaxed), slots: Slots(uniforms), program })
+        Ok(Self { slots: Slots(uniforms), program })
     }
 
     /// The program at θ, which may come in parts.
@@ -126,51 +121,11 @@ impl Template {
         self.program.with_constants(self.slots.at(theta))
     }
 
-    /// Writes output k of record i to `out[k·len + i]`, where len is the block's length.
-    ///
-    /// `theta` is compared with the last one by its bits: what depends on it alone is computed once per question.
-    pub(crate) fn run(&self, block: Block<'_>, theta: &[&[f64]], out: &mut [f64], workspace: &mut Workspace) {
-        let given = || theta.iter().flat_map(|part| part.iter().copied());
-        let same = workspace.identity == self.identity
-            && workspace.theta.len() == theta.iter().map(|part| part.len()).sum::<usize>()
-            && workspace.theta.iter().zip(given()).all(|(old, new)| old.to_bits() == new.to_bits());
-        if !same {
-            workspace.theta.clear();
-            workspace.theta.extend(given());
-            workspace.program = self.at(theta).ok();
-            workspace.identity = self.identity;
-        }
-        let Workspace { machine, program: Some(program), values, .. } = workspace else { return };
-        // The machine has blocks of its own.
-        values.clear();
-        for column in 0..program.columns().last().map_or(0, |last| last + 1) {
-            match program.columns().binary_search(&column) {
-                Ok(_) => values.extend_from_slice(block.column(column as usize)),
-                Err(_) => values.resize(values.len() + block.len(), 0.0),
-            }
-        }
-        machine.write_all(program, barkeep_machine::Block::over(values, block.len(), block.len()), out);
-    }
-
     /// The number of instructions, over records and uniforms.
     #[cfg(test)]
     pub(crate) fn size(&self) -> usize {
         self.program.steps().len() + self.slots.0.len()
     }
-}
-
-/// Working memory of templates: the machine, and the program at the θ that was asked last.
-///
-/// **Privacy.** The machine's registers, and the columns it reads, hold values of records; no `Debug`, `Clone` or `Serialize`. The program depends on
-/// θ, which is public.
-#[derive(Default)]
-pub(crate) struct Workspace {
-    machine: Machine,
-    program: Option<Program>,
-    values: Vec<f64>,
-    theta: Vec<f64>,
-    /// The template of that program.
-    identity: u64,
 }
 
 #[cfg(test)]

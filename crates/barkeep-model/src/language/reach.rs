@@ -6,9 +6,10 @@
 //! index are a choice, not sides of the box: at most one of them is there. Where corners are too many, the norm at the box's
 //! centre plus what each side adds bounds it, by the triangle inequality.
 
+use barkeep_machine::Binary;
+
 use super::graph::{Graph, Id, Node};
 use super::interval::Interval;
-use super::op::Binary;
 
 /// The most corners that are tried.
 const CORNERS: usize = 4096;

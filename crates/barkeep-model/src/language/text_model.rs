@@ -2,7 +2,7 @@
 
 mod given;
 
-use barkeep_data::{Block, Column, Schema};
+use barkeep_data::{Column, Schema};
 use barkeep_machine::{Program, Source, Unsound, Writer};
 use barkeep_num::linear::Cholesky;
 
@@ -15,7 +15,7 @@ use super::parameters::Parameter;
 use super::parse::parse;
 use super::program::{Template, Uniforms};
 use super::reach::Core;
-use crate::{Given, Gradient, Likelihood, Model, ReadAs, Scratch};
+use crate::{Given, Gradient, Likelihood, Model, ReadAs};
 
 /// A model written as text.
 ///
@@ -207,32 +207,24 @@ impl Likelihood for TextModel {
     }
 
     fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
-        Gradient::Entries(append(self.gradient.at(&[theta]), w, self.names.len()))
+        Gradient::Entries(append(self.gradient_program(theta), w, self.names.len()))
     }
 
     fn density_program(&self, theta: &[f64]) -> Result<Program, Unsound> {
         self.density.at(&[theta])
     }
 
+    /// One expression of both points in which large terms do not cancel.
     fn ratio_program(&self, from: &[f64], to: &[f64]) -> Result<Program, Unsound> {
         self.ratio.at(&[from, to])
     }
 
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.density.run(block, &[theta], out, &mut scratch.workspace);
-    }
-
-    /// One expression of both points in which large terms do not cancel.
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.ratio.run(block, &[from, to], out, &mut scratch.workspace);
+    fn gradient_program(&self, theta: &[f64]) -> Result<Program, Unsound> {
+        self.gradient.at(&[theta])
     }
 
     fn has_gradient(&self) -> bool {
         true
-    }
-
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.gradient.run(block, &[theta], out, &mut scratch.workspace);
     }
 
     /// Where every response follows a named distribution and was observed as it is.

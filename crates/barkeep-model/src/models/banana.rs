@@ -3,16 +3,14 @@
 //! The prior is u ~ N(0, σ₀²·I), so that u has a Gaussian posterior and θ a banana (thesis, Theorem 5.2).
 //! With a = b = 0 it is the Gaussian mean with independent coordinates.
 
-use barkeep_data::Block;
 use barkeep_machine::{Source, Writer};
 
 use crate::entry::{Build, ModelEntry, PRIOR_VARIANCE, prior_variance, sides};
 use crate::error::{require_finite, require_positive};
-use crate::kernel::{linear, map_column, quadratic, sum_columns};
 use crate::settings::key;
 use crate::sums;
 use crate::variates::normal;
-use crate::{Affine, Error, Gradient, Likelihood, Model, Scratch, numbered};
+use crate::{Error, Gradient, Likelihood, Model, numbered};
 
 /// The model in a spec.
 pub const ENTRY: ModelEntry = ModelEntry {
@@ -165,6 +163,7 @@ impl Likelihood for Banana {
         sums::quadratic(w, self.normaliser, terms)
     }
 
+    /// Σ_j (x_j − ½(u_j+u'_j))·(u'_j−u_j)/σ_j²: linear in x, and only moved coordinates are read.
     fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
         sums::linear(w, (0..self.dimension()).map(|j| self.ratio_term(from, to, j)))
     }
@@ -178,50 +177,7 @@ impl Likelihood for Banana {
         Gradient::Entries(entries)
     }
 
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let term = |j: usize| ([-0.5 * self.precisions[j]], self.centre(theta, j));
-        sum_columns(block, self.dimension(), [self.normaliser], [out], term, quadratic);
-    }
-
-    /// Σ_j (x_j − ½(u_j+u'_j))·(u'_j−u_j)/σ_j²: linear in x, and only moved coordinates are read.
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let term = |j: usize| {
-            let (weight, middle) = self.ratio_term(from, to, j);
-            ([weight], middle)
-        };
-        sum_columns(block, self.dimension(), [0.0], [out], term, linear);
-    }
-
-    fn affine_log_ratio(&self, from: &[f64], to: &[f64], out: &mut Affine) -> bool {
-        out.replace((0..self.dimension()).map(|j| self.ratio_term(from, to, j)));
-        true
-    }
-
     fn has_gradient(&self) -> bool {
-        true
-    }
-
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let slope = self.bend.slope(theta[0]);
-        let pulls = [self.precisions[0], slope * self.precisions[1]];
-        let coordinates = out.chunks_exact_mut(block.len().max(1)).enumerate().take(self.dimension());
-        for (j, out) in coordinates {
-            let (weight, centre) = (self.precisions[j], self.centre(theta, j));
-            match j {
-                0 => sum_columns(block, 2, [0.0], [out], |k| ([pulls[k]], self.centre(theta, k)), linear),
-                _ => map_column(
-                    block.column(j),
-                    out,
-                    #[inline(always)]
-                    |x| weight * (x - centre),
-                ),
-            }
-        }
-    }
-
-    fn affine_gradient(&self, theta: &[f64], out: &mut Affine) -> bool {
-        out.replace(self.precisions.iter().enumerate().map(|(j, weight)| (*weight, self.centre(theta, j))));
-        out.lean = self.bend.slope(theta[0]) * self.precisions[1];
         true
     }
 }

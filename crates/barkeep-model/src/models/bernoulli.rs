@@ -2,17 +2,16 @@
 //!
 //! The prior is r ~ Beta(a, b), so the posterior is Beta(a + TΣx, b + TΣ(1 − x)), known in closed form.
 
-use barkeep_data::{Block, Schema};
+use barkeep_data::Schema;
 use barkeep_machine::{Source, Writer, softplus, softplus_difference};
 use barkeep_num::ln_gamma;
 use barkeep_num::vector::scalar::sigmoid;
 
 use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
-use crate::kernel::map_column;
 use crate::settings::key;
 use crate::variates::gamma;
-use crate::{Error, Gradient, Likelihood, Model, ReadAs, Scratch};
+use crate::{Error, Gradient, Likelihood, Model, ReadAs};
 
 /// The model in a spec.
 pub const ENTRY: ModelEntry = ModelEntry {
@@ -71,23 +70,8 @@ impl Likelihood for BernoulliRate {
         Gradient::Entries(vec![w.sub(Source::Column(0), sigmoid(theta[0]))])
     }
 
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let (odds, normaliser) = (theta[0], softplus(theta[0]));
-        map_column(block.column(0), out, |x| x * odds - normaliser);
-    }
-
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let (shift, normaliser) = (to[0] - from[0], softplus_difference(to[0], from[0]));
-        map_column(block.column(0), out, |x| x * shift - normaliser);
-    }
-
     fn has_gradient(&self) -> bool {
         true
-    }
-
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let rate = sigmoid(theta[0]);
-        map_column(block.column(0), out, |x| x - rate);
     }
 }
 

@@ -3,15 +3,13 @@
 //! Up to a constant in θ, r² is Gaussian around x² + y² with variance 1/(2a); the posterior is a ring around the
 //! origin (thesis, section 5.1).
 
-use barkeep_data::Block;
 use barkeep_machine::{Source, Unary, Writer};
 
 use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
-use crate::kernel::map_column;
 use crate::settings::key;
 use crate::variates::normal;
-use crate::{Error, Gradient, Likelihood, Model, Scratch};
+use crate::{Error, Gradient, Likelihood, Model};
 
 /// The model in a spec.
 pub const ENTRY: ModelEntry = ModelEntry {
@@ -82,30 +80,8 @@ impl Likelihood for Circle {
         Gradient::Entries(theta.iter().map(|theta| w.mul(4.0 * self.a * theta, miss)).collect())
     }
 
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let (a, centre) = (self.a, squared_radius(theta));
-        map_column(block.column(0), out, |r| {
-            let miss = centre - r * r;
-            -a * miss * miss
-        });
-    }
-
-    /// −a(s'−s)(s'+s−2r²) with s = x² + y²: the squares never meet.
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let (weight, middle) = self.ratio_term(from, to);
-        map_column(block.column(0), out, |r| weight * (r * r - middle));
-    }
-
     fn has_gradient(&self) -> bool {
         true
-    }
-
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let centre = squared_radius(theta);
-        for (out, theta) in out.chunks_exact_mut(block.len().max(1)).zip(theta) {
-            let weight = 4.0 * self.a * theta;
-            map_column(block.column(0), out, |r| weight * (r * r - centre));
-        }
     }
 }
 

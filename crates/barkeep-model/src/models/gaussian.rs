@@ -2,18 +2,15 @@
 //!
 //! The prior is θ ~ N(μ₀, Σ₀), so the posterior is Gaussian and known in closed form (thesis, section 5.1).
 
-use barkeep_data::{Block, Column, Schema};
+use barkeep_data::{Column, Schema};
 use barkeep_machine::{Output, Program, Source, Writer};
 
 use crate::entry::{Build, ModelEntry, PRIOR_VARIANCE, prior_variance, sides};
 use crate::error::{require_finite, require_length, require_positive};
-use crate::kernel::{fold_column, linear, map_column, quadratic, sum_columns};
 use crate::settings::key;
 use crate::sums;
 use crate::variates::normal;
-use crate::{
-    Affine, Error, Gradient, Likelihood, Model, ReadAs, RecordStatistics, Scratch, Statistics, numbered,
-};
+use crate::{Error, Gradient, Likelihood, Model, ReadAs, Statistics, numbered};
 use barkeep_num::linear::{Cholesky, diagonal, dot};
 
 /// The model in a spec.
@@ -163,20 +160,6 @@ impl<'a> MeanStatistics<'a> {
     }
 }
 
-impl RecordStatistics for MeanStatistics<'_> {
-    fn width(&self) -> usize {
-        self.centre.len()
-    }
-
-    fn write(&self, block: Block<'_>, out: &mut [f64]) {
-        let d = self.centre.len();
-        let rows = self.model.covariance.inverse_lower().chunks_exact(d);
-        for (row, out) in rows.zip(out.chunks_exact_mut(block.len().max(1))) {
-            sum_columns(block, d, [0.0], [out], |k| ([row[k]], self.centre[k]), linear);
-        }
-    }
-}
-
 impl Statistics for MeanStatistics<'_> {
     fn width(&self) -> usize {
         self.centre.len()
@@ -215,6 +198,7 @@ impl Likelihood for GaussianMean {
             let terms = (0..d).map(|j| (-0.5 * self.precision[j * d + j], theta[j]));
             return sums::quadratic(w, self.normaliser, terms);
         }
+        // ½(x−θ)ᵀΣ⁻¹(x−θ) = ½‖L⁻¹(x−θ)‖², a coordinate of L⁻¹(x−θ) at a time.
         let deviations = sums::deviations(w, theta.iter().copied());
         let mut density = w.fill(self.normaliser);
         for row in self.covariance.inverse_lower().chunks_exact(d) {
@@ -251,65 +235,8 @@ impl Likelihood for GaussianMean {
         w.finish(entries).map_err(|_| "needs fewer columns")
     }
 
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let d = self.dimension();
-        if self.diagonal {
-            let half = |j: usize| ([-0.5 * self.precision[j * d + j]], theta[j]);
-            sum_columns(block, d, [self.normaliser], [out], half, quadratic);
-            return;
-        }
-        // ½(x−θ)ᵀΣ⁻¹(x−θ) = ½‖L⁻¹(x−θ)‖², a coordinate of L⁻¹(x−θ) at a time.
-        out.fill(self.normaliser);
-        let [whitened] = scratch.buffers(out.len());
-        for row in self.covariance.inverse_lower().chunks_exact(d) {
-            sum_columns(block, d, [0.0], [whitened], |j| ([row[j]], theta[j]), linear);
-            fold_column(whitened, out, |out, z| out - 0.5 * z * z);
-        }
-    }
-
-    /// (x − ½(θ+θ'))ᵀΣ⁻¹(θ'−θ): linear in x. **Precision.** No cancellation of large log densities.
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let term = |j: usize| {
-            let (weight, centre) = self.ratio_term(from, to, j);
-            ([weight], centre)
-        };
-        sum_columns(block, self.dimension(), [0.0], [out], term, linear);
-    }
-
-    fn affine_log_ratio(&self, from: &[f64], to: &[f64], out: &mut Affine) -> bool {
-        out.replace((0..self.dimension()).map(|j| self.ratio_term(from, to, j)));
-        true
-    }
-
     fn has_gradient(&self) -> bool {
         true
-    }
-
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let d = self.dimension();
-        let coordinates = out.chunks_exact_mut(block.len().max(1));
-        for (j, (row, out)) in self.precision.chunks_exact(d).zip(coordinates).enumerate() {
-            let (weight, centre) = (row[j], theta[j]);
-            match self.diagonal {
-                true => map_column(
-                    block.column(j),
-                    out,
-                    #[inline(always)]
-                    |x| weight * (x - centre),
-                ),
-                false => sum_columns(block, d, [0.0], [out], |k| ([row[k]], theta[k]), linear),
-            }
-        }
-    }
-
-    fn affine_gradient(&self, theta: &[f64], out: &mut Affine) -> bool {
-        let weights = self.precision.iter().step_by(self.dimension() + 1);
-        out.replace(weights.copied().zip(theta.iter().copied()));
-        self.diagonal
-    }
-
-    fn record_statistics(&self, schema: &Schema) -> Result<Box<dyn RecordStatistics + '_>, &'static str> {
-        Ok(Box::new(MeanStatistics::new(self, schema)?))
     }
 }
 

@@ -3,16 +3,14 @@
 //! Priors θ₁ ~ N(0, σ₁²), θ₂ ~ N(0, σ₂²), as in Heikkilä et al. (2019), section 5. With z = x−θ₁ and the second
 //! component's log odds t = (zθ₂ − ½θ₂²)/σ², ln p = −½z²/σ² + ln(1 + eᵗ) − ln 2 − ½ ln 2πσ².
 
-use barkeep_data::Block;
-use barkeep_machine::{Binary, Source, Unary, Writer, softplus, softplus_difference};
+use barkeep_machine::{Binary, Source, Unary, Writer};
 use barkeep_num::vector::scalar::sigmoid;
 
 use crate::entry::{Build, ModelEntry, sides};
 use crate::error::require_positive;
-use crate::kernel::{fold_columns, map_column};
 use crate::settings::key;
 use crate::variates::normal;
-use crate::{Error, Gradient, Likelihood, Model, Scratch};
+use crate::{Error, Gradient, Likelihood, Model};
 
 /// The model in a spec.
 pub const ENTRY: ModelEntry = ModelEntry {
@@ -56,16 +54,7 @@ impl Mixture {
         Ok(Self { names, columns: vec!["x".into()], variance, prior_variances })
     }
 
-    /// The second component's log odds t as a function of x: slope·(x − middle).
-    #[inline(always)]
-    fn log_odds(&self, theta: &[f64]) -> impl Fn(f64) -> f64 + Copy + use<> {
-        let (slope, middle) = (theta[1] / self.variance, theta[0] + 0.5 * theta[1]);
-        move |x| slope * (x - middle)
-    }
-}
-
-impl Mixture {
-    /// Writes t, or −t for the sign −1.
+    /// Writes the second component's log odds t, or −t for the sign −1.
     fn write_odds(&self, theta: &[f64], sign: f64, w: &mut Writer) -> Source {
         let apart = w.sub(Source::Column(0), theta[0] + 0.5 * theta[1]);
         w.mul(sign * theta[1] / self.variance, apart)
@@ -98,6 +87,7 @@ impl Likelihood for Mixture {
         w.sub(first, log_share)
     }
 
+    /// (θ'₁−θ₁)(x − ½(θ₁+θ'₁))/σ² plus the difference of the softplus terms.
     fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
         let (before, after) = (self.write_odds(from, -1.0, w), self.write_odds(to, -1.0, w));
         let difference = w.binary(Binary::LogSigmoidDifference, after, before);
@@ -118,53 +108,8 @@ impl Likelihood for Mixture {
         Gradient::Entries(vec![w.mul(precision, first), w.mul(precision, second)])
     }
 
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let start = -std::f64::consts::LN_2 - 0.5 * libm::log(std::f64::consts::TAU * self.variance);
-        let (weight, centre, odds) = (-0.5 / self.variance, theta[0], self.log_odds(theta));
-        map_column(
-            block.column(0),
-            out,
-            #[inline(always)]
-            |x| {
-                let z = x - centre;
-                softplus(odds(x)) + (weight * z * z + start)
-            },
-        );
-    }
-
-    /// (θ'₁−θ₁)(x − ½(θ₁+θ'₁))/σ² plus the difference of the softplus terms.
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], _scratch: &mut Scratch) {
-        let (before, after) = (self.log_odds(from), self.log_odds(to));
-        let (slope, middle) = ((to[0] - from[0]) / self.variance, 0.5 * (from[0] + to[0]));
-        map_column(
-            block.column(0),
-            out,
-            #[inline(always)]
-            |x| softplus_difference(after(x), before(x)) + slope * (x - middle),
-        );
-    }
-
     fn has_gradient(&self) -> bool {
         true
-    }
-
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        let [share] = scratch.buffers(block.len());
-        let odds = self.log_odds(theta);
-        map_column(
-            block.column(0),
-            share,
-            #[inline(always)]
-            |x| sigmoid(odds(x)),
-        );
-        let (precision, centre, distance) = (1.0 / self.variance, theta[0], theta[1]);
-        let (first, second) = out.split_at_mut(block.len());
-        fold_columns([block.column(0), share], first, |_, [x, w]| {
-            score(x - centre, w, distance, precision)[0]
-        });
-        fold_columns([block.column(0), share], second, |_, [x, w]| {
-            score(x - centre, w, distance, precision)[1]
-        });
     }
 }
 

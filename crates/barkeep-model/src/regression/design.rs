@@ -1,13 +1,12 @@
 //! Describes what regressions share: a response, features, coefficients with priors, and η = o + α + Σ_j β_j·x_j.
 
-use barkeep_data::{Block, Levels, Schema};
+use barkeep_data::Schema;
 use barkeep_machine::{Source, Writer};
 use barkeep_num::up_by;
 
 use crate::error::{require_finite, require_length, require_positive};
-use crate::kernel::{fold_column, linear, sum_columns};
 use crate::variates::normal;
-use crate::{Belief, Error, Prior, Sloped, Transform};
+use crate::{Belief, Error, Prior, Transform};
 use barkeep_num::linear::{Cholesky, diagonal, dot};
 
 /// The trials of a binomial response.
@@ -180,7 +179,7 @@ impl Design {
     }
 
     /// The number of columns before the features.
-    fn lead(&self) -> usize {
+    pub(crate) fn lead(&self) -> usize {
         self.columns.len() - self.features
     }
 
@@ -234,75 +233,23 @@ impl Design {
         &self.moments
     }
 
-    /// Writes N sums r_n·y + q_n·o + α_n + Σ_j β_nj·x_j in one pass, where r = `response`, q = `offset` and
-    /// `coefficients(j)` are the N sums' coefficients in the order of the parameters.
-    #[inline(always)]
-    pub(crate) fn combine<const N: usize>(
-        &self,
-        block: Block<'_>,
-        (response, offset): ([f64; N], [f64; N]),
-        coefficients: impl Fn(usize) -> [f64; N],
-        outs: [&mut [f64]; N],
-    ) {
-        let (start, weight) = self.weights([0.0; N], (response, offset), coefficients);
-        let weights = |j: usize| (weight(j), 0.0);
-        sum_columns(block, self.columns.len(), start, outs, weights, linear);
-    }
-
-    /// Where r·y + q·o + α + Σ_j β_j·x_j starts, and the weight of each column; `none` is 0.
-    #[inline(always)]
-    pub(crate) fn weights<T: Copy>(
-        &self,
-        none: T,
-        (response, offset): (T, T),
-        coefficients: impl Fn(usize) -> T,
-    ) -> (T, impl Fn(usize) -> T) {
-        let (skip, lead, has_offset) = (usize::from(self.intercept), self.lead(), self.offset);
-        let start = if self.intercept { coefficients(0) } else { none };
-        let weight = move |j: usize| match j {
-            0 => response,
-            _ if j >= lead => coefficients(j - lead + skip),
-            _ if has_offset && j + 1 == lead => offset,
-            _ => none,
-        };
-        (start, weight)
-    }
-
     /// Writes r·y + q·o + α + Σ_j β_j·x_j to a program, in the order of the columns; those whose weight is 0 are not read.
     pub(crate) fn write_line(
         &self,
         w: &mut Writer,
-        of_both: (f64, f64),
+        (response, offset): (f64, f64),
         coefficients: impl Fn(usize) -> f64,
     ) -> Source {
-        let (start, weight) = self.weights(0.0, of_both, coefficients);
+        let (skip, lead) = (usize::from(self.intercept), self.lead());
+        let start = if self.intercept { coefficients(0) } else { 0.0 };
+        let weight = |j: usize| match j {
+            0 => response,
+            _ if j >= lead => coefficients(j - lead + skip),
+            _ if self.offset && j + 1 == lead => offset,
+            _ => 0.0,
+        };
         let terms = (0..self.columns.len()).map(|j| (weight(j), Source::Column(j as u32)));
         w.dot(start, terms.filter(|(weight, _)| *weight != 0.0))
-    }
-
-    /// How gradients are slopes times columns.
-    pub(crate) fn sloped(&self, nuisance: bool) -> Sloped {
-        Sloped { intercept: self.intercept, first: self.lead(), features: self.features, nuisance }
-    }
-
-    /// Writes residual·x_j for each coefficient, coordinate by coordinate.
-    pub(crate) fn scores(&self, block: Block<'_>, residual: &[f64], out: &mut [f64]) {
-        let skip = usize::from(self.intercept);
-        for (j, out) in out.chunks_exact_mut(block.len().max(1)).enumerate().take(self.coefficients()) {
-            let column = (j + self.lead()).checked_sub(skip).filter(|_| j >= skip);
-            match column.map(|column| (block.levels_from(column), column)) {
-                None => out.copy_from_slice(residual),
-                Some((None, column)) => {
-                    out.copy_from_slice(residual);
-                    fold_column(block.column(column), out, |residual, x| residual * x);
-                }
-                Some((Some(Levels { code, index, .. }), _)) => {
-                    for ((out, residual), own) in out.iter_mut().zip(residual).zip(index) {
-                        *out = if *own == code { *residual } else { 0.0 };
-                    }
-                }
-            }
-        }
     }
 
     /// Σ ln p of the coefficients.

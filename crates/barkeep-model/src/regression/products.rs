@@ -1,10 +1,10 @@
 //! Gives linear regression its sufficient statistics: products of features with each other and with the response.
 
-use barkeep_data::{Block, Column, Schema};
+use barkeep_data::{Column, Schema};
 use barkeep_machine::{Output, Program, Source, Unsound, Writer};
 
 use super::Design;
-use crate::{RecordStatistics, Statistics};
+use crate::Statistics;
 use barkeep_num::linear::{Cholesky, Spectrum, dot};
 
 /// How many times the coefficients that scale the noise are fitted.
@@ -58,12 +58,6 @@ impl<'a> Products<'a> {
         self.sizes.len()
     }
 
-    /// The number of statistics.
-    fn count(&self) -> usize {
-        let k = self.coefficients();
-        k * (k + 1) / 2 + k
-    }
-
     /// The program of a record's statistics.
     ///
     /// # Errors
@@ -95,32 +89,10 @@ impl<'a> Products<'a> {
     }
 }
 
-impl RecordStatistics for Products<'_> {
-    fn width(&self) -> usize {
-        self.count()
-    }
-
-    fn write(&self, block: Block<'_>, out: &mut [f64]) {
-        let skip = usize::from(self.design.has_intercept());
-        let feature = |j: usize, i: usize| match j.checked_sub(skip) {
-            Some(column) => block.column(1 + column)[i] / self.sizes[j],
-            None => 1.0,
-        };
-        let mut rows = out.chunks_exact_mut(block.len().max(1));
-        for ((j, k), out) in self.pairs().zip(&mut rows) {
-            let weight = if j == k { 1.0 } else { std::f64::consts::SQRT_2 };
-            out.iter_mut().enumerate().for_each(|(i, out)| *out = weight * feature(j, i) * feature(k, i));
-        }
-        for (j, out) in rows.enumerate() {
-            let scaled = |i: usize| block.column(0)[i] / self.response;
-            out.iter_mut().enumerate().for_each(|(i, out)| *out = feature(j, i) * scaled(i));
-        }
-    }
-}
-
 impl Statistics for Products<'_> {
     fn width(&self) -> usize {
-        self.count()
+        let k = self.coefficients();
+        k * (k + 1) / 2 + k
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a count of coefficients is small")]

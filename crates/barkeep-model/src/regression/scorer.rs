@@ -1,18 +1,15 @@
-//! Writes centred, twice clipped scores of single records, and their tails: functions of a record and public numbers.
+//! Evaluates centred, twice clipped scores and their tails at synthetic records; the programs that read records are in [`terms`](crate::terms).
 //!
 //! Let a = W·x be the whitened features of a record, r = ∂ℓ/∂η its slope at a public θ, and κ = c/‖a‖. Its score W·∇ℓ is r·a, and
 //! clipping that at c clips r at κ. The term is a·clip_κ(clip_κ(r) − m), where m solves E_θ[clip_κ(clip_κ(r) − m) | x] = 0
 //! up to three Newton steps over the nodes of the response's law. So at θ its mean is about 0 whatever the law of the
 //! features. For the nuisance a is one public number, and r is ∂ℓ/∂ ln nuisance.
 
-use barkeep_data::Block;
 use barkeep_machine::{Source, Writer};
 
 use super::Regression;
 use super::design::Trials;
-use crate::Scratch;
 use crate::family::{Law, NodeRule, Observed, Seen};
-use crate::kernel::{add_levels, fold_column};
 
 /// Which parameters a score is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,11 +170,6 @@ impl Regression {
         self.slopes_at(self.log_nuisance(theta), (predictor, trials), responses, room, slopes, others);
     }
 
-    /// What programs read of a record beside η.
-    pub(crate) fn write_seen(&self, w: &mut Writer) -> Seen {
-        self.seen(w)
-    }
-
     /// Writes ∂ℓ/∂η, and ∂ℓ/∂ ln nuisance where it is a parameter, of a response with this η, or y − η for a family that works on residuals.
     pub(crate) fn write_slopes(
         &self,
@@ -331,70 +323,6 @@ impl<'a> Scorer<'a> {
         centre
     }
 
-    /// Writes each record's a, coordinate by coordinate, to `out` and its length to `lengths`.
-    fn whitened(&self, block: Block<'_>, out: &mut [f64], lengths: &mut [f64]) {
-        let (records, design) = (block.len(), &self.regression.design);
-        let d = design.coefficients();
-        let (skip, lead) = (
-            usize::from(design.has_intercept()),
-            design.columns().len() + usize::from(design.has_intercept()) - d,
-        );
-        lengths.fill(0.0);
-        for (row, out) in self.asked.whitening.chunks_exact(d).zip(out.chunks_exact_mut(records.max(1))) {
-            out.fill(if skip == 1 { row[0] } else { 0.0 });
-            let mut k = skip;
-            while let Some(weight) = row.get(k) {
-                if let Some(levels) = block.levels_from(k - skip + lead) {
-                    add_levels(levels, |j| [row[k + j]], [&mut *out], |sum, weight| sum + weight);
-                    k += levels.count;
-                } else {
-                    fold_column(block.column(k - skip + lead), out, |sum, x| sum + weight * x);
-                    k += 1;
-                }
-            }
-            lengths.iter_mut().zip(out.iter()).for_each(|(length, a)| *length += a * a);
-        }
-        lengths.iter_mut().for_each(|length| *length = length.sqrt());
-    }
-
-    /// Calls `term` with each record's place, slope r, predictor, trials and ‖a‖.
-    fn records(
-        &self,
-        block: Block<'_>,
-        lengths: &[f64],
-        scratch: &mut Scratch,
-        mut term: impl FnMut(usize, f64, (f64, f64), f64),
-    ) {
-        let regression = self.regression;
-        let [predictors, slopes, others, fixed] = scratch.buffers(block.len());
-        regression.line(block, self.asked.theta, (0.0, 1.0), predictors);
-        regression.predict(block, self.asked.theta, slopes);
-        let nuisance: &mut [f64] = if regression.belief.is_some() { others } else { &mut [] };
-        regression.family.score(regression.observed(block, fixed), self.log_nuisance, slopes, nuisance);
-        let slopes: &[f64] = match self.asked.block {
-            ScoreBlock::Coefficients => slopes,
-            ScoreBlock::Nuisance => nuisance,
-        };
-        for (i, ((slope, predictor), length)) in slopes.iter().zip(predictors.iter()).zip(lengths).enumerate()
-        {
-            let trials = match regression.design.trials() {
-                Trials::Fixed(trials) => trials,
-                Trials::Column(_) => block.column(1)[i],
-            };
-            term(i, *slope, (*predictor, trials), *length);
-        }
-    }
-
-    /// The lengths ‖a‖ of a block's records, and for coefficients a itself in `out`.
-    fn lengths(&self, block: Block<'_>, out: &mut [f64]) -> Vec<f64> {
-        let mut lengths = vec![self.asked.whitening[0].abs(); block.len()];
-        match self.asked.block {
-            ScoreBlock::Coefficients => self.whitened(block, out, &mut lengths),
-            ScoreBlock::Nuisance => out.fill(self.asked.whitening[0]),
-        }
-        lengths
-    }
-
     /// Entries of a record's term.
     #[must_use]
     pub fn width(&self) -> usize {
@@ -402,49 +330,6 @@ impl<'a> Scorer<'a> {
             ScoreBlock::Coefficients => self.regression.design.coefficients(),
             ScoreBlock::Nuisance => 1,
         }
-    }
-
-    /// Writes entry k of the term of record i to `out[k·len + i]`.
-    pub fn write(&self, block: Block<'_>, out: &mut [f64], scratch: &mut Scratch, room: &mut NodeRoom) {
-        let lengths = self.lengths(block, out);
-        let mut factors = vec![0.0; block.len()];
-        self.records(block, &lengths, scratch, |i, slope, (predictor, trials), length| {
-            let bound = self.bound(length);
-            let centre = self.centre(predictor, trials, bound, room);
-            factors[i] = Self::factor(slope, bound, centre);
-        });
-        for entries in out.chunks_exact_mut(block.len().max(1)) {
-            fold_column(&factors, entries, |entry, factor| entry * factor);
-        }
-    }
-
-    /// Writes, for each record, which of the bins between `edges` (the last one open) holds |r|·‖a‖/√width, less the
-    /// probability of each bin under the law given the record's features: bin k of record i to `out[k·len + i]`.
-    ///
-    /// One entry of a term is at most 1 − p and the others are −p with probabilities that add up to at most 1: its norm is
-    /// at most √2.
-    pub fn write_tail(
-        &self,
-        block: Block<'_>,
-        edges: &[f64],
-        out: &mut [f64],
-        scratch: &mut Scratch,
-        room: &mut NodeRoom,
-    ) {
-        let records = block.len().max(1);
-        let mut whitened = vec![0.0; self.width() * records];
-        let lengths = self.lengths(block, &mut whitened);
-        let unit = 1.0 / (self.width() as f64).sqrt();
-        let mut beyond = vec![0.0; edges.len() + 1];
-        self.records(block, &lengths, scratch, |i, slope, (predictor, trials), length| {
-            let size = slope.abs() * length * unit;
-            let law = (&self.rule, predictor);
-            self.shares_beyond(law, (predictor, trials), length * unit, edges, &mut beyond, room);
-            for (k, out) in out.iter_mut().skip(i).step_by(records).enumerate() {
-                let above = size > edges[k] && edges.get(k + 1).is_none_or(|next| size <= *next);
-                *out = f64::from(u8::from(above)) - (beyond[k] - beyond[k + 1]).max(0.0);
-            }
-        });
     }
 
     /// Writes P(|r|·length > edge) for each edge, and a 0 after them: r at the scorer's θ with this predictor, responses from the

@@ -2,7 +2,7 @@
 
 mod programs;
 
-use barkeep_data::{Column, Scale};
+use barkeep_data::{Block, Column, Scale};
 use num_dual::{Dual64, DualNum};
 
 use super::*;
@@ -15,7 +15,7 @@ use crate::families::gaussian::Gaussian;
 use crate::families::negative_binomial::NegativeBinomial;
 use crate::families::poisson::Poisson;
 use crate::families::student_t::StudentT;
-use crate::{Choice, Link, Prior, Response, check};
+use crate::{Choice, Link, Prior, Response, Scratch, check};
 
 const SPREAD: Prior = Prior::Exponential { rate: 0.5 };
 
@@ -264,34 +264,6 @@ fn every_registered_family_behaves_as_a_model_must() {
         check::any_values(&model, &theta);
         check::prior_draws(&model);
         check::scores(&model, &level, true);
-    }
-}
-
-/// What the curator sums without writing it has the bits of the written gradient.
-#[test]
-fn slopes_times_columns_are_the_gradient() {
-    for (_, family) in registered() {
-        let mut theta = vec![0.5, -0.3, 0.0, 0.6, 0.1, 0.2];
-        theta.extend(is_unknown(&*family).then_some(0.3));
-        let model = Regression::new(design(true).with_trials("n", 7.0).unwrap(), family).unwrap();
-        let (records, d) = (70, model.dimension());
-        let cell = |k: usize| if k < 2 * records { (1 + k / records * 6) as f64 } else { (k as f64).sin() };
-        let values: Vec<f64> = (0..7 * records).map(cell).collect();
-        let block = Block::over(&values, records, records);
-        let sloped = model.sloped().unwrap();
-        assert!(sloped.fits(d, model.columns()));
-        let mut gradient = vec![f64::NAN; d * records];
-        model.gradient(block, &theta, &mut gradient, &mut Scratch::new());
-        let mut slopes = vec![f64::NAN; records];
-        let mut others = vec![f64::NAN; if sloped.nuisance { records } else { 0 }];
-        Likelihood::slopes(&model, block, &theta, false, &mut slopes, &mut others, &mut Scratch::new());
-        for i in 0..records {
-            let features = (0..sloped.features).map(|k| slopes[i] * block.column(sloped.first + k)[i]);
-            let own = std::iter::once(slopes[i]).chain(features).chain(others.get(i).copied());
-            let own: Vec<u64> = own.map(f64::to_bits).collect();
-            let written: Vec<u64> = (0..d).map(|j| gradient[j * records + i].to_bits()).collect();
-            assert_eq!(own, written);
-        }
     }
 }
 

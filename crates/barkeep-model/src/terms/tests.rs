@@ -1,10 +1,11 @@
-//! Terms as programs against today's loops, or against what they mean, record by record.
+//! Terms against what they mean, record by record, given the gradient and the log ratio of the record.
 
 mod laws;
 
-use barkeep_machine::{Fold, Machine, Program, Term};
+use barkeep_machine::{Block, Fold, Program, Term};
 
 use super::*;
+use crate::check::outputs;
 use crate::families::bernoulli::Logit;
 use crate::families::gaussian::Gaussian;
 use crate::family::{Family, Nuisance};
@@ -28,9 +29,7 @@ impl Numbers {
 }
 
 fn run(program: &Program, values: &[f64], records: usize) -> Vec<f64> {
-    let mut out = vec![f64::NAN; program.width() * records];
-    Machine::default().write_all(program, barkeep_machine::Block::over(values, records, records), &mut out);
-    out
+    outputs(program, Block::over(values, records, records))
 }
 
 /// The term of every row where each is a record: the number of rows is 1.
@@ -43,10 +42,6 @@ fn write(term: &Term, values: &[f64], records: usize) -> Vec<f64> {
             run(unit, &rows, records)
         }
     }
-}
-
-fn block(values: &[f64], records: usize) -> barkeep_data::Block<'_> {
-    barkeep_data::Block::over(values, records, records)
 }
 
 fn regression(family: Box<dyn Family>) -> Regression {
@@ -67,7 +62,7 @@ fn likelihoods() -> Vec<Box<dyn Likelihood>> {
 
 fn gradients(likelihood: &dyn Likelihood, theta: &[f64], values: &[f64], records: usize) -> Vec<f64> {
     let mut out = vec![f64::NAN; likelihood.dimension() * records];
-    likelihood.gradient(block(values, records), theta, &mut out, &mut Scratch::new());
+    likelihood.gradient(Block::over(values, records, records), theta, &mut out, &mut Scratch::new());
     out
 }
 
@@ -98,7 +93,7 @@ fn assert_near(found: &[f64], expected: &[f64], tolerance: f64) {
 const RECORDS: usize = 300;
 
 #[test]
-fn gradients_scores_and_shifts_are_those_of_the_loops() {
+fn maps_scores_and_shifts_follow_from_the_gradient() {
     let mut numbers = Numbers(7);
     for likelihood in likelihoods() {
         let (d, columns) = (likelihood.dimension(), likelihood.columns());
@@ -184,7 +179,13 @@ fn a_path_takes_its_clipped_gradients_off_the_ratio() {
         let found =
             run(&along(&*likelihood, (&from, &to), &points, &weights, clip).unwrap(), &values, RECORDS);
         let mut expected = vec![f64::NAN; RECORDS];
-        likelihood.log_ratio(block(&values, RECORDS), &from, &to, &mut expected, &mut Scratch::new());
+        likelihood.log_ratio(
+            Block::over(&values, RECORDS, RECORDS),
+            &from,
+            &to,
+            &mut expected,
+            &mut Scratch::new(),
+        );
         for (theta, weights) in points.chunks_exact(d).zip(weights.chunks_exact(d)) {
             let plain = gradients(&*likelihood, theta, &values, RECORDS);
             for (i, expected) in expected.iter_mut().enumerate() {

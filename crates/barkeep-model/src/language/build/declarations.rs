@@ -1,5 +1,6 @@
 //! Writes parameters and their priors into the graph.
 
+use barkeep_machine::Unary;
 use std::rc::Rc;
 
 use barkeep_data::Column;
@@ -10,7 +11,6 @@ use crate::language::functions;
 use crate::language::graph::{Id, Level};
 use crate::language::laws::{Law, Support};
 use crate::language::observed;
-use crate::language::op::Unary;
 use crate::language::parameters::{Parameter, Prior, Range};
 use crate::language::syntax::{Constraint, Declaration, Kind, Place, Shape, Statement};
 

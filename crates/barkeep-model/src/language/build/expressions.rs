@@ -1,5 +1,6 @@
 //! Gives expressions their values: names, operations, indices and calls.
 
+use barkeep_machine::Binary;
 use std::rc::Rc;
 
 use barkeep_data::Kind as ColumnKind;
@@ -8,7 +9,6 @@ use super::{Builder, Value, levels};
 use crate::language::fault::{Fault, Span, suggestion};
 use crate::language::functions;
 use crate::language::graph::Node;
-use crate::language::op::Binary;
 use crate::language::syntax::{Kind, Operation, Place};
 
 impl Builder<'_> {

@@ -1,12 +1,13 @@
 //! Holds gradients to dual numbers on a thousand random graphs, and special functions to differences.
 
 use barkeep_data::Block;
+use barkeep_machine::{digamma, trigamma};
 use num_dual::{Dual64, DualNum};
 
-use super::super::program::{Template, Workspace};
+use super::super::program::Template;
 use super::*;
+use crate::Scratch;
 use crate::check::uniform;
-use barkeep_machine::{digamma, trigamma};
 
 /// The standard normal density.
 fn bell(x: f64) -> f64 {
@@ -189,7 +190,7 @@ fn gradients_agree_with_dual_numbers_on_a_thousand_random_graphs() {
             .collect();
         let theta: Vec<f64> = (0..WIDTH).map(|_| 3.0 * next() - 1.5).collect();
         let mut out = vec![f64::NAN; (WIDTH + 1) * records];
-        program.run(Block::over(&values, records, records), &[&theta], &mut out, &mut Workspace::default());
+        Scratch::new().run(program.at(&[&theta]), Block::over(&values, records, records), &mut out);
         for i in 0..records {
             let record: Vec<f64> = (0..=WIDTH).map(|j| values[j * records + i]).collect();
             for j in 0..WIDTH {

@@ -1,13 +1,12 @@
 //! Distributions of levels.
 
-use barkeep_machine::{Source, Unary as Function};
+use barkeep_machine::{Binary, Source, Unary};
 use barkeep_num::log_sum_exp;
 use barkeep_num::vector::scalar::sigmoid;
 
 use super::expected::levels;
 use super::{Domain, LawEntry, Support, Weighted};
 use crate::language::graph::Id;
-use crate::language::op::{Binary, Unary};
 
 /// The level at which a running sum of probabilities passes a uniform variate.
 fn pick(probabilities: &[f64], uniform: &mut dyn FnMut() -> f64) -> f64 {
@@ -69,7 +68,7 @@ pub(super) const ORDERED_LOGISTIC: LawEntry = LawEntry {
             .iter()
             .map(|cut| {
                 let apart = w.sub(*cut, a[0]);
-                w.unary(Function::Sigmoid, apart)
+                w.unary(Unary::Sigmoid, apart)
             })
             .collect();
         let mut shares = Vec::with_capacity(a.len());
@@ -109,7 +108,7 @@ pub(super) const CATEGORICAL_LOGIT: LawEntry = LawEntry {
         let largest = a[1..].iter().fold(a[0], |largest, logit| w.max(largest, *logit));
         let mut share = |logit: &Source| {
             let apart = w.sub(*logit, largest);
-            w.unary(Function::Exp, apart)
+            w.unary(Unary::Exp, apart)
         };
         let shares = a.iter().map(&mut share).collect();
         levels(w, shares)

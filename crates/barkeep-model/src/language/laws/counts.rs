@@ -1,6 +1,6 @@
 //! Distributions of whole numbers.
 
-use barkeep_machine::{Source, Unary as Function, Writer};
+use barkeep_machine::{Binary, Source, Unary, Writer, ln_gamma};
 use barkeep_num::vector::scalar::sigmoid;
 
 use super::expected::{WrittenNodes, written_counts, written_two};
@@ -8,9 +8,7 @@ use super::positive::ln_beta;
 use super::real::plus;
 use super::tails::{beta_tails, gamma_tails};
 use super::{Domain, LawEntry, Support, Weighted, count_nodes};
-use crate::gamma::ln_gamma;
 use crate::language::graph::{Graph, Id, Node};
-use crate::language::op::{Binary, Unary};
 use crate::variates;
 
 const LOGIT: &[(&str, Domain)] = &[("logit", Domain::Real)];
@@ -78,7 +76,7 @@ pub(super) const BERNOULLI_LOGIT: LawEntry = LawEntry {
     draw: |a, uniform| flip(sigmoid(a[0]), uniform),
     nodes: |a, _, out| two(sigmoid(a[0]), out),
     write_nodes: |w, a| {
-        let p = w.unary(Function::Sigmoid, a[0]);
+        let p = w.unary(Unary::Sigmoid, a[0]);
         written_two(w, p)
     },
 };
@@ -131,7 +129,7 @@ fn written_ln_choose(w: &mut Writer, n: Source, y: Source) -> Source {
     let rest = w.sub(n, y);
     let [all, won, lost] = [n, y, rest].map(|count| {
         let above = w.add(count, 1.0);
-        w.unary(Function::LnGamma, above)
+        w.unary(Unary::LnGamma, above)
     });
     let less = w.sub(all, won);
     w.sub(less, lost)
@@ -139,10 +137,10 @@ fn written_ln_choose(w: &mut Writer, n: Source, y: Source) -> Source {
 
 fn written_binomial(w: &mut Writer, n: Source, p: Source) -> WrittenNodes {
     let minus = w.minus(p);
-    let (log, log_rest) = (w.unary(Function::Ln, p), w.unary(Function::Ln1p, minus));
+    let (log, log_rest) = (w.unary(Unary::Ln, p), w.unary(Unary::Ln1p, minus));
     let (mean, rest) = (w.mul(n, p), w.sub(1.0, p));
     let variance = w.mul(mean, rest);
-    let sd = w.unary(Function::Sqrt, variance);
+    let sd = w.unary(Unary::Sqrt, variance);
     written_counts(w, (mean, sd), Some(n), move |w, y| {
         let ways = written_ln_choose(w, n, y);
         let left = w.sub(n, y);
@@ -208,7 +206,7 @@ pub(super) const BINOMIAL_LOGIT: LawEntry = LawEntry {
     draw: |a, uniform| binomial_draw(a[0], sigmoid(a[1]), uniform),
     nodes: |a, shift, out| binomial_nodes(a[0], sigmoid(a[1]), (out, shift)),
     write_nodes: |w, a| {
-        let p = w.unary(Function::Sigmoid, a[1]);
+        let p = w.unary(Unary::Sigmoid, a[1]);
         written_binomial(w, a[0], p)
     },
 };
@@ -251,13 +249,13 @@ pub(super) const BETA_BINOMIAL: LawEntry = LawEntry {
         let variance = w.mul(mean, rest);
         let variance = w.mul(variance, all);
         let variance = w.div(variance, above);
-        let sd = w.unary(Function::Sqrt, variance);
+        let sd = w.unary(Unary::Sqrt, variance);
         written_counts(w, (mean, sd), Some(n), move |w, y| {
             let ways = written_ln_choose(w, n, y);
             let rest = w.sub(n, y);
             let (won, lost) = (w.add(y, first), w.add(rest, second));
             let all = w.add(won, lost);
-            let [won, lost, all] = [won, lost, all].map(|x| w.unary(Function::LnGamma, x));
+            let [won, lost, all] = [won, lost, all].map(|x| w.unary(Unary::LnGamma, x));
             let beta = w.add(won, lost);
             let beta = w.sub(beta, all);
             w.add(ways, beta)
@@ -280,12 +278,12 @@ fn poisson(graph: &mut Graph, y: Id, log_mean: Id, mean: Id) -> Id {
 }
 
 fn written_poisson(w: &mut Writer, mean: Source) -> WrittenNodes {
-    let (log, sd) = (w.unary(Function::Ln, mean), w.unary(Function::Sqrt, mean));
+    let (log, sd) = (w.unary(Unary::Ln, mean), w.unary(Unary::Sqrt, mean));
     written_counts(w, (mean, sd), None, move |w, y| {
         let weighted = w.mul(y, log);
         let less = w.sub(weighted, mean);
         let above = w.add(y, 1.0);
-        let orders = w.unary(Function::LnGamma, above);
+        let orders = w.unary(Unary::LnGamma, above);
         w.sub(less, orders)
     })
 }
@@ -326,7 +324,7 @@ pub(super) const POISSON_LOG: LawEntry = LawEntry {
     draw: |a, uniform| variates::poisson(libm::exp(a[0]), uniform),
     nodes: |a, shift, out| poisson_nodes(libm::exp(a[0]), (out, shift)),
     write_nodes: |w, a| {
-        let mean = w.unary(Function::Exp, a[0]);
+        let mean = w.unary(Unary::Exp, a[0]);
         written_poisson(w, mean)
     },
 };
@@ -374,11 +372,11 @@ pub(super) const NEG_BINOMIAL: LawEntry = LawEntry {
         let spread = w.div(square, size);
         let variance = w.add(mean, spread);
         let total = w.add(mean, size);
-        let (log, log_total) = (w.unary(Function::Ln, mean), w.unary(Function::Ln, total));
-        let sd = w.unary(Function::Sqrt, variance);
+        let (log, log_total) = (w.unary(Unary::Ln, mean), w.unary(Unary::Ln, total));
+        let sd = w.unary(Unary::Sqrt, variance);
         written_counts(w, (mean, sd), None, move |w, y| {
             let (all, above) = (w.add(y, size), w.add(y, 1.0));
-            let (ways, orders) = (w.unary(Function::LnGamma, all), w.unary(Function::LnGamma, above));
+            let (ways, orders) = (w.unary(Unary::LnGamma, all), w.unary(Unary::LnGamma, above));
             let ways = w.sub(ways, orders);
             let (won, rest) = (w.mul(y, log), w.mul(all, log_total));
             let sum = w.add(ways, won);

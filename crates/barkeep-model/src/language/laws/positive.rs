@@ -1,6 +1,6 @@
 //! Distributions of positive numbers, and of proportions.
 
-use barkeep_machine::{Source, Unary as Function, Writer};
+use barkeep_machine::{Source, Unary, Writer, digamma, trigamma};
 use barkeep_num::vector::scalar::{log_sigmoid, sigmoid};
 use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
@@ -8,9 +8,7 @@ use super::expected::{moving_grid, written_grid};
 use super::real::{less_log, normal_density, normal_tails, plus, standardised};
 use super::tails::{beta_tails, gamma_tails};
 use super::{Domain, LawEntry, Support, grid};
-use crate::gamma::{digamma, trigamma};
 use crate::language::graph::{Graph, Id};
-use crate::language::op::Unary;
 use crate::variates;
 
 pub(super) const LOGNORMAL: LawEntry = LawEntry {
@@ -42,7 +40,7 @@ pub(super) const LOGNORMAL: LawEntry = LawEntry {
             |t| (t, -0.5 * t * t),
             move |w, t| {
                 let log = w.fused(scale, t, location);
-                w.unary(Function::Exp, log)
+                w.unary(Unary::Exp, log)
             },
         )
     },
@@ -121,7 +119,7 @@ pub(super) const WEIBULL: LawEntry = LawEntry {
             |t| (t, t - libm::exp(t)),
             move |w, t| {
                 let log = w.div(t, shape);
-                let power = w.unary(Function::Exp, log);
+                let power = w.unary(Unary::Exp, log);
                 w.mul(scale, power)
             },
         )
@@ -159,14 +157,14 @@ pub(super) const GAMMA: LawEntry = LawEntry {
     },
     write_nodes: |w, a| {
         let (shape, rate) = (a[0], a[1]);
-        let centre = w.unary(Function::Digamma, shape);
-        let variance = w.unary(Function::Trigamma, shape);
-        let sd = w.unary(Function::Sqrt, variance);
-        let log = w.unary(Function::Ln, shape);
+        let centre = w.unary(Unary::Digamma, shape);
+        let variance = w.unary(Unary::Trigamma, shape);
+        let sd = w.unary(Unary::Sqrt, variance);
+        let log = w.unary(Unary::Ln, shape);
         let scaled = w.mul(shape, log);
         let top = w.sub(scaled, shape);
         moving_grid(w, (centre, sd), (-10.0, 6.0), 49, move |w, t| {
-            let (power, scaled) = (w.unary(Function::Exp, t), w.mul(shape, t));
+            let (power, scaled) = (w.unary(Unary::Exp, t), w.mul(shape, t));
             let log = w.sub(scaled, power);
             (w.div(power, rate), w.sub(log, top))
         })
@@ -270,21 +268,21 @@ pub(super) const BETA: LawEntry = LawEntry {
     },
     write_nodes: |w, a| {
         let shapes = [a[0], a[1]];
-        let [first, second] = shapes.map(|shape| w.unary(Function::Digamma, shape));
+        let [first, second] = shapes.map(|shape| w.unary(Unary::Digamma, shape));
         let centre = w.sub(first, second);
-        let [first, second] = shapes.map(|shape| w.unary(Function::Trigamma, shape));
+        let [first, second] = shapes.map(|shape| w.unary(Unary::Trigamma, shape));
         let variance = w.add(first, second);
-        let sd = w.unary(Function::Sqrt, variance);
+        let sd = w.unary(Unary::Sqrt, variance);
         let log_density = move |w: &mut Writer, t: Source| {
             let minus = w.minus(t);
-            let (up, down) = (w.unary(Function::LogSigmoid, t), w.unary(Function::LogSigmoid, minus));
+            let (up, down) = (w.unary(Unary::LogSigmoid, t), w.unary(Unary::LogSigmoid, minus));
             let (first, second) = (w.mul(shapes[0], up), w.mul(shapes[1], down));
             w.add(first, second)
         };
         let top = log_density(w, centre);
         moving_grid(w, (centre, sd), (-9.0, 9.0), 55, move |w, t| {
             let log = log_density(w, t);
-            (w.unary(Function::Sigmoid, t), w.sub(log, top))
+            (w.unary(Unary::Sigmoid, t), w.sub(log, top))
         })
     },
 };

@@ -1,5 +1,6 @@
 //! Distributions on the whole line.
 
+use barkeep_machine::{Binary, Unary};
 use barkeep_num::vector::scalar::log_sigmoid;
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -7,7 +8,6 @@ use super::expected::{grid_of_lines, tangents};
 use super::tails::beta_tails;
 use super::{Domain, LawEntry, Support, grid};
 use crate::language::graph::{Graph, Id};
-use crate::language::op::{Binary, Unary};
 use crate::variates;
 
 /// ½ ln 2π.

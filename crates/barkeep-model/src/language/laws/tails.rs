@@ -10,10 +10,11 @@
 //! P(a, x) = P(a + 1, x) + xᵃe⁻ˣ/Γ(a + 1), and its like for beta, raise the shape first. Against tables by mpmath, shapes from
 //! 10⁻³ to 10⁴, logarithms of tails are right to 10⁻¹⁰.
 
+use barkeep_machine::{Binary, Unary};
+
 use super::positive::ln_beta;
 use super::real::plus;
 use crate::language::graph::{Graph, Id};
-use crate::language::op::{Binary, Unary};
 
 /// How far, in logarithms, a density falls over the range of the integral.
 const DEPTH: f64 = 40.0;

@@ -1,11 +1,11 @@
 //! Writes the instructions of expressions: what depends on θ alone once per question, the rest over records.
 
+use barkeep_machine::{Binary, Line, Source, Step};
 use std::collections::BTreeMap;
 
 use super::UniformStep;
 use super::sums::Sum;
 use crate::language::graph::{Graph, Id, Level, Node};
-use barkeep_machine::{Binary, Line, Source, Step};
 
 /// A sum of at most this many terms is computed again rather than kept in a register.
 const SHORT: u32 = 2;

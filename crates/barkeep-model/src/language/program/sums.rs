@@ -1,10 +1,10 @@
 //! Opens sums: uniform multiples of record values become one instruction, products of lines another.
 
+use barkeep_machine::{Binary, Unary};
 use std::collections::BTreeMap;
 
 use super::lowering::Lowering;
 use crate::language::graph::{Graph, Id, Level, Node};
-use crate::language::op::{Binary, Unary};
 
 /// In sums of more squares than this no pairs are looked for.
 const SQUARES: usize = 8;

@@ -3,6 +3,7 @@ use barkeep_machine::Step;
 
 use super::super::derivative::tests::{WIDTH, random};
 use super::*;
+use crate::Scratch;
 use crate::check::uniform;
 
 #[test]
@@ -42,7 +43,7 @@ fn programs_compute_what_graphs_say_and_ratios_are_differences() {
             .collect();
         let theta: Vec<f64> = (0..2 * WIDTH).map(|_| 3.0 * next() - 1.5).collect();
         let mut out = [f64::NAN; 2];
-        template.run(Block::over(&values, 1, 1), &[&theta], &mut out, &mut Workspace::default());
+        Scratch::new().run(template.at(&[&theta]), Block::over(&values, 1, 1), &mut out);
         let (from, to) = (graph.values(&theta, &values), graph.values(&theta[WIDTH..], &values));
         let (from, to) = (from[root as usize], to[root as usize]);
         if from.abs() + to.abs() < 1e6 {
@@ -51,7 +52,7 @@ fn programs_compute_what_graphs_say_and_ratios_are_differences() {
             assert!((out[1] - (to - from)).abs() <= 1e-9 * size, "round {round}: {} {}", out[1], to - from);
         }
         let same: Vec<f64> = theta[..WIDTH].iter().chain(&theta[..WIDTH]).copied().collect();
-        template.run(Block::over(&values, 1, 1), &[&same], &mut out, &mut Workspace::default());
+        Scratch::new().run(template.at(&[&same]), Block::over(&values, 1, 1), &mut out);
         if from.abs() < 1e6 {
             assert!(out[1].abs() <= 1e-12 * (1.0 + from.abs()), "no move, no ratio: {}", out[1]);
         }
@@ -72,13 +73,13 @@ fn a_record_has_the_same_bits_wherever_it_stands() {
         let values: Vec<f64> = (0..(WIDTH + 1) * length)
             .map(|k| if k >= WIDTH * length { (3.0 * next()).floor() } else { 4.0 * next() - 2.0 })
             .collect();
-        let workspace = &mut Workspace::default();
+        let scratch = &mut Scratch::new();
         let mut whole = vec![0.0; (WIDTH + 1) * length];
-        template.run(Block::over(&values, length, length), &[&theta], &mut whole, workspace);
+        scratch.run(template.at(&[&theta]), Block::over(&values, length, length), &mut whole);
         for i in [0, 1, 7, 127, 128, 255, 256, 599] {
             let one: Vec<f64> = (0..=WIDTH).map(|j| values[j * length + i]).collect();
             let mut alone = [0.0; WIDTH + 1];
-            template.run(Block::over(&one, 1, 1), &[&theta], &mut alone, workspace);
+            scratch.run(template.at(&[&theta]), Block::over(&one, 1, 1), &mut alone);
             for (k, value) in alone.iter().enumerate() {
                 assert_eq!(value.to_bits(), whole[k * length + i].to_bits());
             }
@@ -93,10 +94,10 @@ fn what_depends_on_theta_alone_follows_theta() {
     let scale = graph.unary(Unary::Exp, theta);
     let root = graph.mul(scale, x);
     let template = Template::new(&mut graph, &[root]).unwrap();
-    let workspace = &mut Workspace::default();
+    let scratch = &mut Scratch::new();
     let mut out = [0.0];
     for theta in [0.0, 1.0, 1.0, -2.0] {
-        template.run(Block::over(&[3.0], 1, 1), &[&[theta]], &mut out, workspace);
+        scratch.run(template.at(&[&[theta]]), Block::over(&[3.0], 1, 1), &mut out);
         assert_eq!(out[0], Unary::Exp.at(theta) * 3.0);
     }
 }

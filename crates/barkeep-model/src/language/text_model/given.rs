@@ -102,7 +102,7 @@ impl Given for TextModel {
             let mut arguments = vec![0.0; scores.width * rows];
             let made_up = Block::over(&out.values, count, count);
             let seen = if single { block } else { made_up };
-            scores.arguments.run(seen, &[theta], &mut arguments, &mut scratch.workspace);
+            scratch.run(scores.arguments.at(&[theta]), seen, &mut arguments);
             let lane = &mut out.values[response.column * count..(response.column + 1) * count];
             for i in 0..rows {
                 let at: Vec<f64> = (0..scores.width).map(|k| arguments[k * rows + i]).collect();

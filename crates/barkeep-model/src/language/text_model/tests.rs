@@ -1,8 +1,10 @@
 //! Holds texts to the built-in models, and what a text promises to what it does.
 
+use barkeep_data::Block;
+
 use super::*;
 use crate::check::{any_values, columns as simulated, prior_draws, slack, slopes, uniform};
-use crate::{Banana, Bend, Circle, Design, Mixture, Prior, Regression};
+use crate::{Banana, Bend, Circle, Design, Mixture, Prior, Regression, Scratch};
 
 fn schema(columns: Vec<Column>) -> Schema {
     Schema::new(columns).unwrap()

@@ -1,9 +1,10 @@
 //! Holds the banana against dual numbers, simulated records and its posterior in closed form.
 
+use barkeep_data::Block;
 use num_dual::Dual64;
 
 use super::*;
-use crate::check;
+use crate::{Scratch, check};
 
 const BEND: Bend = Bend { a: 1.5, b: -0.25, m: 0.5 };
 const VARIANCES: [f64; 4] = [20.0, 2.5, 1.0, 0.5];

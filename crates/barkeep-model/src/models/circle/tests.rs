@@ -1,9 +1,10 @@
 //! Holds the circle against dual numbers and quadrature.
 
+use barkeep_data::Block;
 use num_dual::Dual64;
 
 use super::*;
-use crate::check;
+use crate::{Scratch, check};
 
 #[test]
 fn agrees_with_dual_numbers() {

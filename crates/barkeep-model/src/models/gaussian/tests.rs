@@ -1,9 +1,10 @@
 //! Holds the Gaussian mean against dual numbers, simulated records and a case worked by hand.
 
+use barkeep_data::Block;
 use num_dual::Dual64;
 
 use super::*;
-use crate::check;
+use crate::{Scratch, check};
 
 /// Σ = [[2, 1], [1, 2]], det 3, Σ⁻¹ = [[2, −1], [−1, 2]]/3; the prior N((1, −1), 9·I).
 fn correlated() -> GaussianMean {
@@ -35,12 +36,23 @@ fn agrees_with_dual_numbers() {
 }
 
 #[test]
-fn statistics_are_those_of_the_loop() {
+fn statistics_are_whitened_deviations_from_the_middle() {
     let columns = ["a", "b"].map(|name| Column::real(name, -2.0, 5.0, 0.0).unwrap());
     let schema = Schema::new(columns.to_vec()).unwrap();
     let next = &mut check::uniform(19);
     let values: Vec<f64> = (0..600).map(|_| 7.0 * next() - 2.0).collect();
-    check::programs::same_statistics(&correlated(), &schema, &values);
+    let model = correlated();
+    let program = model.statistics_program(&schema).unwrap();
+    let bound = model.statistics(&schema).unwrap().bound();
+    let found = check::outputs(&program, Block::over(&values, 300, 300));
+    for i in 0..300 {
+        // Σ = LLᵀ with L = [[√2, 0], [1/√2, √(3/2)]].
+        let (u, v) = (values[i] - 1.5, values[300 + i] - 1.5);
+        let first = u / 2f64.sqrt();
+        let second = (v - first / 2f64.sqrt()) / 1.5f64.sqrt();
+        assert!((found[i] - first).abs() < 1e-14 && (found[300 + i] - second).abs() < 1e-14);
+        assert!(first.hypot(second) <= bound);
+    }
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Holds the mixture against dual numbers, simulated records and quadrature.
 
+use barkeep_data::Block;
 use num_dual::{Dual64, DualNum};
 
 use super::*;
-use crate::check;
+use crate::{Scratch, check};
 
 fn model() -> Mixture {
     Mixture::new(2.0, [10.0, 1.0]).unwrap()

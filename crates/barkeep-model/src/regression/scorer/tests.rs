@@ -1,6 +1,9 @@
 //! Checks that scores are centred, bounded and a record's own, and that tails are those of the law.
 
+use barkeep_data::Block;
+
 use super::*;
+use crate::check::outputs;
 use crate::families::bernoulli::Logit;
 use crate::families::gamma::Gamma;
 use crate::families::gaussian::Gaussian;
@@ -8,7 +11,7 @@ use crate::families::negative_binomial::NegativeBinomial;
 use crate::families::poisson::Poisson;
 use crate::families::student_t::StudentT;
 use crate::family::{Family, Nuisance};
-use crate::{Design, Prior};
+use crate::{Design, Prior, terms};
 
 const UNKNOWN: Nuisance = Nuisance::Unknown(Prior::HalfNormal { scale: 1.0 });
 
@@ -52,13 +55,11 @@ fn terms_have_mean_zero_at_theta_whatever_the_features_and_stay_within_the_clip(
         for (part, whitening) in blocks.into_iter().take(1 + usize::from(has_nuisance)) {
             for clip in [0.3, 1.0, 4.0] {
                 let asked = CentredScore { theta: &theta, block: part, whitening, clip };
-                let scorer = regression.scorer(asked, 1e6).unwrap();
+                let term = terms::centred(&regression, asked, 1e6).unwrap();
                 for features in [[0.0, 0.0], [1.0, -1.0], [-0.3, 0.8]] {
                     let (values, weights) = block(&regression, &theta, features);
                     let records = weights.len();
-                    let mut out = vec![f64::NAN; scorer.width() * records];
-                    let tile = Block::over(&values, records, records);
-                    scorer.write(tile, &mut out, &mut Scratch::new(), &mut NodeRoom::default());
+                    let out = outputs(&term.row, Block::over(&values, records, records));
                     for coordinate in out.chunks_exact(records) {
                         let mean: f64 = coordinate.iter().zip(&weights).map(|(x, w)| x * w).sum();
                         assert!(mean.abs() < 0.01 * clip, "{name} {part:?} {clip}: {mean}");
@@ -69,13 +70,7 @@ fn terms_have_mean_zero_at_theta_whatever_the_features_and_stay_within_the_clip(
                     }
                     // A record's term is its own: alone it has the same bits.
                     let lone: Vec<f64> = values.iter().skip(1).step_by(records).copied().collect();
-                    let mut alone = vec![f64::NAN; scorer.width()];
-                    scorer.write(
-                        Block::over(&lone, 1, 1),
-                        &mut alone,
-                        &mut Scratch::new(),
-                        &mut NodeRoom::default(),
-                    );
+                    let alone = outputs(&term.row, Block::over(&lone, 1, 1));
                     for (k, alone) in alone.iter().enumerate() {
                         assert_eq!(alone.to_bits(), out[k * records + 1].to_bits(), "{name}");
                     }
@@ -96,12 +91,10 @@ fn tails_are_those_of_the_law_and_no_longer_than_the_root_of_two() {
         let whitening = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
         let asked =
             CentredScore { theta: &theta, block: ScoreBlock::Coefficients, whitening: &whitening, clip: 1.0 };
-        let scorer = regression.scorer(asked, 1e6).unwrap();
+        let term = terms::tail(&regression, asked, &edges, 1e6).unwrap();
         let (values, weights) = block(&regression, &theta, [0.9, -0.5]);
         let records = weights.len();
-        let mut out = vec![f64::NAN; edges.len() * records];
-        let tile = Block::over(&values, records, records);
-        scorer.write_tail(tile, &edges, &mut out, &mut Scratch::new(), &mut NodeRoom::default());
+        let out = outputs(&term.row, Block::over(&values, records, records));
         for bin in out.chunks_exact(records) {
             let mean: f64 = bin.iter().zip(&weights).map(|(x, w)| x * w).sum();
             // A node's own weight is the grain of a continuous law.

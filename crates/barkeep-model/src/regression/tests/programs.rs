@@ -1,7 +1,10 @@
-use barkeep_machine::{Beside, Block, Output, Place, Program, Source, Writer};
+//! Checks that programs read levels by their index, that the lists of scores are those of the programs, and sufficient statistics.
+
+use barkeep_machine::{Beside, Output, Place};
 
 use super::*;
-use crate::check::programs::{outputs, same};
+use crate::Law;
+use crate::check::{outputs, same};
 
 const LENGTH: usize = 700;
 /// The columns that come before the levels: response, trials or not, offset or not, and two features.
@@ -81,7 +84,6 @@ fn programs_write_the_same_from_columns_and_from_an_index() {
                 (0..model.dimension()).map(|_| 0.6 * next() - 0.3).collect()
             };
             let (from, to) = (point(next), point(next));
-            check::programs::same_as_loops(&model, &table.wide, &from, &to);
             let programs = [
                 model.density_program(&from).unwrap(),
                 model.ratio_program(&from, &to).unwrap(),
@@ -90,14 +92,14 @@ fn programs_write_the_same_from_columns_and_from_an_index() {
             for program in &programs {
                 same(&outputs(program, kept), &outputs(program, wide), "from an index");
             }
-            let entries = check::programs::gradient(&model, &from);
+            let entries = model.gradient_program(&from).unwrap();
             same(&outputs(&programs[2], kept), &outputs(&entries, wide), "levels as entries");
         }
     }
 }
 
 #[test]
-fn statistics_are_those_of_the_loop() {
+fn statistics_are_products_of_scaled_columns() {
     let columns = ["y", "a", "b"].map(|name| Column::real(name, -1.5, 3.0, 0.0).unwrap());
     let schema = Schema::new(columns.to_vec()).unwrap();
     let next = &mut check::uniform(19);
@@ -106,70 +108,58 @@ fn statistics_are_those_of_the_loop() {
         let prior = Prior::Normal { mean: 0.0, sd: 2.0 };
         let design = Design::new("y", vec!["a".into(), "b".into()], intercept, prior).unwrap();
         let model = Regression::new(design, Box::new(Gaussian { sd: Nuisance::Known(0.7) })).unwrap();
-        check::programs::same_statistics(&model, &schema, &values);
+        let program = model.statistics_program(&schema).unwrap();
+        let (bound, width) = {
+            let statistics = model.statistics(&schema).unwrap();
+            (statistics.bound(), statistics.width())
+        };
+        assert_eq!(program.width(), width);
+        let found = outputs(&program, Block::over(&values, LENGTH, LENGTH));
+        for i in 0..LENGTH {
+            let [y, a, b] = [0, 1, 2].map(|column| values[column * LENGTH + i] / 3.0);
+            let root = 2f64.sqrt();
+            let mut expected = vec![a * a, root * a * b, b * b, a * y, b * y];
+            if intercept {
+                expected.splice(0..0, [1.0, root * a, root * b]);
+                expected.insert(6, y);
+            }
+            let own: Vec<f64> = found.iter().skip(i).step_by(LENGTH).copied().collect();
+            assert_eq!(own.len(), expected.len());
+            for (found, expected) in own.iter().zip(&expected) {
+                assert!((found - expected).abs() <= 1e-15, "{found} {expected}");
+            }
+            assert!(own.iter().map(|entry| entry * entry).sum::<f64>().sqrt() <= bound);
+        }
     }
 }
 
-/// A family that gives its programs alone.
-#[derive(Debug)]
-struct Alone(Box<dyn Family>);
-
-impl Family for Alone {
-    fn nuisance(&self) -> Option<(&'static crate::NuisanceEntry, Nuisance)> {
-        self.0.nuisance()
-    }
-
-    fn works_on_residuals(&self) -> bool {
-        self.0.works_on_residuals()
-    }
-
-    fn counts_trials(&self) -> bool {
-        self.0.counts_trials()
-    }
-
-    fn write_density(&self, w: &mut Writer, seen: Seen, line: Source, log_nuisance: f64) -> Source {
-        self.0.write_density(w, seen, line, log_nuisance)
-    }
-
-    fn write_ratio(
-        &self,
-        w: &mut Writer,
-        seen: Seen,
-        line: Source,
-        shift: Source,
-        log_nuisances: (f64, f64),
-    ) -> Source {
-        self.0.write_ratio(w, seen, line, shift, log_nuisances)
-    }
-
-    fn write_score(
-        &self,
-        w: &mut Writer,
-        seen: Seen,
-        line: Source,
-        log_nuisance: f64,
-    ) -> (Source, Option<Source>) {
-        self.0.write_score(w, seen, line, log_nuisance)
-    }
-
-    fn information(&self, predictor: f64, nuisance: f64, trials: f64) -> f64 {
-        self.0.information(predictor, nuisance, trials)
-    }
-
-    fn simulate(&self, predictor: f64, nuisance: f64, trials: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
-        self.0.simulate(predictor, nuisance, trials, uniform)
-    }
-}
-
+/// What expectations over synthetic responses use, against what the machine computes for records.
 #[test]
-fn a_family_needs_no_loops() {
+fn scores_of_lists_are_those_of_the_programs() {
     let next = &mut check::uniform(23);
     for (_, family) in registered() {
-        let design = Design::new("y", vec!["x".into()], true, Prior::Flat).unwrap();
-        let model = Regression::new(design.with_trials("n", 5.0).unwrap(), Box::new(Alone(family))).unwrap();
-        let values: Vec<f64> = (0..3 * LENGTH).map(|_| 0.5 + (4.0 * next()).floor()).collect();
-        let [from, to] = [0.1, 0.2].map(|by| vec![by; model.dimension()]);
-        // No law is stated, so that programs and loops must agree to the bit.
-        check::programs::same_as_loops(&model, &values, &from, &to);
+        let name = format!("{family:?}");
+        let design = Design::new("y", vec![], true, Prior::Flat).unwrap();
+        let model = Regression::new(design.with_fixed_trials(5.0).unwrap(), family).unwrap();
+        let responses: Vec<f64> =
+            (0..LENGTH).map(|k| (k % 7) as f64 + if k < 7 { 0.0 } else { 0.5 }).collect();
+        let d = model.dimension();
+        for _ in 0..20 {
+            let theta: Vec<f64> = (0..d).map(|_| 6.0 * next() - 3.0).collect();
+            let mut lists = vec![f64::NAN; d * LENGTH];
+            let (slopes, others) = lists.split_at_mut(LENGTH);
+            model.slopes(&theta, (theta[0], 5.0), &responses, &mut Vec::new(), slopes, others);
+            let program = model.gradient_program(&theta).unwrap();
+            let written = outputs(&program, Block::over(&responses, LENGTH, LENGTH));
+            match model.law() {
+                // The machine has its own function without branches.
+                Some(Law::Probit) => {
+                    for (found, expected) in written.iter().zip(&lists) {
+                        assert!((found - expected).abs() <= 1e-13 * (1.0 + expected.abs()), "{name}");
+                    }
+                }
+                Some(_) | None => same(&written, &lists, &name),
+            }
+        }
     }
 }

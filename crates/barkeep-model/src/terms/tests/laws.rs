@@ -1,4 +1,4 @@
-//! Centred scores and tails against the loops over nodes.
+//! Centred scores and tails of records against what the public side says of the same record.
 
 use super::*;
 use crate::families::bernoulli::Probit;
@@ -7,7 +7,7 @@ use crate::families::gamma::Gamma;
 use crate::families::negative_binomial::NegativeBinomial;
 use crate::families::poisson::Poisson;
 use crate::families::student_t::StudentT;
-use crate::{CentredScore, NodeRoom, ScoreBlock};
+use crate::{CentredScore, NodeRoom, ScoreBlock, Scorer};
 
 const UNKNOWN: Nuisance = Nuisance::Unknown(Prior::HalfNormal { scale: 1.0 });
 
@@ -109,14 +109,56 @@ fn ask(case: &Case, check: impl Fn(&Case, CentredScore<'_>, f64, &[f64])) {
     }
 }
 
+/// What is known of one record at θ.
+struct Record {
+    y: f64,
+    predictor: f64,
+    trials: f64,
+    /// a, or the one number of a nuisance.
+    whitened: Vec<f64>,
+    length: f64,
+}
+
+/// The terms of all records, entry by entry, from the term of one.
+fn by_record(
+    case: &Case,
+    asked: CentredScore<'_>,
+    values: &[f64],
+    mut term: impl FnMut(&Record) -> Vec<f64>,
+) -> Vec<f64> {
+    let mut out = Vec::new();
+    for i in 0..RECORDS {
+        let row = column(values, RECORDS, i);
+        let (predictor, trials) = case.regression.predictor(asked.theta, &row);
+        let whitened: Vec<f64> = match asked.block {
+            ScoreBlock::Coefficients => {
+                let features: Vec<f64> = case.regression.features(&row).collect();
+                let entry = |row: &[f64]| row.iter().zip(&features).map(|(w, x)| w * x).sum();
+                asked.whitening.chunks_exact(features.len()).map(entry).collect()
+            }
+            ScoreBlock::Nuisance => asked.whitening.to_vec(),
+        };
+        let length = whitened.iter().map(|a| a * a).sum::<f64>().sqrt();
+        let own = term(&Record { y: row[0], predictor, trials, whitened, length });
+        out.resize(own.len() * RECORDS, f64::NAN);
+        own.iter().enumerate().for_each(|(k, entry)| out[k * RECORDS + i] = *entry);
+    }
+    out
+}
+
 #[test]
-fn centred_scores_are_those_of_the_loops() {
+fn centred_scores_are_those_of_the_public_side() {
     for case in cases() {
         ask(&case, |case, asked, top, values| {
             let scorer = case.regression.scorer(asked, top).unwrap();
-            let mut expected = vec![f64::NAN; scorer.width() * RECORDS];
-            let (mut scratch, mut room) = (Scratch::new(), NodeRoom::default());
-            scorer.write(block(values, RECORDS), &mut expected, &mut scratch, &mut room);
+            let room = &mut NodeRoom::default();
+            let expected = by_record(case, asked, values, |record| {
+                let Record { y, predictor, trials, whitened, length } = record;
+                let bound = scorer.bound(*length);
+                let centre = scorer.centre(*predictor, *trials, bound, room);
+                let slope = scorer.slopes_of(*predictor, *trials, &[*y], room)[0];
+                whitened.iter().map(|a| a * Scorer::factor(slope, bound, centre)).collect()
+            });
             let term = centred(&case.regression, asked, top).unwrap();
             let found = write(&term, values, RECORDS);
             for (k, (found, expected)) in found.iter().zip(&expected).enumerate() {
@@ -135,14 +177,23 @@ fn centred_scores_are_those_of_the_loops() {
 }
 
 #[test]
-fn tails_are_those_of_the_loops() {
+fn tails_are_those_of_the_public_side() {
     let edges = [0.0, 0.11, 0.43, 1.7, 5.3];
     for case in cases() {
         ask(&case, |case, asked, top, values| {
             let scorer = case.regression.scorer(asked, top).unwrap();
-            let mut expected = vec![f64::NAN; edges.len() * RECORDS];
-            let (mut scratch, mut room) = (Scratch::new(), NodeRoom::default());
-            scorer.write_tail(block(values, RECORDS), &edges, &mut expected, &mut scratch, &mut room);
+            let (rule, room) = (case.regression.nodes(asked.theta, top).unwrap(), &mut NodeRoom::default());
+            let mut beyond = [f64::NAN; 6];
+            let expected = by_record(case, asked, values, |record| {
+                let Record { y, predictor, trials, whitened, length } = record;
+                let unit = length / (whitened.len() as f64).sqrt();
+                let size = scorer.slopes_of(*predictor, *trials, &[*y], room)[0].abs() * unit;
+                let (law, at) = ((&rule, *predictor), (*predictor, *trials));
+                scorer.shares_beyond(law, at, unit, &edges, &mut beyond, room);
+                let is_in = |k: usize| size > edges[k] && edges.get(k + 1).is_none_or(|next| size <= *next);
+                let share = |k: usize| (beyond[k] - beyond[k + 1]).max(0.0);
+                (0..edges.len()).map(|k| f64::from(u8::from(is_in(k))) - share(k)).collect()
+            });
             let term = tail(&case.regression, asked, &edges, top).unwrap();
             assert_eq!(term.fold, Fold::Mean);
             let found = write(&term, values, RECORDS);

@@ -1,6 +1,7 @@
 //! Holds made-up responses to the laws they stand for.
 
 use super::*;
+use crate::check::outputs;
 use crate::{Centring, Likelihood, Model};
 use barkeep_data::{Column, Schema};
 
@@ -165,9 +166,7 @@ fn programs_take_off_what_made_up_records_do() {
             model.gradient(tile, &theta, &mut scores, &mut Scratch::new());
             let precondition = Precondition::Dense(&whitening);
             let term = shifted(&model, &theta, precondition, clip, Centre::Expected).unwrap();
-            let mut found = vec![f64::NAN; d * RECORDS];
-            let seen = barkeep_machine::Block::over(&values, RECORDS, RECORDS);
-            barkeep_machine::Machine::default().write_all(&term.row, seen, &mut found);
+            let found = outputs(&term.row, tile);
             for i in 0..RECORDS {
                 let entry = |row: &[f64]| (0..d).map(|j| row[j] * scores[j * RECORDS + i]).sum::<f64>();
                 let own: Vec<f64> = whitening.chunks_exact(d).map(entry).collect();

@@ -7,10 +7,11 @@
 use barkeep_data::Block;
 use barkeep_machine::{Source, Writer};
 
-use crate::{Likelihood, Scratch};
+use super::Likelihood;
+use crate::Scratch;
 
 /// Why most models have none.
-pub(crate) const NO_RESPONSES: &str =
+pub(super) const NO_RESPONSES: &str =
     "needs a regression by formula, a text, or a model that simulates its own records by inversion";
 
 /// Responses of single records, given their other columns.
