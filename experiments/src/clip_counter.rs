@@ -3,7 +3,9 @@
 //! **Privacy.** What is counted depends on records and is never published over real ones; the experiments' records are simulated.
 
 use barkeep::data::Block;
-use barkeep::model::{Affine, Likelihood, Scratch};
+use barkeep::machine::{Machine, Source, Writer};
+use barkeep::model::terms::{Precondition, gradient};
+use barkeep::model::{Gradient, Likelihood};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -18,28 +20,31 @@ pub(crate) struct Clips {
     pub(crate) gradient: Option<f64>,
 }
 
-/// A likelihood that counts.
+/// A likelihood that counts: whenever a question is written, its terms of the simulated records are looked at.
 pub(crate) struct ClipCounter {
     likelihood: Arc<dyn Likelihood>,
     clips: Clips,
+    /// The records, column by column.
+    records: Vec<f64>,
     log_ratios: [AtomicU64; 2],
     gradients: [AtomicU64; 2],
-    /// How often gradients were asked for that need not be written to be added up.
+    /// How often gradients were asked for.
     asked: AtomicU64,
     /// Where gradients were asked for, in order, if that is to be known.
     path: Option<Mutex<Vec<Vec<f64>>>>,
 }
 
-/// Of gradients that need not be written one question in so many is, and counted. A prime: no place of a path is left out.
+/// Of so many questions about gradients one is looked at. A prime: no place of a path is left out.
 const COUNTED: u64 = 17;
 
 impl ClipCounter {
-    /// Watches a likelihood.
-    pub(crate) fn new(likelihood: Arc<dyn Likelihood>, clips: Clips) -> Self {
+    /// Watches a likelihood on records that are given by their columns.
+    pub(crate) fn new(likelihood: Arc<dyn Likelihood>, clips: Clips, columns: &[Vec<f64>]) -> Self {
         let none = || [AtomicU64::new(0), AtomicU64::new(0)];
         Self {
             likelihood,
             clips,
+            records: columns.concat(),
             log_ratios: none(),
             gradients: none(),
             asked: AtomicU64::new(0),
@@ -50,6 +55,38 @@ impl ClipCounter {
     /// The same, remembering where gradients are asked for.
     pub(crate) fn tracing(self) -> Self {
         Self { path: Some(Mutex::default()), ..self }
+    }
+
+    /// The records.
+    fn block(&self) -> Block<'_> {
+        let count = self.records.len() / self.likelihood.columns().max(1);
+        Block::over(&self.records, count, count)
+    }
+
+    fn count_log_ratios(&self, from: &[f64], to: &[f64]) {
+        let Some(bound) = self.clips.log_ratio else { return };
+        let Ok(program) = self.likelihood.ratio_program(from, to) else { return };
+        let distance = || from.iter().zip(to).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+        let bound = if self.clips.by_distance { bound * distance() } else { bound };
+        let mut out = vec![0.0; self.block().len()];
+        Machine::default().write_all(&program, self.block(), &mut out);
+        count(&self.log_ratios, out.iter().filter(|r| r.abs() > bound).count(), out.len());
+    }
+
+    fn count_gradients(&self, theta: &[f64]) {
+        let Some(bound) = self.clips.gradient else { return };
+        if !self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(COUNTED) {
+            return;
+        }
+        let Ok(term) = gradient(&*self.likelihood, theta, Precondition::Identity, &[]) else { return };
+        let records = self.block().len();
+        let mut out = vec![0.0; term.row.width() * records];
+        Machine::default().write_all(&term.row, self.block(), &mut out);
+        let mut squares = vec![0.0; records];
+        for coordinate in out.chunks_exact(records.max(1)) {
+            squares.iter_mut().zip(coordinate).for_each(|(sum, g)| *sum += g * g);
+        }
+        count(&self.gradients, squares.iter().filter(|sum| **sum > bound * bound).count(), squares.len());
     }
 
     /// The share of log-ratios beyond their bound; nothing if none was asked for or there is no bound.
@@ -88,44 +125,27 @@ impl Likelihood for ClipCounter {
         self.likelihood.columns()
     }
 
-    fn log_density(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.likelihood.log_density(block, theta, out, scratch);
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+        self.likelihood.write_density(theta, w)
     }
 
-    fn log_ratio(&self, block: Block<'_>, from: &[f64], to: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.likelihood.log_ratio(block, from, to, out, scratch);
-        if let Some(bound) = self.clips.log_ratio {
-            let distance = || from.iter().zip(to).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-            let bound = if self.clips.by_distance { bound * distance() } else { bound };
-            count(&self.log_ratios, out.iter().filter(|r| r.abs() > bound).count(), out.len());
-        }
+    fn write_ratio(&self, from: &[f64], to: &[f64], w: &mut Writer) -> Source {
+        self.count_log_ratios(from, to);
+        self.likelihood.write_ratio(from, to, w)
     }
 
     fn has_gradient(&self) -> bool {
         self.likelihood.has_gradient()
     }
 
-    /// Gradients are added up much faster where they are not written first. Sums have the same bits either way.
-    fn affine_gradient(&self, theta: &[f64], out: &mut Affine) -> bool {
-        let written = self.clips.gradient.is_some()
-            && self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(COUNTED);
-        self.path.is_none() && !written && self.likelihood.affine_gradient(theta, out)
-    }
-
-    fn gradient(&self, block: Block<'_>, theta: &[f64], out: &mut [f64], scratch: &mut Scratch) {
-        self.likelihood.gradient(block, theta, out, scratch);
+    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
         if let Some(Ok(mut path)) = self.path.as_ref().map(Mutex::lock)
             && path.last().is_none_or(|last| last != theta)
         {
             path.push(theta.to_vec());
         }
-        if let Some(bound) = self.clips.gradient {
-            let mut squares = vec![0.0; block.len()];
-            for coordinate in out.chunks_exact(block.len()) {
-                squares.iter_mut().zip(coordinate).for_each(|(sum, g)| *sum += g * g);
-            }
-            count(&self.gradients, squares.iter().filter(|sum| **sum > bound * bound).count(), squares.len());
-        }
+        self.count_gradients(theta);
+        self.likelihood.write_gradient(theta, w)
     }
 }
 

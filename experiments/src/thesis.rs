@@ -74,6 +74,8 @@ pub(crate) struct Case {
     pub(crate) squares: f64,
     /// The mean of each column.
     pub(crate) means: Vec<f64>,
+    /// The records by column.
+    pub(crate) columns: Vec<Vec<f64>>,
 }
 
 /// What the exact posterior depends on.
@@ -184,6 +186,7 @@ impl Setting {
             starts: (0..).take(chains).map(start).collect(),
             squares,
             means,
+            columns,
         })
     }
 
@@ -305,7 +308,7 @@ impl Setting {
         let start = |rng: &mut PublicRng| centre.iter().map(|x| x + spread * rng.normal()).collect();
         let starts = (0..chains).map(|_| start(&mut rng)).collect();
         let squares = columns.iter().flatten().map(|x| x * x).sum::<f64>() / n;
-        Ok(Case { table, reference, starts, squares, means: mean(&columns) })
+        Ok(Case { table, reference, starts, squares, means: mean(&columns), columns })
     }
 
     /// What records are simulated from.

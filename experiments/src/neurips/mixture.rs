@@ -154,7 +154,7 @@ fn start(spec: &str) -> Result<Vec<f64>, String> {
 
 /// The share of clipped log-ratios at one proposal variance.
 fn clipped(shared: &Records, variance: f64, size: Size) -> Result<Values, String> {
-    let (table, _) = records(shared)?;
+    let (table, column) = records(shared)?;
     let mut spec: toml::Table = PUBLISHED.spec.parse().map_err(|_| "a spec that is not TOML".to_owned())?;
     if let Some(toml::Value::Table(sampler)) = spec.get_mut("sampler") {
         sampler.insert("proposal_sd".to_owned(), variance.sqrt().into());
@@ -162,7 +162,7 @@ fn clipped(shared: &Records, variance: f64, size: Size) -> Result<Values, String
     let spec = spec.to_string();
     let plan = plan(&spec, AMPLE)?.stopping_after(Steps(size.pick(2000, 20_000)));
     let clips = Clips { log_ratio: Some(0.99 * 1000_f64.sqrt() / 100.0), by_distance: false, gradient: None };
-    let counter = Arc::new(ClipCounter::new(Arc::clone(plan.spec().likelihood()), clips));
+    let counter = Arc::new(ClipCounter::new(Arc::clone(plan.spec().likelihood()), clips, &[column.to_vec()]));
     let observer = Some(Arc::<ClipCounter>::clone(&counter) as Arc<dyn barkeep::model::Likelihood>);
     let draws = runs(&plan, &table, &[start(&spec)?], 77, observer)?;
     let accepted = draws.first().and_then(|draws| draws.acceptance(0));

@@ -240,7 +240,7 @@ impl Chains {
             if diffusion {
                 rng = PublicRng::new(seed, 2);
             }
-            let counter = Arc::new(ClipCounter::new(Arc::clone(&likelihood), clips));
+            let counter = Arc::new(ClipCounter::new(Arc::clone(&likelihood), clips, &case.columns));
             let observer = (!ours).then(|| Arc::<ClipCounter>::clone(&counter) as Arc<dyn Likelihood>);
             let draws = runs(&plan, &case.table, std::slice::from_ref(start), seed, observer)?;
             let kept = draws.first().map(|draws| draws.pooled(dropped)).unwrap_or_default();

@@ -111,7 +111,7 @@ impl Cell {
         let mut starts = PublicRng::new(1, 1);
         for seed in (1..).take(self.chains) {
             let start: Vec<f64> = setting.centre().iter().map(|x| x + START_SD * starts.normal()).collect();
-            let counter = Arc::new(ClipCounter::new(Arc::clone(&likelihood), clips));
+            let counter = Arc::new(ClipCounter::new(Arc::clone(&likelihood), clips, &case.columns));
             let observer = Some(Arc::<ClipCounter>::clone(&counter) as Arc<dyn Likelihood>);
             for draws in runs(&plan, &case.table, std::slice::from_ref(&start), seed, observer)? {
                 let kept = draws.pooled(half);

@@ -93,7 +93,7 @@ fn trajectory(section: &str) -> Result<crate::experiment::Values, String> {
     let radius = case.squares.sqrt();
     let plan = plan(&circle().spec(section), 1.0)?.stopping_after(Steps(1));
     let counter =
-        Arc::new(ClipCounter::new(Arc::clone(plan.spec().likelihood()), Clips::default()).tracing());
+        Arc::new(ClipCounter::new(Arc::clone(plan.spec().likelihood()), Clips::default(), &case.columns).tracing());
     let observer = Some(Arc::<ClipCounter>::clone(&counter) as Arc<dyn Likelihood>);
     let angle = PublicRng::new(41, 0).open_uniform() * std::f64::consts::TAU;
     let start = vec![radius * angle.cos(), radius * angle.sin()];
