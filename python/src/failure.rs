@@ -32,7 +32,7 @@ impl From<Error> for Failure {
             Error::Ledger(_) => "LedgerError",
             Error::Certificate(_) => "CertificateError",
             Error::Write(_) | Error::Read { .. } | Error::Journal { .. } => "FileError",
-            _ => "Error",
+            Error::Shape(_) | Error::Profile(_) => "Error",
         };
         Self { class, words: error.to_string() }
     }

@@ -2,7 +2,6 @@
 
 /// Why an accounting question has no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// An argument is outside the range in which the quantity is defined.
     #[error("{name} must be {requirement}, not {value}")]

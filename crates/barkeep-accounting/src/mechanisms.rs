@@ -27,8 +27,7 @@ macro_rules! mechanisms {
         ///
         /// Ratios and sensitivities are those under the neighbouring relation of the [`Cost`](crate::Cost) they stand in.
         ///
-        /// The list grows: ask a mechanism what you want to know, rather than matching its kind.
-        #[non_exhaustive]
+        /// Ask a mechanism what you want to know, rather than matching its kind: the list grows with its registry.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Mechanism {

@@ -114,7 +114,15 @@ impl From<Error> for Exit {
             Error::Budget(_) => Self::Budget(text),
             Error::Certificate(_) => Self::Check(text),
             Error::Ledger(error) => Self::from(error),
-            _ => Self::Input(text),
+            Error::Spec(_)
+            | Error::Data(_)
+            | Error::Accounting(_)
+            | Error::Refused(_)
+            | Error::Write(_)
+            | Error::Shape(_)
+            | Error::Read { .. }
+            | Error::Journal { .. }
+            | Error::Profile(_) => Self::Input(text),
         }
     }
 }

@@ -6,7 +6,6 @@
 /// of which are public; it spends nothing and changes nothing. [`Refused::NotKept`] is no refusal of the gate's, and
 /// [`Refused::Unasked`] says that a machine or a file failed, whatever records say.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Refused {
     /// What is left of the budget does not cover the question. The run is over.
     #[error("the privacy budget is spent: what is left of it does not cover this question")]

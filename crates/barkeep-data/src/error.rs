@@ -7,7 +7,6 @@ use std::path::PathBuf;
 /// **Privacy.** No variant holds anything read from a record: only what the spec, the file's name and its
 /// header say, all of which are public.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// A key of one column's description is wrong.
     #[error("data.columns.{column}: {key} {requirement}")]

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 ///
 /// **Privacy.** Carries public words only: names, paths, totals.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// An account does not pay for the run. The refusal is in the ledger, and nothing was spent.
     #[error("{0}")]

@@ -2,7 +2,6 @@
 
 /// Why a model's description is refused; names the key, carries nothing from records.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// A key of the model's description is wrong.
     #[error("model.{key} {requirement}")]

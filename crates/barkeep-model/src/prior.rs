@@ -11,7 +11,6 @@ use crate::variates::{normal, student_t};
 ///
 /// Densities are normalised, except the flat one, which is 1 everywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
 pub enum Prior {
     /// N(mean, sd²).
     Normal {

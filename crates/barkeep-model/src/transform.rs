@@ -4,7 +4,6 @@ use crate::{Error, Prior};
 
 /// A smooth bijection x = x(u) from the real line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Transform {
     /// x = u.
     Identity,

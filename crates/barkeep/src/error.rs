@@ -9,7 +9,6 @@ use std::path::PathBuf;
 ///
 /// **Privacy.** Carries public words only: spec keys, column names, paths, budgets.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The spec must be fixed.
     #[error("{0}")]

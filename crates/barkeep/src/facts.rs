@@ -21,7 +21,6 @@ pub struct Fact {
 /// The value of a fact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-#[non_exhaustive]
 pub enum Value {
     /// A number.
     Number(f64),

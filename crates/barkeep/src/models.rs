@@ -151,14 +151,13 @@ pub(crate) fn with_text(table: &toml::Table, files: Files<'_>) -> Result<Option<
 }
 
 fn entry(table: &toml::Table) -> Result<&'static ModelEntry, SpecError> {
-    let mut table = std::borrow::Cow::Borrowed(table);
-    if table.contains_key("formula") && !table.contains_key("name") {
-        table.to_mut().insert("name".to_owned(), "regression".into());
-    }
-    if (table.contains_key("text") || table.contains_key("file")) && !table.contains_key("name") {
-        table.to_mut().insert("name".to_owned(), TEXT_MODEL.into());
-    }
-    named("model", &table, &MODELS, |entry| entry.name)
+    let has = |key: &str| table.contains_key(key);
+    let default = match (has("formula"), has("text") || has("file")) {
+        (true, _) => Some("regression"),
+        (false, true) => Some(TEXT_MODEL),
+        (false, false) => None,
+    };
+    named("model", table, default, &MODELS, |entry| entry.name)
 }
 
 #[cfg(test)]

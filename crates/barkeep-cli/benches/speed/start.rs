@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// The program under test, built with the same settings.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_barkeep");
 
-/// Runs the program in a folder and waits for it.
+/// Runs the program in a folder and waits for it. A run of one step gives a posterior that is not to be trusted: exit code 1.
 fn call(folder: &Path, arguments: &str) {
     let done = Command::new(PROGRAM)
         .args(arguments.split(' '))
@@ -16,7 +16,9 @@ fn call(folder: &Path, arguments: &str) {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    assert!(done.unwrap().success(), "barkeep {arguments}");
+    let code = done.unwrap().code();
+    let has_verdict = arguments.starts_with("sample");
+    assert!(code == Some(0) || has_verdict && code == Some(1), "barkeep {arguments}: {code:?}");
 }
 
 /// Prints the table.

@@ -231,7 +231,9 @@ impl From<Error> for Exit {
         match error {
             Error::Budget(_) => Self::Budget(text),
             Error::Edited { .. } => Self::Check(text),
-            _ => Self::Input(text),
+            Error::Request(_) | Error::Unusable { .. } | Error::Write(_) | Error::Accounting(_) => {
+                Self::Input(text)
+            }
         }
     }
 }

@@ -78,7 +78,6 @@ impl<Q: Question> Charged<Q> {
 ///
 /// Information for a progress bar, not a smaller ε: whoever stops a run has seen it.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum Spent {
     /// How often each line of the contract was charged.
     Permits(Vec<(Cost, Steps)>),

@@ -43,9 +43,11 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Of blocks that are `pitch` apart.
-    pub(crate) fn new(values: &'a [f64], pitch: usize) -> Self {
-        Self { values, pitch }
+    /// Of blocks that are `pitch` apart; `None` for no block, and for more than [`RUN`]. Whoever adds up a run relies on that: a sum
+    /// of more records could leave its integers.
+    pub(crate) fn new(values: &'a [f64], pitch: usize) -> Option<Self> {
+        let run = Self { values, pitch };
+        (1..=RUN).contains(&run.blocks()).then_some(run)
     }
 
     /// The number of blocks.
@@ -85,5 +87,19 @@ impl<'a> Stacked<'a> {
     #[inline(always)]
     pub(crate) fn part(self, start: usize, length: usize) -> &'a [f64] {
         &self.values[start / BLOCK * self.pitch + start % BLOCK..][..length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_never_longer_than_what_one_sum_may_have() {
+        for (blocks, allowed) in [(0, false), (1, true), (RUN, true), (RUN + 1, false), (4 * RUN, false)] {
+            let values = vec![0.0; blocks * STRIDE];
+            assert_eq!(Run::new(&values, STRIDE).map(Run::blocks), allowed.then_some(blocks));
+        }
+        assert!(Run::new(&[1.0], 0).is_none(), "blocks that lie on each other");
     }
 }

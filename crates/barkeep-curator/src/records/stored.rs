@@ -172,7 +172,7 @@ impl<'a> Blocks<'a> {
         let end = blocks.end.min(self.records / BLOCK).min(blocks.start.saturating_add(RUN));
         let pitch = STRIDE * self.layout.numbers();
         let values = self.values.get(blocks.start * pitch..end * pitch)?;
-        self.layout.is_wide().then(|| Run::new(values, pitch)).filter(|run| run.blocks() > 0)
+        if self.layout.is_wide() { Run::new(values, pitch) } else { None }
     }
 
     /// One value.

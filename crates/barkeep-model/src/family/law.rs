@@ -10,7 +10,6 @@ use crate::soft::softplus;
 
 /// The law of a response given its predictor η, as far as expectations need it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
 pub enum Law {
     /// 1 with probability 1/(1 + e^(−η)), else 0.
     Logit,

@@ -4,7 +4,6 @@ use crate::Prior;
 
 /// How a response's mean follows from η.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Link {
     /// η itself.
     Identity,

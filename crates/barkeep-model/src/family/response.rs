@@ -4,7 +4,6 @@ use barkeep_data::{Column, Kind};
 
 /// What a family asks of its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Response {
     /// A number.
     Real,

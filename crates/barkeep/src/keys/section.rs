@@ -264,19 +264,21 @@ impl<'a> Section<'a> {
     }
 }
 
-/// The entry that a section's `name` key names, or the error that lists or suggests names.
+/// The entry that a section's `name` key names, or without one `default`, or the error that lists or suggests names.
 ///
 /// # Errors
-/// The key is missing, not text, or names nothing in `entries`.
+/// There is neither, the key is not text, or it names nothing in `entries`.
 pub(crate) fn named<'e, T>(
     path: &str,
     table: &toml::Table,
+    default: Option<&'static str>,
     entries: &'e [T],
     name_of: fn(&T) -> &'static str,
 ) -> Result<&'e T, SpecError> {
     let section = Section::open(path, table);
     let name = section
         .text("name")?
+        .or(default)
         .ok_or_else(|| section.error("name", format!("is required; `barkeep {path}s` lists the choices")))?;
     entries.iter().find(|entry| name_of(entry) == name).ok_or_else(|| {
         let nearest = suggestion(name, entries.iter().map(name_of));

@@ -3,8 +3,9 @@
 //! Everything is found by planning again: the numbers are the plan's own forecast, whatever the sampler. Where only the forecast is
 //! wanted, the steps that a budget buys are estimated.
 
+use super::Plan;
+use super::default_sampler::AUTO;
 use super::price::Count;
-use super::{AUTO, Plan};
 use crate::Error;
 use crate::samplers::entry::Expected;
 use crate::samplers::foreseen::Foreseen;

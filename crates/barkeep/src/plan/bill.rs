@@ -6,12 +6,15 @@ use std::sync::OnceLock;
 /// A bill with the ε that follows from it.
 ///
 /// Nobody can set that ε: it is computed here from the bill, or comes from the search that composed the same contract.
+/// A run compares the search's word with the bill before a certificate is written.
 /// Composing decisions takes seconds, and plan, certificate and progress all ask for it.
 #[derive(Debug, Clone)]
 pub(crate) struct PricedBill {
     bill: Bill,
     delta: Delta,
     epsilon: Epsilon,
+    /// Whether ε comes from the search, and was not computed from the bill.
+    searched: bool,
     /// Computed when somebody asks.
     meaning: OnceLock<Option<Risk>>,
 }
@@ -23,13 +26,13 @@ impl PricedBill {
     /// As [`Bill::epsilon`].
     pub(super) fn new(bill: Bill, budget: Epsilon, delta: Delta) -> Result<Self, barkeep_accounting::Error> {
         let epsilon = bill.epsilon_within(budget, delta)?;
-        Ok(Self { bill, delta, epsilon, meaning: OnceLock::new() })
+        Ok(Self { bill, delta, epsilon, searched: false, meaning: OnceLock::new() })
     }
 
     /// Takes the ε of a contract, and what it means where that is known, from the search that has just composed it.
     pub(super) fn composed(contract: Contract, delta: Delta, epsilon: Epsilon, risk: Option<Risk>) -> Self {
         let meaning = risk.map_or_else(OnceLock::new, |risk| OnceLock::from(Some(risk)));
-        Self { bill: Bill::Contract(contract), delta, epsilon, meaning }
+        Self { bill: Bill::Contract(contract), delta, epsilon, searched: true, meaning }
     }
 
     /// The bill.
@@ -47,8 +50,16 @@ impl PricedBill {
         self.epsilon
     }
 
+    /// Whether ε is the search's word. A run computes it from the bill before it certifies it.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.searched
+    }
+
     /// What the bill means for one person; None where no accountant follows its curve.
     pub(crate) fn meaning(&self) -> Option<Risk> {
         *self.meaning.get_or_init(|| self.bill.meaning(self.delta).ok())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,9 +4,12 @@
 
 mod accuracy;
 mod bill;
+mod default_sampler;
 mod expected;
+mod outlook;
 mod price;
 pub(crate) mod report;
+mod request;
 pub(crate) mod start;
 
 mod words;
@@ -17,19 +20,21 @@ pub use report::{ColumnFaults, FaultCounts};
 pub use words::PriorRow;
 
 use self::bill::PricedBill;
+use self::default_sampler::Choice;
+pub(crate) use self::default_sampler::DEFAULT_SAMPLER;
+use self::outlook::Outlook;
 use self::price::{Count, Order, Purchase};
 use self::report::FaultReport;
+use self::request::{Extent, Request};
 use self::start::PlannedStart;
 use crate::Error;
 use crate::facts::Fact;
-use crate::keys::{self, Section};
-use crate::samplers::entry::{Expected, MakeKernel, Prepared, Questions, Setting};
+use crate::samplers::SamplerEntry;
+use crate::samplers::entry::{Expected, MakeKernel, Questions, Setting};
 use crate::samplers::foreseen::Foreseen;
-use crate::samplers::{SAMPLERS, SamplerEntry};
 use crate::spec::{Privacy, Spec, SpecError};
-use crate::start::reference;
-use barkeep_accounting::{Contract, Delta, Epsilon, Neighbours, Query, Risk, Steps};
-use barkeep_curator::{Level, PrivacyModel, Table, Temper};
+use barkeep_accounting::{Contract, Delta, Epsilon, Query, Risk, Steps};
+use barkeep_curator::{Level, PrivacyModel, Table};
 use barkeep_data::{CsvOptions, Frame, Records, Unit, View};
 use std::path::Path;
 use std::sync::Arc;
@@ -103,54 +108,19 @@ impl Plan {
     /// Plans a run, and says no more than that where the budget buys nothing.
     fn attempt(spec: Spec, count: Count, foreseen: &Arc<Foreseen>) -> Result<Self, Error> {
         spec.check()?;
-        let mut keys = spec.sampler_keys();
-        let mut why_langevin = None;
-        if spec.privacy() != Privacy::NotPrivate {
-            let against = against_auto(&spec);
-            if !keys.contains_key("name") {
-                why_langevin = against;
-            }
-            keys.entry("name").or_insert_with(|| against.map_or(AUTO, |_| DEFAULT_SAMPLER).into());
-        }
-        let sampler = keys::named("sampler", &keys, SAMPLERS, |entry| entry.name)?;
-        let section = Section::new("sampler", &keys, sampler.all_keys())?;
-        let chains = section.count("chains")?.unwrap_or(1);
-        if chains > MOST_CHAINS {
-            return Err(section.error("chains", format!("must be at most {MOST_CHAINS}")).into());
-        }
-        let reference = reference(&section, &**spec.model());
+        let request = Request::read(&spec)?;
         let (report, privacy) = match FaultReport::plan(&spec)? {
             Some((report, rest)) => (Some(report), rest),
             None => (None, spec.privacy()),
         };
-        let setting = Setting {
-            model: spec.model(),
-            likelihood: spec.likelihood(),
-            temper: spec.tempering(),
-            privacy,
-            records: spec.data().records().as_f64(),
-            unit: spec.data().unit(),
-            schema: spec.data().schema(),
-            view: spec.data().view(),
-            reference: &reference,
-            spread_declared: spec.data().spread_declared(),
-            proposal: spec.own_proposal(),
-            foreseen,
-        };
-        if spec.own_proposal().is_some() {
-            check_proposal(&spec, &section, sampler)?;
-        }
-        if sampler.gradients && !spec.likelihood().has_gradient() {
-            return Err(section.error("name", without_gradients(sampler.name)).into());
-        }
-        let cap = section.count("steps")?;
-        let seed = seed(&section)?;
-        let Prepared { kernel, price, alternative, mut facts, burn_in: mut usual, forecast, view } =
-            (sampler.prepare)(&section, &setting)?;
-        facts.extend(why_langevin.map(|reason| {
-            Fact::word("chosen", "sampler chosen", DEFAULT_SAMPLER, format!("{DEFAULT_SAMPLER}: {reason}"))
-        }));
-        let start = PlannedStart::parse(&section, &setting, chains, &price, sampler.start)?;
+        let setting = setting(&spec, privacy, &request.reference, foreseen);
+        let Extent { cap, seed } = request.extent(&spec)?;
+        let prepared = (request.sampler.prepare)(&request.section, &setting)?;
+        let mut facts = prepared.facts;
+        facts.extend(request.choice.as_ref().and_then(Choice::fact));
+        let price = prepared.price;
+        let start =
+            PlannedStart::parse(&request.section, &setting, request.chains, &price, request.sampler.start)?;
         facts.extend(start.facts());
         let mut first = start.questions();
         if let Some(report) = &report {
@@ -158,66 +128,31 @@ impl Plan {
             facts.push(report.fact());
             first.extend(report.questions());
         }
-
         let level = price.level().filter(|_| spec.privacy() != Privacy::NotPrivate);
-        let order = Order { chains, cap, start: first, count };
-        let Purchase { privacy_model, paid, steps, first, affordable } = order.buy(price, spec.privacy())?;
-        let mut warnings = warnings(&spec, paid.is_some(), steps);
-        if let Some(asked) = cap.filter(|asked| *asked > steps) {
-            let spent = if first.is_empty() { "" } else { " after what is asked before the first step" };
-            warnings.push(format!(
-                "the spec asks for {asked} steps of each chain; the budget buys {steps}{spent}"
-            ));
-        }
-        let mut expected = None;
-        if let Some(forecast) = forecast {
-            let ahead = forecast(steps);
-            facts.extend(ahead.facts);
-            warnings.extend(ahead.warnings);
-            expected = ahead.expected;
-            usual = ahead.burn_in.or(usual);
-        }
-        let half = steps / 2;
-        let burn_in = burn_in(&section, steps)?.unwrap_or(usual.map_or(half, |usual| usual.min(half)));
-        facts.extend(expected.iter().flat_map(Expected::facts));
-        if expected.is_none() && paid.is_some() {
-            facts.push(Expected::unknown());
-        }
-        if let Some(epsilon) =
-            paid.as_ref().map(PricedBill::epsilon).filter(|epsilon| epsilon.get() > HARDLY_PRIVATE)
-        {
-            warnings.push(format!("epsilon {:.0} protects hardly anything", epsilon.get()));
-        }
-        if expected.is_some_and(|expected| expected.error > LARGE_ERROR) {
-            warnings.push(format!(
-                "privacy moves means by much; a larger epsilon or more {} bring this down",
-                spec.data().unit().plural()
-            ));
-        }
+        let order = Order { chains: request.chains, cap, start: first, count };
+        let bought = order.buy(price, spec.privacy())?;
+        let outlook = Outlook::new(&spec, &bought, cap, prepared.forecast);
+        facts.extend(outlook.facts);
         Ok(Self {
-            sampler,
-            privacy_model,
+            sampler: request.sampler,
+            chains: request.chains,
             level,
-            paid,
-            steps,
-            burn_in,
-            chains,
+            burn_in: request.burn_in(bought.steps, outlook.burn_in.or(prepared.burn_in))?,
             start,
             seed,
-            alternative: alternative.filter(|_| affordable.is_some()),
-            // Sums and choices are published as they are priced.
-            affordable: affordable
-                .map(|steps| Affordable { level: level.unwrap_or(Level::Release), steps, estimated: false })
-                .into_iter()
-                .collect(),
+            alternative: prepared.alternative.filter(|_| bought.affordable.is_some()),
+            affordable: affordable(&bought, level),
             facts,
-            warnings,
-            expected,
+            warnings: outlook.warnings,
+            expected: outlook.expected,
             foreseen: Arc::clone(foreseen),
-            first,
             report,
-            kernel: Arc::new(kernel),
-            view: view.unwrap_or_else(|| spec.data().view().clone()),
+            kernel: Arc::new(prepared.kernel),
+            view: prepared.view.unwrap_or_else(|| spec.data().view().clone()),
+            privacy_model: bought.privacy_model,
+            paid: bought.paid,
+            steps: bought.steps,
+            first: bought.first,
             spec,
         })
     }
@@ -250,6 +185,11 @@ impl Plan {
     #[must_use]
     pub fn epsilon(&self) -> Option<Epsilon> {
         self.paid.as_ref().map(PricedBill::epsilon)
+    }
+
+    /// Whether ε was found by the search for steps, and not computed from the bill.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.paid.as_ref().is_some_and(PricedBill::is_searched)
     }
 
     /// What the bill means for one person; absent without a guarantee, or where no accountant follows its curve.
@@ -513,96 +453,35 @@ impl Plan {
     }
 }
 
-/// What is likely to disappoint, from public facts alone.
-fn warnings(spec: &Spec, private: bool, steps: u64) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if private && steps < FEW_STEPS {
-        warnings.push(format!(
-            "only {steps} steps for each chain: the draws will hardly forget where they started"
-        ));
-    }
-    if let Privacy::Budget { delta, .. } = spec.privacy()
-        && delta.get() * spec.data().records().as_f64() > 1.0
-    {
-        let unit = spec.data().unit();
-        warnings.push(format!(
-            "delta is above 1/{}: publishing one {} at random would satisfy it",
-            unit.plural(),
-            unit.word()
-        ));
-    }
-    warnings
-}
-
-/// Why a private spec that names no sampler is not served by [`AUTO`], if so: Langevin dynamics serve it.
-fn against_auto(spec: &Spec) -> Option<&'static str> {
-    let is_substitution =
-        matches!(spec.privacy(), Privacy::Budget { neighbours: Neighbours::Substitute, .. });
-    let has_law = spec.model().regression().is_some_and(|regression| regression.law().is_some());
-    if !spec.sampler_keys().keys().all(|key| COMMON.contains(&key.as_str())) {
-        Some("[sampler] sets keys that noise-aware scores do not have")
-    } else if !is_substitution {
-        Some("noise-aware scores divide by the number of records, which is secret under add-remove")
-    } else if spec.data().unit() == (Unit::Person { most_rows: None }) {
-        Some("noise-aware scores need data.most_rows: how many rows persons have is part of their model")
-    } else if spec.tempering() != Temper::NONE {
-        Some("noise-aware scores have a likelihood of their own, and no power of it is meant by temper")
-    } else if !has_law {
-        Some("noise-aware scores need a regression whose family states its law")
-    } else {
-        None
+/// What a sampler may know of a spec.
+fn setting<'a>(
+    spec: &'a Spec,
+    privacy: Privacy,
+    reference: &'a [f64],
+    foreseen: &'a Foreseen,
+) -> Setting<'a> {
+    let data = spec.data();
+    Setting {
+        model: spec.model(),
+        likelihood: spec.likelihood(),
+        temper: spec.tempering(),
+        privacy,
+        records: data.records().as_f64(),
+        unit: data.unit(),
+        schema: data.schema(),
+        view: data.view(),
+        reference,
+        spread_declared: data.spread_declared(),
+        proposal: spec.own_proposal(),
+        foreseen,
     }
 }
 
-/// Keys of `[sampler]` that do not ask for Langevin dynamics.
-const COMMON: [&str; 3] = ["steps", "seed", "burn_in"];
-/// The sampler of a private spec that names none, where noise-aware questions can be asked.
-const AUTO: &str = "auto";
-/// The sampler of a private spec that names none, elsewhere.
-pub(crate) const DEFAULT_SAMPLER: &str = "langevin";
+/// What the budget buys at the level that is paid for. Sums and choices are published as they are priced.
+fn affordable(bought: &Purchase, level: Option<Level>) -> Vec<Affordable> {
+    let level = level.unwrap_or(Level::Release);
+    bought.affordable.map(|steps| Affordable { level, steps, estimated: false }).into_iter().collect()
+}
+
 /// Above this many steps the other level is estimated, not computed.
 const MOST_COMPARED: u64 = 20_000;
-/// Chains beyond this are a mistake in the spec.
-const MOST_CHAINS: u64 = 1000;
-/// Above this ε a plan warns.
-const HARDLY_PRIVATE: f64 = 20.0;
-/// Above this expected error, in posterior sd, a plan warns.
-const LARGE_ERROR: f64 = 0.5;
-/// Fewer steps than this seldom reach the posterior.
-const FEW_STEPS: u64 = 100;
-
-/// Why a sampler that follows gradients does not run on a model without, and which do.
-fn without_gradients(name: &str) -> String {
-    let others: Vec<&str> =
-        SAMPLERS.iter().filter(|entry| !entry.gradients).map(|entry| entry.name).collect();
-    format!("{name} follows gradients, which the model does not have; these need none: {}", others.join(", "))
-}
-
-/// Refuses a proposal given in code where nothing proposes, or where the certificate could not say that code is missing.
-fn check_proposal(spec: &Spec, section: &Section<'_>, sampler: &SamplerEntry) -> Result<(), SpecError> {
-    if !spec.has_own_model() {
-        let reason =
-            "proposes by code of another program, which goes with a model of that program: see Spec::new";
-        return Err(section.error("name", reason));
-    }
-    if !sampler.all_keys().any(|key| key.name == "proposal") {
-        return Err(section.error("name", "makes no proposals, but one is given in code; use \"barker\""));
-    }
-    Ok(())
-}
-
-fn seed(section: &Section<'_>) -> Result<Option<u64>, SpecError> {
-    match section.value("seed") {
-        None => Ok(None),
-        Some(toml::Value::Integer(seed)) if *seed >= 0 => Ok(Some(seed.unsigned_abs())),
-        Some(_) => Err(section.error("seed", "must be a whole number of at least 0")),
-    }
-}
-
-fn burn_in(section: &Section<'_>, steps: u64) -> Result<Option<u64>, SpecError> {
-    match section.value("burn_in") {
-        None => Ok(None),
-        Some(toml::Value::Integer(n)) if *n >= 0 && n.unsigned_abs() < steps => Ok(Some(n.unsigned_abs())),
-        Some(_) => Err(section.error("burn_in", format!("must be a whole number from 0 to {}", steps - 1))),
-    }
-}

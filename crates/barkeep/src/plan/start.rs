@@ -20,7 +20,6 @@ use std::sync::Arc;
 /// **Privacy.** Points and priors are chosen without the records. A fit asks its questions before the first step of any
 /// chain, on the same budget.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum PlannedStart {
     /// At these states, one for each chain.
     Given(Vec<State>),

@@ -34,7 +34,9 @@ impl<'p> Rehearsal<'p> {
     pub fn chains(&self) -> usize {
         match self.0.start() {
             PlannedStart::Fit(_) => 1,
-            _ => usize::try_from(self.0.chains()).unwrap_or(usize::MAX),
+            PlannedStart::Given(_) | PlannedStart::Prior => {
+                usize::try_from(self.0.chains()).unwrap_or(usize::MAX)
+            }
         }
     }
 

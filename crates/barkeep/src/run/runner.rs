@@ -117,14 +117,14 @@ impl<'a> Runner<'a> {
         self
     }
 
-    /// Refuses a run whose spec names an account that nobody has asked.
+    /// Refuses a run whose spec names an account that nobody has asked, and one whose bill costs more than was found when it was bought.
     fn paid_for(&self) -> Result<(), Error> {
         if self.plan.spec().charged_to().is_some() && self.charged.is_none() {
             let reason = "charges runs that read their records from the spec's file, by `Folder::run`; the records of this one \
                           have no identity";
             return Err(SpecError::new("privacy.ledger", reason).into());
         }
-        Ok(())
+        if self.plan.is_searched() { self.certificate().check_bill() } else { Ok(()) }
     }
 
     /// Whether the run gives up privacy.
@@ -145,7 +145,7 @@ impl<'a> Runner<'a> {
     /// Runs every chain over the records.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the model's terms are not each record's own, or if the curator refuses a question although
+    /// [`Error::Certificate`] if the bill costs more than the plan says; [`Error::Refused`] if the model's terms are not each record's own, or if the curator refuses a question although
     /// the budget is not spent, which only a defective plan can bring about; [`Error::Read`] if the operating system
     /// gives no randomness; [`Error::Journal`] if a journal cannot be continued, [`Error::Write`] if it cannot be
     /// written.

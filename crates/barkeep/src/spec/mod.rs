@@ -5,12 +5,14 @@
 //! error that suggests the nearest one.
 
 mod builder;
+mod columns;
 mod data;
 mod privacy;
 
 pub(crate) use builder::OWN;
 pub use builder::{BuiltIn, Sampler};
-pub use data::{COLUMN_KEYS, DATA_KEYS, Data, check_columns, draft_schema};
+pub use columns::{COLUMN_KEYS, check_columns, draft_schema};
+pub use data::{DATA_KEYS, Data};
 pub use privacy::{ChargedTo, PRIVACY_KEYS, Privacy};
 
 pub use crate::keys::{Key, SpecError};
@@ -23,7 +25,7 @@ use barkeep_curator::Temper;
 use barkeep_data::{Count, Records};
 use barkeep_model::{Likelihood, Model};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The sections of a spec.
 pub const SECTIONS: [Key; 4] = [
@@ -73,7 +75,7 @@ impl Spec {
     fn parse_with(text: &str, files: Files<'_>) -> Result<Self, SpecError> {
         let table: toml::Table = text
             .parse()
-            .map_err(|error: toml::de::Error| SpecError::new("", data::not_toml(text, &error)))?;
+            .map_err(|error: toml::de::Error| SpecError::new("", columns::not_toml(text, &error)))?;
         let mut spec = Self::from_table(table.clone(), files)?;
         spec.written = (spec.table == table).then(|| text.to_owned());
         Ok(spec)
@@ -83,7 +85,7 @@ impl Spec {
     fn from_table(mut table: toml::Table, files: Files<'_>) -> Result<Self, SpecError> {
         let root = Section::new("", &table, SECTIONS.iter())?;
         let section = |name: &str| root.require(name, root.table(name)?);
-        let inlined = data::with_columns(section("data")?, files)?;
+        let inlined = columns::with_columns(section("data")?, files)?;
         let mut data = Data::parse(inlined.as_ref().unwrap_or(section("data")?), files)?;
         let texted = models::with_text(section("model")?, files)?;
         let model_table = texted.as_ref().unwrap_or(section("model")?);
@@ -254,8 +256,9 @@ impl Spec {
     }
 
     /// `[sampler]` as written.
-    pub(crate) fn sampler_keys(&self) -> toml::Table {
-        self.table.get("sampler").and_then(toml::Value::as_table).cloned().unwrap_or_default()
+    pub(crate) fn sampler_keys(&self) -> &toml::Table {
+        static NONE: LazyLock<toml::Table> = LazyLock::new(toml::Table::new);
+        self.table.get("sampler").and_then(toml::Value::as_table).unwrap_or(&NONE)
     }
 
     /// Checks what [`Spec::parse`] checks and [`Spec::new`] takes on trust.

@@ -253,7 +253,7 @@ fn linear_log_ratios_are_summed_as_if_they_were_written() {
             let expected: i128 = (0..blocks * BLOCK).map(|place| share(term(place), clip)).sum();
             let mut found = Moments::default();
             // Where there are no wide vectors they are written out.
-            if found.add_linear(Run::new(&values, pitch), &ratio, clip) {
+            if found.add_linear(Run::new(&values, pitch).unwrap(), &ratio, clip) {
                 assert_eq!(i128::from(found.sum()), expected, "{columns} columns, {blocks} blocks, {odd}");
             }
         }

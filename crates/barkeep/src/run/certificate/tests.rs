@@ -1,6 +1,6 @@
 //! Checks that a stated ε is never below its bound, and never above the budget.
 
-use super::*;
+use super::words::stated;
 use barkeep_num::up_by;
 use proptest::prelude::*;
 

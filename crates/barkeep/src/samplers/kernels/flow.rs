@@ -132,7 +132,9 @@ impl Integrator {
     fn term<'a>(&self, theta: &'a [f64], precondition: Precondition<'a>) -> Term<'a> {
         match self {
             Self::Scoring { scoring, .. } => Term::Score { theta, precondition, weight: scoring.weight() },
-            _ => Term::Gradient { theta, precondition },
+            Self::Overdamped { .. } | Self::Underdamped { .. } | Self::Thermostat { .. } => {
+                Term::Gradient { theta, precondition }
+            }
         }
     }
 

@@ -250,7 +250,9 @@ impl Setup {
             Law::Normal => (centre, 0.5 * libm::log(variance)),
             Law::StudentT { .. } => (centre, 0.5 * libm::log(variance) - 0.35),
             Law::Gamma => (centre + 0.25 * variance, libm::log((1.0 / variance.max(1e-3)).clamp(0.3, 30.0))),
-            _ => (centre + 0.5 * variance, libm::log((1.0 / variance.max(1e-3)).clamp(0.3, 30.0))),
+            Law::Poisson | Law::NegativeBinomial => {
+                (centre + 0.5 * variance, libm::log((1.0 / variance.max(1e-3)).clamp(0.3, 30.0)))
+            }
         };
         let offset = set.offsets.iter().sum::<f64>() / set.len().max(1) as f64;
         if regression.has_intercept() {

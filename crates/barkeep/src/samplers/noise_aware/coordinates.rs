@@ -98,7 +98,6 @@ impl Coordinates {
                 let column = trials_column.then_some(1);
                 mapped(0, Curve::Share { column, fixed: fixed_trials }, (0.0, 1.0), true)
             }
-            _ => return None,
         };
         Some(Self { view, raws, asked, response: Some(response) })
     }

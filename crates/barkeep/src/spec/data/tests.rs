@@ -1,6 +1,8 @@
 //! Checks what `[data]` admits and how its faults are named.
 
 use super::*;
+use crate::spec::draft_schema;
+use barkeep_data::Column;
 
 fn parse(text: &str) -> Result<Data, String> {
     Data::parse(&text.parse().unwrap(), Files::From(Path::new("/folder"))).map_err(|error| error.to_string())

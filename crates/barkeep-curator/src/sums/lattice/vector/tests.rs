@@ -206,7 +206,7 @@ fn affine_gradients_are_summed_as_if_they_were_written() {
             found
         };
         let blocks = values.chunks_exact(pitch).map(|block| Rows::Block(Block::over(block, STRIDE, BLOCK)));
-        assert_eq!(sum(&[Rows::Run(Run::new(&values, pitch))]), sum(&blocks.collect::<Vec<_>>()));
+        assert_eq!(sum(&[Rows::Run(Run::new(&values, pitch).unwrap())]), sum(&blocks.collect::<Vec<_>>()));
     }
 }
 
