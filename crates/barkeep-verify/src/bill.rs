@@ -189,11 +189,11 @@ impl Bill {
     /// Computes ε of the bill at δ again, from above.
     ///
     /// `claim` is the ε that is to be checked: it steers how fine lattices are, and nothing else. `keep` is asked now and then with the share of the work that is
-    /// done; the check ends when it says no.
+    /// done and the multiplications, about, since it was last asked; the check ends when it says no.
     ///
     /// # Errors
     /// [`Unchecked`] says why there is no answer. That is never a statement about the claim.
-    pub fn check(&self, claim: f64, delta: f64, keep: &mut dyn FnMut(f64) -> bool) -> Result<Checked> {
+    pub fn check(&self, claim: f64, delta: f64, keep: &mut dyn FnMut(f64, f64) -> bool) -> Result<Checked> {
         if !(delta > 0.0 && delta < 1.0 && claim >= 0.0 && claim.is_finite()) {
             return Err(OUT_OF_RANGE);
         }
@@ -243,10 +243,11 @@ fn compose(
         let mut all: Option<Losses> = None;
         for (i, (cost, steps)) in others.iter().enumerate() {
             let done = (turn * others.len() + i) as f64;
-            let losses = cost.losses(*steps, removed, fineness, &mut |part| keep((done + part) / work))?;
+            let losses =
+                cost.losses(*steps, removed, fineness, &mut |part, more| keep((done + part) / work, more))?;
             all = Some(match all {
                 None => losses,
-                Some(before) => before.and(&losses, fineness.cut, &mut || keep(done / work))?,
+                Some(before) => before.and(&losses, fineness.cut, &mut |more| keep(done / work, more))?,
             });
         }
         if let (Some(losses), mu) = (&all, checked.mu)
@@ -254,7 +255,7 @@ fn compose(
         {
             let curve: Curve = Box::new(move |l| gaussian(mu, l).hi);
             let gaussians = lattice(&curve, &curve, 1, fineness, keep)?;
-            all = Some(losses.and(&gaussians, fineness.cut, &mut || keep(1.0))?);
+            all = Some(losses.and(&gaussians, fineness.cut, &mut |more| keep(1.0, more))?);
         }
         checked.directions.extend(all);
     }

@@ -201,11 +201,11 @@ pub(crate) fn decisions(
         if points > MOST_POINTS {
             return Err(Unchecked::Unresolved("decisions need too fine a grid"));
         }
-        let block = recursion(&all, each, step, points as usize, &mut |done| keep(0.7 * done))?;
+        let block = recursion(&all, each, step, points as usize, &mut |done, work| keep(0.7 * done, work))?;
         // Farther out is of no use where losses are infinite themselves.
         if block.infinite <= 4.0 * least || reach >= largest || block.infinite > 0.5 * before {
             let block = block.trimmed(0.1 * least);
-            return block.times(blocks, fineness, &mut |done| keep(0.7 + 0.3 * done));
+            return block.times(blocks, fineness, &mut |done, work| keep(0.7 + 0.3 * done, work));
         }
         (reach, before) = (2.0 * reach, block.infinite);
     }
@@ -235,7 +235,7 @@ fn recursion(corners: &[Pair], steps: u64, step: f64, reach: usize, keep: &mut K
     let mut all = vec![1.0; zero + 2 * reach + 4];
     let mut next: Vec<f64> = vec![0.0; reach + 1];
     for done in 0..=steps {
-        if !keep(done as f64 / steps.max(1) as f64) {
+        if !keep(done as f64 / steps.max(1) as f64, (4 * terms.len() * reach) as f64) {
             return Err(Unchecked::Stopped);
         }
         // F₀ is 0 from x = 1 on.

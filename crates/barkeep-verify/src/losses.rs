@@ -20,8 +20,8 @@ use crate::curves::Curve;
 use crate::interval::{Interval, at};
 use crate::{Result, Unchecked};
 
-/// Asked now and then with the share of the work that is done; work ends when it says no.
-pub(crate) type Keep<'a> = dyn FnMut(f64) -> bool + 'a;
+/// Asked now and then with the share of the work that is done and the multiplications, about, since it was last asked; work ends when it says no.
+pub(crate) type Keep<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 
 /// How close an answer shall be. Soundness does not depend on it.
 #[derive(Clone, Copy)]
@@ -89,13 +89,13 @@ impl Losses {
     ///
     /// A sum of n products of non-negative f64s is off by at most a factor 1 + (n+1)u, u = 2⁻⁵³, and by n·2⁻¹⁰⁷⁴ for products below the normal range;
     /// (n+4)·2⁻⁵² and n·2⁻¹⁰²² are more. An infinite loss in either is one of the whole.
-    pub(crate) fn and(&self, other: &Self, cut: f64, keep: &mut dyn FnMut() -> bool) -> Result<Self> {
+    pub(crate) fn and(&self, other: &Self, cut: f64, keep: &mut dyn FnMut(f64) -> bool) -> Result<Self> {
         let step = self.step.max(other.step);
         let (one, two) = (self.on(step), other.on(step));
         let (long, short) = if one.mass.len() >= two.mass.len() { (&one, &two) } else { (&two, &one) };
         let mut mass = vec![0.0; long.mass.len() + short.mass.len() - 1];
         for (i, p) in short.mass.iter().enumerate() {
-            if i % 256 == 0 && !keep() {
+            if i % 256 == 0 && !keep(256.0 * long.mass.len() as f64) {
                 return Err(Unchecked::Stopped);
             }
             for (sum, q) in mass[i..].iter_mut().zip(&long.mass) {
@@ -136,7 +136,7 @@ impl Losses {
         let mut result: Option<Self> = None;
         loop {
             let done = 1.0 - f64::from(left.ilog2()) / (levels + 1.0);
-            let mut again = || keep(done);
+            let mut again = |work: f64| keep(done, work);
             // What is cut or split here is cut or split as often as there are steps like this one.
             let like = (times as f64 / each).max(1.0);
             if left & 1 == 1 {
@@ -178,6 +178,9 @@ impl Losses {
     }
 }
 
+/// Multiplications of one value of a curve, about.
+const OF_A_CURVE: f64 = 5e3;
+
 /// Points of a first lattice, about, at most.
 const MOST_POINTS: f64 = 100_000.0;
 
@@ -203,7 +206,7 @@ pub(crate) fn lattice(
     let [first, last] = [-left, right].map(|end| (end / step).floor() as i64);
     let mut above = Vec::new();
     for k in first..=last + 1 {
-        if k % 256 == 0 && !keep(0.0) {
+        if k % 256 == 0 && !keep(0.0, 256.0 * OF_A_CURVE) {
             return Err(Unchecked::Stopped);
         }
         above.push(curve(step * k as f64).min(1.0));

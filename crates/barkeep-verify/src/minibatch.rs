@@ -81,7 +81,7 @@ fn beyond(p: Interval, q: Interval, l: f64) -> Interval {
 }
 
 /// H of N(g, 1+e) against N(0, 1): ex²/2 + gx > c with c = (1+e)(l + ½ln(1+e)) + g²/2, outside the two roots 2c/(g+s) and −(g+s)/e, s = √(g² + 2ec).
-pub(crate) fn first_wide(g: f64, e: f64, l: f64) -> f64 {
+fn first_wide(g: f64, e: f64, l: f64) -> f64 {
     let (g, wide) = (at(g), at(e) + 1.0);
     let level = wide * (at(e).ln_1p() * 0.5 + l) + g * g * 0.5;
     let square = g * g + level * e * 2.0;
@@ -97,7 +97,7 @@ pub(crate) fn first_wide(g: f64, e: f64, l: f64) -> f64 {
 
 /// H of N(g, 1) against N(0, 1+e): −kx²/2 + gx > c, k = e/(1+e), c = l − ½ln(1+e) + g²/2, between the roots 2c/(g+s) and (g+s)/k, s = √(g² − 2kc): the half-line
 /// from the first root on, less the one from the second on, where P < xQ. Where s² may be negative s is anything from 0, and the roots enclose more.
-pub(crate) fn second_wide(g: f64, e: f64, l: f64) -> f64 {
+fn second_wide(g: f64, e: f64, l: f64) -> f64 {
     let (g, wide) = (at(g), at(e) + 1.0);
     let bend = at(e) / wide;
     let level = at(l) - at(e).ln_1p() * 0.5 + g * g * 0.5;
@@ -110,3 +110,6 @@ pub(crate) fn second_wide(g: f64, e: f64, l: f64) -> f64 {
     let missing = if e > 0.0 { -beyond(right - g, right / sd, l).lo.min(0.0) } else { 0.0 };
     (beyond(left - g, left / sd, l) + missing).hi.clamp(0.0, 1.0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 //!
 //! The two share no code: this is the only place where both are called.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot build its input has failed")]
+
 use barkeep_accounting::mechanisms::{
     BarkerMinibatch, Bernoulli, Decision, Exponential, Gaussian, NoisyDecision,
 };
@@ -24,7 +26,7 @@ fn agrees(bill: &Bill, delta: f64, percent: f64) {
         Bill::Contract(contract) | Bill::Once(contract) => contract.epsilon(at).unwrap().lower,
         Bill::Gaussian { .. } | Bill::Filter { .. } => None,
     };
-    let checked = read(bill).check(upper, delta, &mut |_| true).unwrap();
+    let checked = read(bill).check(upper, delta, &mut |_, _| true).unwrap();
     let found = checked.epsilon();
     assert!(found >= lower.unwrap_or(0.0) * (1.0 - 1e-12), "{bill:?}: {found} below {lower:?}");
     assert!(found <= upper * (1.0 + 0.01 * percent) + 1e-7, "{bill:?}: {found} far above {upper}");
@@ -148,16 +150,17 @@ fn what_is_not_known_is_not_checked() {
     let other = r#"{"contract":[[{"mechanism":{"laplace":{"ratio":1.0}},"sampling":"full","neighbours":"substitute"},1]]}"#;
     assert!(serde_json::from_str::<barkeep_verify::Bill>(other).is_err());
     let bill = read(&contract(vec![(gaussian(1.0), poisson(0.01), AddRemove, 1000)]));
-    assert_eq!(bill.check(2.0, 1e-6, &mut |_| false), Err(barkeep_verify::Unchecked::Stopped));
+    assert_eq!(bill.check(2.0, 1e-6, &mut |_, _| false), Err(barkeep_verify::Unchecked::Stopped));
     assert!(
-        bill.check(f64::NAN, 1e-6, &mut |_| true).is_err() && bill.check(1.0, 0.0, &mut |_| true).is_err()
+        bill.check(f64::NAN, 1e-6, &mut |_, _| true).is_err()
+            && bill.check(1.0, 0.0, &mut |_, _| true).is_err()
     );
 }
 
 #[test]
 fn no_steps_cost_nothing() {
     let bill = read(&contract(vec![(gaussian(1.0), poisson(0.01), AddRemove, 0)]));
-    let checked = bill.check(0.0, 1e-6, &mut |_| true).unwrap();
+    let checked = bill.check(0.0, 1e-6, &mut |_, _| true).unwrap();
     assert!(checked.epsilon() == 0.0 && checked.delta(0.0) < 1e-300);
 }
 
@@ -180,7 +183,7 @@ fn coins_are_charged_no_less_than_their_proved_error() {
         let proved = 1e9 * (rule.coin_error() + rule.coin_far_error());
         let decision = Cost::new(decision(rule.clone(), 0.05), Full, Substitute).unwrap();
         let bill = Bill::Filter { rho: Rho::new(0.0).unwrap(), coins: Steps(1_000_000_000), decision };
-        let checked = read(&bill).check(0.1, 1e-12, &mut |_| true).unwrap();
+        let checked = read(&bill).check(0.1, 1e-12, &mut |_, _| true).unwrap();
         assert!(checked.epsilon() >= proved, "{rule:?}: {} below {proved}", checked.epsilon());
         assert!(rule.coin_far_absolute_error() <= 1e-265, "{rule:?}");
     }
@@ -190,7 +193,7 @@ fn coins_are_charged_no_less_than_their_proved_error() {
 fn risks_are_those_of_the_curve() {
     let bill = contract(vec![(gaussian(50.0), Full, Substitute, 140)]);
     let theirs = bill.meaning(Delta::new(1e-6).unwrap()).unwrap();
-    let own = read(&bill).check(1.0, 1e-6, &mut |_| true).unwrap().risk();
+    let own = read(&bill).check(1.0, 1e-6, &mut |_, _| true).unwrap().risk();
     for (own, theirs) in [
         (own.advantage, theirs.advantage),
         (own.true_positives_at_1_percent, theirs.true_positives_at_1_percent),

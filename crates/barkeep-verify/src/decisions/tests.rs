@@ -82,7 +82,7 @@ fn one_decision_costs_what_its_definition_says() {
     let fineness = Fineness { spread: 1e-6, cut: 1e-12 };
     for rule in rules() {
         let sensitivity = 0.5;
-        let losses = decisions(&rule, sensitivity, 1, fineness, &mut |_| true).unwrap();
+        let losses = decisions(&rule, sensitivity, 1, fineness, &mut |_, _| true).unwrap();
         for l in [0.0, 0.1, 0.3, 0.45] {
             let x = f64::exp(l);
             let attack = (-4000..4000).map(|k| 0.01 * f64::from(k)).fold(0.0_f64, |most, t| {
@@ -101,9 +101,9 @@ fn blocks_cost_little_more_than_one_recursion() {
     let fineness = Fineness { spread: 1e-5, cut: 1e-11 };
     let whole = {
         let all = corners(&Rule::Barker, up_to_grid(0.05), 1e-16).unwrap();
-        recursion(&all, 300, 1.0 / 512.0, 2500, &mut |_| true).unwrap()
+        recursion(&all, 300, 1.0 / 512.0, 2500, &mut |_, _| true).unwrap()
     };
-    let blocks = decisions(&Rule::Barker, 0.05, 300, fineness, &mut |_| true).unwrap();
+    let blocks = decisions(&Rule::Barker, 0.05, 300, fineness, &mut |_, _| true).unwrap();
     for epsilon in [0.5, 1.0, 2.0] {
         assert!(blocks.delta(epsilon) >= 0.999 * whole.delta(epsilon));
         assert!(blocks.delta(epsilon) <= 1.15 * whole.delta(epsilon));
