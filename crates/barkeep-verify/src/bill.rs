@@ -10,25 +10,24 @@ use crate::minibatch::Minibatch;
 use crate::rule::Rule;
 use crate::{Checked, Result, Unchecked};
 
-/// What a run pays, fixed before its first answer.
+/// What a run pays, fixed before its first answer, as a certificate writes it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct Bill(Kind);
+
+/// A number of steps at each cost, asked once or in the course of a run; Gaussian answers whose μ² add up to no more than that of one answer at a cost; or steps whose ρ
+/// add up to no more than a total, with so many coins of a decision's rule.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Bill {
-    /// A number of steps at each cost; asked once, or in the course of a run.
+enum Kind {
     #[serde(alias = "once")]
     Contract(Vec<(Cost, u64)>),
-    /// Gaussian answers whose μ² add up to no more than that of one answer at this cost.
     Gaussian {
-        /// All of it as one answer.
         whole: Cost,
     },
-    /// Steps whose ρ add up to no more than this.
     Filter {
-        /// ρ of all chains together.
         rho: f64,
-        /// Decisions of all chains together, at most.
         coins: u64,
-        /// What a step of length 1 costs: its rule flips the coins.
         decision: Cost,
     },
 }
@@ -36,7 +35,7 @@ pub enum Bill {
 /// What one step answers, of which records, for which neighbours.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cost {
+struct Cost {
     mechanism: Mechanism,
     sampling: Sampling,
     neighbours: Neighbours,
@@ -89,7 +88,10 @@ enum Neighbours {
 /// Relative error that lattices aim at.
 const AIM: f64 = 2e-3;
 
-const OUT_OF_RANGE: Unchecked = Unchecked::Unresolved("a parameter is out of range");
+/// The error of no coin.
+const NONE: (f64, f64) = (0.0, 0.0);
+
+const OUT_OF_RANGE: Unchecked = Unchecked("a parameter is out of range");
 
 impl Cost {
     /// The chance that a record is in the batch, rounded up.
@@ -97,7 +99,10 @@ impl Cost {
         match self.sampling {
             Sampling::Full => Ok(1.0),
             Sampling::Poisson { rate } if rate > 0.0 && rate <= 1.0 => Ok(rate),
-            Sampling::WithoutReplacement(Batch { batch, records }) if 0 < batch && batch <= records => {
+            // A fixed size would tell the number of records, which add-remove neighbours differ in.
+            Sampling::WithoutReplacement(Batch { batch, records })
+                if 0 < batch && batch <= records && self.neighbours == Neighbours::Substitute =>
+            {
                 let part = (batch as f64).next_up() / (records as f64).next_down();
                 Ok(if batch == records { 1.0 } else { part.next_up().min(1.0) })
             }
@@ -107,16 +112,8 @@ impl Cost {
 
     /// μ of a Gaussian answer, rounded up, which is less noise.
     fn mu(&self) -> Result<Option<f64>> {
-        match self.mechanism {
-            Mechanism::Gaussian { ratio } if (1e-3..=1e100).contains(&ratio) => {
-                Ok(Some((at(1.0) / ratio).hi))
-            }
-            Mechanism::Gaussian { .. } => Err(OUT_OF_RANGE),
-            Mechanism::Decision { .. }
-            | Mechanism::BarkerMinibatch(_)
-            | Mechanism::Bernoulli { .. }
-            | Mechanism::Exponential { .. } => Ok(None),
-        }
+        let Mechanism::Gaussian { ratio } = self.mechanism else { return Ok(None) };
+        if (1e-3..=1e100).contains(&ratio) { Ok(Some((at(1.0) / ratio).hi)) } else { Err(OUT_OF_RANGE) }
     }
 
     /// The error of the coin that a step flips, if it flips one that is not made after noise was added.
@@ -125,63 +122,45 @@ impl Cost {
             Mechanism::Decision { rule, .. } => rule.coin_error(),
             // Of any correction: the largest has 4096 components.
             Mechanism::BarkerMinibatch(_) => (1e5 * f64::EPSILON, 1e-265),
-            Mechanism::Gaussian { .. } | Mechanism::Bernoulli { .. } | Mechanism::Exponential { .. } => {
-                (0.0, 0.0)
-            }
+            Mechanism::Gaussian { .. } | Mechanism::Bernoulli { .. } | Mechanism::Exponential { .. } => NONE,
         }
     }
 
-    /// Whether the two orders of neighbours have curves of their own.
-    fn is_directed(&self) -> bool {
-        matches!((self.sampling, self.neighbours), (Sampling::Poisson { .. }, Neighbours::AddRemove))
-    }
-
     /// Losses of `steps` steps, in the direction "one record less" if `removed`, else "one more".
-    fn losses(&self, steps: u64, removed: bool, fineness: Fineness, keep: &mut Keep<'_>) -> Result<Losses> {
+    fn losses(&self, steps: u64, removed: bool, fine: Fineness, keep: &mut Keep<'_>) -> Result<Losses> {
         let rate = self.rate()?;
         let less = |mu: f64| -> Curve { Box::new(move |l| poisson_removed(mu, rate, l)) };
         let more = |mu: f64| -> Curve { Box::new(move |l| mirrored(l, poisson_removed(mu, rate, -l))) };
         let curve: Curve = match (&self.mechanism, self.sampling, self.neighbours, self.mu()?) {
             (_, Sampling::Poisson { .. }, Neighbours::AddRemove, Some(mu)) => {
                 let curves = if removed { [less(mu), more(mu)] } else { [more(mu), less(mu)] };
-                return lattice(&curves[0], &curves[1], steps, fineness, keep);
+                return lattice([&curves[0], &curves[1]], steps, fine, keep);
             }
-            (_, Sampling::Poisson { .. }, Neighbours::Substitute, Some(mu)) => {
-                Box::new(move |l| poisson_substituted(mu, rate, l))
-            }
+            (_, Sampling::Poisson { .. }, _, Some(mu)) => Box::new(move |l| poisson_substituted(mu, rate, l)),
             // Zhu, Dong, Wang 2022, Proposition 30: "one less" above 0, "one more" below.
-            (_, Sampling::WithoutReplacement(_), Neighbours::Substitute, Some(mu)) => {
+            (_, Sampling::WithoutReplacement(_), _, Some(mu)) => {
                 let (less, more) = (less(mu), more(mu));
                 Box::new(move |l| if l >= 0.0 { less(l) } else { more(l) })
             }
-            (
-                Mechanism::BarkerMinibatch(own),
-                Sampling::WithoutReplacement(batch),
-                Neighbours::Substitute,
-                _,
-            ) if *own == batch && own.batch >= 2 => {
+            (Mechanism::BarkerMinibatch(own), Sampling::WithoutReplacement(batch), ..) if *own == batch => {
                 let test = Minibatch::new(batch.batch as f64, rate);
                 Box::new(move |l| test.curve(l))
             }
             (Mechanism::Decision { rule, sensitivity }, Sampling::Full, ..) => {
-                return decisions(rule, *sensitivity, steps, fineness, keep);
+                return decisions(rule, *sensitivity, steps, fine, keep);
             }
             // The log-probability of each item moves by between t and t + range: such losses split to the two ends are a coin of Barker's rule within
             // that sensitivity (Dong, Durfee, Rogers 2020).
             (Mechanism::Exponential { range }, Sampling::Full, ..) => {
-                return decisions(&Rule::Barker, *range, steps, fineness, keep);
+                return decisions(&Rule::Barker, *range, steps, fine, keep);
             }
             // Both orders at once: the larger of two convex curves is convex.
             (&Mechanism::Bernoulli { p, q }, Sampling::Full, ..) if p.min(q) >= 0.0 && p.max(q) <= 1.0 => {
                 Box::new(move |l| bit(p, q, l).max(bit(q, p, l)))
             }
-            _ => {
-                return Err(Unchecked::Unresolved(
-                    "a mechanism is not proved for these batches and neighbours",
-                ));
-            }
+            _ => return Err(Unchecked("a mechanism has no proof for its batches")),
         };
-        lattice(&curve, &curve, steps, fineness, keep)
+        lattice([&curve, &curve], steps, fine, keep)
     }
 }
 
@@ -198,30 +177,30 @@ impl Bill {
             return Err(OUT_OF_RANGE);
         }
         let mut checked = Checked::default();
-        match self {
-            Self::Contract(parts) => compose(parts, (claim, delta), &mut checked, keep)?,
+        match &self.0 {
+            Kind::Contract(parts) => compose(&mut checked, parts, (claim, delta), keep)?,
             // The μ² of answers that were chosen in view of earlier ones add up (Smith and Thakurta 2022).
-            Self::Gaussian { whole } => compose(&[(whole.clone(), 1)], (claim, delta), &mut checked, keep)?,
-            Self::Filter { rho, coins, decision } => {
+            Kind::Gaussian { whole } => compose(&mut checked, &[(whole.clone(), 1)], (claim, delta), keep)?,
+            Kind::Filter { rho, coins, decision } => {
                 checked.rho = if *rho >= 0.0 { *rho } else { f64::INFINITY };
                 checked.add_coins(decision.coin(), *coins);
             }
         }
-        let found = checked.least_epsilon(delta);
-        checked.epsilon = found.ok_or(Unchecked::Unresolved("no epsilon was found at this delta"))?;
-        Ok(checked)
+        checked.epsilon = checked.least_epsilon(delta);
+        let found = checked.epsilon.is_finite().then_some(checked);
+        found.ok_or(Unchecked("no epsilon was found at this delta"))
     }
 }
 
 /// Composes parts: Gaussian answers on all records as one, in closed form where there is nothing else, and the others on lattices.
 fn compose(
-    parts: &[(Cost, u64)],
-    claimed: (f64, f64),
     checked: &mut Checked,
+    parts: &[(Cost, u64)],
+    claim: (f64, f64),
     keep: &mut Keep<'_>,
 ) -> Result<()> {
     if parts.iter().any(|(cost, _)| cost.neighbours != parts[0].0.neighbours) {
-        return Err(Unchecked::Unresolved("its parts speak of different neighbours"));
+        return Err(Unchecked("its parts speak of different neighbours"));
     }
     let (mut square, mut others) = (at(0.0), Vec::new());
     for (cost, steps) in parts.iter().filter(|(_, steps)| *steps > 0) {
@@ -233,31 +212,35 @@ fn compose(
     }
     checked.mu = if square.hi > 0.0 { square.sqrt().hi } else { 0.0 };
     // An added mean m moves ε by about m·(1 + z²/ε), z² = 2·ln(1/δ).
-    let ((claim, delta), share) = (claimed, 1.0 / (others.len() + 1) as f64);
+    let ((claim, delta), share) = (claim, 1.0 / (others.len() + 1) as f64);
     let claim = claim.clamp(1e-6, 100.0);
     let spread = share * AIM * claim / (1.0 - 2.0 * delta.ln() / claim);
-    let fineness = Fineness { spread, cut: 1e-3 * delta * share };
-    let directions = 1 + usize::from(others.iter().any(|(cost, _)| cost.is_directed()));
+    let fine = Fineness { spread, cut: 1e-3 * delta * share };
+    let directed = |(cost, _): &(&Cost, u64)| {
+        matches!((cost.sampling, cost.neighbours), (Sampling::Poisson { .. }, Neighbours::AddRemove))
+    };
+    let directions = 1 + usize::from(others.iter().any(directed));
     let work = (others.len() * directions) as f64;
     for (turn, removed) in [true, false].into_iter().take(directions).enumerate() {
         let mut all: Option<Losses> = None;
         for (i, (cost, steps)) in others.iter().enumerate() {
             let done = (turn * others.len() + i) as f64;
             let losses =
-                cost.losses(*steps, removed, fineness, &mut |part, more| keep((done + part) / work, more))?;
+                cost.losses(*steps, removed, fine, &mut |part, more| keep((done + part) / work, more))?;
             all = Some(match all {
                 None => losses,
-                Some(before) => before.and(&losses, fineness.cut, &mut |more| keep(done / work, more))?,
+                Some(before) => before.and(&losses, fine.cut, &mut |more| keep(done / work, more))?,
             });
         }
-        if let (Some(losses), mu) = (&all, checked.mu)
-            && mu > 0.0
-        {
-            let curve: Curve = Box::new(move |l| gaussian(mu, l).hi);
-            let gaussians = lattice(&curve, &curve, 1, fineness, keep)?;
-            all = Some(losses.and(&gaussians, fineness.cut, &mut |more| keep(1.0, more))?);
-        }
-        checked.directions.extend(all);
+        let (mu, mut again) = (checked.mu, |more: f64| keep(1.0, more));
+        checked.directions.extend(match all {
+            Some(losses) if mu > 0.0 => {
+                let curve: Curve = Box::new(move |l| gaussian(mu, l).hi);
+                let gaussians = lattice([&curve, &curve], 1, fine, &mut |_, more| again(more))?;
+                Some(losses.and(&gaussians, fine.cut, &mut again)?)
+            }
+            other => other,
+        });
     }
     Ok(())
 }

@@ -24,7 +24,7 @@
 use crate::interval::{Interval, at};
 use crate::losses::{Fineness, Keep, Losses};
 use crate::rule::{Half, Rule};
-use crate::{Result, Unchecked};
+use crate::{Result, STOPPED, Unchecked};
 
 /// Bits of one recursion; longer runs are cut into blocks.
 const BLOCK: u64 = 128;
@@ -115,7 +115,7 @@ impl Half<'_> {
             corners.extend([corner, before.1]);
             (right, here) = before;
         }
-        Err(Unchecked::Unresolved("an acceptance rule needs too many corners"))
+        Err(Unchecked("an acceptance rule needs too many corners"))
     }
 }
 
@@ -175,20 +175,20 @@ impl Term {
 /// Losses that dominate `steps` decisions.
 pub(crate) fn decisions(
     rule: &Rule,
-    sensitivity: f64,
+    size: f64,
     steps: u64,
-    fineness: Fineness,
+    fine: Fineness,
     keep: &mut Keep<'_>,
 ) -> Result<Losses> {
-    if !(rule.is_sound() && (1e-7..=100.0).contains(&sensitivity)) {
-        return Err(Unchecked::Unresolved("a decision's parameters are out of range"));
+    if !(rule.is_sound() && (1e-7..=100.0).contains(&size)) {
+        return Err(Unchecked("a decision's parameters are out of range"));
     }
     // A larger sensitivity allows whatever a smaller one does.
-    let sensitivity = up_to_grid(sensitivity);
+    let sensitivity = up_to_grid(size);
     let blocks = steps.div_ceil(BLOCK).max(1);
     let each = steps.div_ceil(blocks);
     let (count, of_blocks) = (each as f64, blocks as f64);
-    let least = fineness.cut / of_blocks;
+    let least = fine.cut / of_blocks;
     let all = corners(rule, sensitivity, least / count)?;
     let strength = all.iter().map(variance).fold(0.0_f64, f64::max);
     let step = (strength.sqrt() / (8.0 + 128.0 / count)).log2().floor().exp2();
@@ -199,13 +199,13 @@ pub(crate) fn decisions(
     loop {
         let points = (reach / step).ceil() + 2.0;
         if points > MOST_POINTS {
-            return Err(Unchecked::Unresolved("decisions need too fine a grid"));
+            return Err(Unchecked("decisions need too fine a grid"));
         }
         let block = recursion(&all, each, step, points as usize, &mut |done, work| keep(0.7 * done, work))?;
         // Farther out is of no use where losses are infinite themselves.
         if block.infinite <= 4.0 * least || reach >= largest || block.infinite > 0.5 * before {
             let block = block.trimmed(0.1 * least);
-            return block.times(blocks, fineness, &mut |done, work| keep(0.7 + 0.3 * done, work));
+            return block.times(blocks, of_blocks, fine, &mut |done, work| keep(0.7 + 0.3 * done, work));
         }
         (reach, before) = (2.0 * reach, block.infinite);
     }
@@ -236,7 +236,7 @@ fn recursion(corners: &[Pair], steps: u64, step: f64, reach: usize, keep: &mut K
     let mut next: Vec<f64> = vec![0.0; reach + 1];
     for done in 0..=steps {
         if !keep(done as f64 / steps.max(1) as f64, (4 * terms.len() * reach) as f64) {
-            return Err(Unchecked::Stopped);
+            return Err(STOPPED);
         }
         // F₀ is 0 from x = 1 on.
         for (k, value) in next.iter().enumerate() {

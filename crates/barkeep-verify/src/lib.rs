@@ -13,10 +13,9 @@
 //! | --- | --- |
 //! | `interval.rs` | every rounding goes outwards; exp, ln and the normal tail are enclosed |
 //! | `losses.rs` | discretisation, coarsening, truncation and composition only raise δ |
-//! | `curves.rs` | the privacy curve of one Gaussian step, on all records or a batch |
+//! | `curves.rs` | the privacy curve of one Gaussian step, on all records or a batch; of a zCDP filter |
 //! | `rule.rs`, `decisions.rs` | any number of acceptance bits, steered by an adversary, alone or between other releases |
 //! | `minibatch.rs` | Barker's test on a batch |
-//! | `zcdp.rs` | conversion of a zCDP filter |
 //! | this file | the rounding of coins, and the risk for one person |
 //!
 //! # What is believed
@@ -30,13 +29,11 @@ mod interval;
 mod losses;
 mod minibatch;
 mod rule;
-mod zcdp;
 
-pub use bill::{Bill, Cost};
-pub use rule::{Component, Rule};
+pub use bill::Bill;
 
-use curves::{gaussian, mirrored};
-use interval::{Interval, at};
+use curves::{gaussian, mirrored, zcdp};
+use interval::at;
 use losses::Losses;
 
 /// A finished check may be this much above the claim it checks; above that, one of the two is wrong.
@@ -44,14 +41,11 @@ pub const TOLERANCE: f64 = 0.05;
 
 /// Why a bill was not checked. It says nothing about the bill.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unchecked {
-    /// The caller ended the check.
-    #[error("the check did not finish in time")]
-    Stopped,
-    /// The checker has no answer.
-    #[error("{0}")]
-    Unresolved(&'static str),
-}
+#[error("{0}")]
+pub struct Unchecked(&'static str);
+
+/// The caller ended the check.
+pub const STOPPED: Unchecked = Unchecked("the check did not finish in time");
 
 /// An answer, or why there is none.
 pub type Result<T> = std::result::Result<T, Unchecked>;
@@ -117,46 +111,30 @@ impl Checked {
             return self.ideal(epsilon);
         }
         let ideal = self.ideal((epsilon - self.coins).next_down());
-        let raised = (at(ideal) + at(self.coins_delta)) * at(0.5 * self.coins).exp();
-        raised.hi.min(1.0)
+        ((at(ideal) + self.coins_delta) * at(0.5 * self.coins).exp()).hi.min(1.0)
     }
 
     /// The same with ideal coins, also at an ε below 0.
     fn ideal(&self, epsilon: f64) -> f64 {
         if self.rho > 0.0 {
-            let delta = zcdp::delta(self.rho, epsilon.abs());
+            let delta = zcdp(self.rho, epsilon.abs());
             // ρ bounds both orders of two neighbours, so the mirror image of its curve serves below 0.
             return if epsilon < 0.0 { mirrored(epsilon, delta) } else { delta };
         }
         if !self.directions.is_empty() {
-            return self
-                .directions
-                .iter()
-                .fold(0.0_f64, |most, losses| most.max(losses.delta(epsilon)))
-                .min(1.0);
+            return self.directions.iter().map(|losses| losses.delta(epsilon)).fold(0.0, f64::max).min(1.0);
         }
         if self.mu > 0.0 { gaussian(self.mu, epsilon).hi } else { (-at(epsilon).exp_m1()).hi.max(0.0) }
     }
 
-    /// The least ε that bisection finds with δ(ε) ≤ δ.
-    fn least_epsilon(&self, delta: f64) -> Option<f64> {
-        let fits = |epsilon: f64| self.delta(epsilon) <= delta;
-        if fits(0.0) {
-            return Some(0.0);
-        }
-        let mut high = 1e-3;
-        while !fits(high) {
-            high *= 2.0;
-            if high > 2000.0 {
-                return None;
-            }
-        }
-        let mut low = 0.0;
-        for _ in 0..50 {
+    /// The least ε that bisection finds with δ(ε) ≤ δ; infinite where there is none up to 2000.
+    fn least_epsilon(&self, delta: f64) -> f64 {
+        let (mut low, mut high) = (0.0, 2000.0);
+        for _ in 0..64 {
             let middle = 0.5 * (low + high);
-            if fits(middle) { high = middle } else { low = middle }
+            if self.delta(middle) <= delta { high = middle } else { low = middle }
         }
-        Some(high)
+        if self.delta(high) <= delta { high } else { f64::INFINITY }
     }
 
     /// What the bill means for one person.
@@ -165,14 +143,12 @@ impl Checked {
     /// 1 − e^(−ε)(1 − δ(ε) − α): (ε, δ) for the two orders of the neighbours. The advantage is δ(0).
     #[must_use]
     pub fn risk(&self) -> Risk {
-        let points: Vec<(Interval, f64)> = (0..=RISK_POINTS)
-            .map(|k| 1.2 * self.epsilon.max(1e-3) * f64::from(k) / f64::from(RISK_POINTS))
-            .map(|epsilon| (at(epsilon), self.delta(epsilon)))
-            .collect();
+        let place = |k: u32| 1.2 * self.epsilon.max(1e-3) * f64::from(k) / f64::from(RISK_POINTS);
+        let points: Vec<(f64, f64)> = (0..=RISK_POINTS).map(place).map(|e| (e, self.delta(e))).collect();
         let hits = |rate: f64| {
             points.iter().fold(1.0_f64, |least, (epsilon, delta)| {
-                let steep = epsilon.exp() * rate + *delta;
-                let flat = at(1.0) - (-*epsilon).exp() * (at(1.0) - *delta - rate);
+                let steep = at(*epsilon).exp() * rate + *delta;
+                let flat = at(1.0) - at(-epsilon).exp() * (at(1.0) - *delta - rate);
                 least.min(steep.hi).min(flat.hi)
             })
         };

@@ -18,7 +18,7 @@
 
 use crate::curves::Curve;
 use crate::interval::{Interval, at};
-use crate::{Result, Unchecked};
+use crate::{Result, STOPPED};
 
 /// Asked now and then with the share of the work that is done and the multiplications, about, since it was last asked; work ends when it says no.
 pub(crate) type Keep<'a> = dyn FnMut(f64, f64) -> bool + 'a;
@@ -96,7 +96,7 @@ impl Losses {
         let mut mass = vec![0.0; long.mass.len() + short.mass.len() - 1];
         for (i, p) in short.mass.iter().enumerate() {
             if i % 256 == 0 && !keep(256.0 * long.mass.len() as f64) {
-                return Err(Unchecked::Stopped);
+                return Err(STOPPED);
             }
             for (sum, q) in mass[i..].iter_mut().zip(&long.mass) {
                 *sum += p * q;
@@ -129,34 +129,25 @@ impl Losses {
         self
     }
 
-    /// `times` of them, at least one, by squaring; coarser as the total spreads, as far as the fineness allows.
-    pub(crate) fn times(&self, times: u64, fineness: Fineness, keep: &mut Keep<'_>) -> Result<Self> {
-        let levels = (times as f64).log2().max(1.0);
-        let (mut power, mut left, mut each) = (self.clone(), times.max(1), 1.0);
-        let mut result: Option<Self> = None;
-        loop {
-            let done = 1.0 - f64::from(left.ilog2()) / (levels + 1.0);
-            let mut again = |work: f64| keep(done, work);
-            // What is cut or split here is cut or split as often as there are steps like this one.
-            let like = (times as f64 / each).max(1.0);
-            if left & 1 == 1 {
-                result = Some(match result {
-                    None => power.clone(),
-                    Some(so_far) => so_far.and(&power, fineness.cut / like, &mut again)?,
-                });
-            }
-            left >>= 1;
-            match result {
-                Some(result) if left == 0 => return Ok(result),
-                _ => {}
-            }
-            power = power.and(&power, fineness.cut / like, &mut again)?;
-            each *= 2.0;
-            // A split of width 2h adds (2h)²/8 at most to the mean, to half of the mass.
-            while like * power.step * power.step / 8.0 <= fineness.spread / levels && power.mass.len() > 64 {
-                power = power.coarser();
-            }
+    /// `times` of them, at least one, of `whole` in all: by squaring, coarser as the total spreads, as far as the fineness allows.
+    pub(crate) fn times(&self, times: u64, whole: f64, fine: Fineness, keep: &mut Keep<'_>) -> Result<Self> {
+        if times <= 1 {
+            return Ok(self.clone());
         }
+        let half = self.times(times / 2, whole, fine, keep)?;
+        // What is cut or split here is cut or split as often as there are steps like this one.
+        let like = (whole / times as f64).max(1.0);
+        let mut again = |work: f64| keep(times as f64 / whole, work);
+        let mut all = half.and(&half, fine.cut / like, &mut again)?;
+        if times % 2 == 1 {
+            all = all.and(self, fine.cut / like, &mut again)?;
+        }
+        // A split of width 2h adds (2h)²/8 at most to the mean, to half of the mass.
+        let allowed = 4.0 * fine.spread / (like * whole.log2().max(1.0));
+        while all.step * all.step <= allowed && all.mass.len() > 64 {
+            all = all.coarser();
+        }
+        Ok(all)
     }
 
     /// The same on a lattice of this step.
@@ -184,16 +175,10 @@ const OF_A_CURVE: f64 = 5e3;
 /// Points of a first lattice, about, at most.
 const MOST_POINTS: f64 = 100_000.0;
 
-/// `steps` steps with this curve, on a lattice fine enough for them and as far as it matters; `exchanged`, the curve of the pair exchanged, says how far to the left.
-pub(crate) fn lattice(
-    curve: &Curve,
-    exchanged: &Curve,
-    steps: u64,
-    fineness: Fineness,
-    keep: &mut Keep<'_>,
-) -> Result<Losses> {
-    let least = 0.1 * fineness.cut / steps as f64;
-    let [right, left] = [curve, exchanged].map(|curve| {
+/// k steps with the first curve, on a lattice fine enough for them and as far as it matters; the second curve, of the pair exchanged, says how far to the left.
+pub(crate) fn lattice(curves: [&Curve; 2], k: u64, fine: Fineness, keep: &mut Keep<'_>) -> Result<Losses> {
+    let (steps, least) = (k as f64, 0.1 * fine.cut / k as f64);
+    let [right, left] = curves.map(|curve| {
         let mut end = 1e-6;
         while end < 800.0 && curve(end) > least {
             end *= 1.1;
@@ -201,17 +186,17 @@ pub(crate) fn lattice(
         end
     });
     // A split of width h adds h²/8 at most to the mean.
-    let fine = (4.0 * fineness.spread / steps as f64).sqrt().log2().floor().exp2();
-    let step = fine.max(((left + right) / MOST_POINTS).log2().ceil().exp2());
+    let finest = (4.0 * fine.spread / steps).sqrt().log2().floor().exp2();
+    let step = finest.max(((left + right) / MOST_POINTS).log2().ceil().exp2());
     let [first, last] = [-left, right].map(|end| (end / step).floor() as i64);
     let mut above = Vec::new();
-    for k in first..=last + 1 {
-        if k % 256 == 0 && !keep(0.0, 256.0 * OF_A_CURVE) {
-            return Err(Unchecked::Stopped);
+    for i in first..=last + 1 {
+        if i % 256 == 0 && !keep(0.0, 256.0 * OF_A_CURVE) {
+            return Err(STOPPED);
         }
-        above.push(curve(step * k as f64).min(1.0));
+        above.push(curves[0](step * i as f64).min(1.0));
     }
-    Losses::below(step, first, above).trimmed(least).times(steps, fineness, keep)
+    Losses::below(step, first, above).trimmed(least).times(k, steps, fine, keep)
 }
 
 #[cfg(test)]

@@ -8,43 +8,24 @@ use serde::Deserialize;
 use crate::curves::gaussian;
 use crate::interval::{Interval, at, span};
 
-/// A test that turns a log-ratio t into a bit, as a bill writes it.
+/// A test that turns a log-ratio t into a bit, as a bill writes it: 1/(1 + e^−t); E min(1, e^(t+ξ−σ²/2)), ξ ~ N(0, σ²); P(t + N(0, C) + V > 0), C the variance and V the
+/// correction; and κ times the rule inside.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Rule {
-    /// 1/(1 + e^−t).
+pub(crate) enum Rule {
     Barker,
-    /// E min(1, e^(t+ξ−σ²/2)), ξ ~ N(0, σ²).
-    Penalty {
-        /// σ.
-        sigma: f64,
-    },
-    /// P(t + N(0, C) + V > 0).
-    Corrected {
-        /// C.
-        variance: f64,
-        /// The law of V.
-        correction: Vec<Component>,
-    },
-    /// κ times the rule inside.
-    Lazy {
-        /// κ.
-        keep: f64,
-        /// The rule inside.
-        rule: Box<Rule>,
-    },
+    Penalty { sigma: f64 },
+    Corrected { variance: f64, correction: Vec<Component> },
+    Lazy { keep: f64, rule: Box<Rule> },
 }
 
 /// A normal component of V, weights divided by their sum; V is symmetric.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Component {
-    /// Weight.
-    pub weight: f64,
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub sd: f64,
+pub(crate) struct Component {
+    pub(crate) weight: f64,
+    pub(crate) mean: f64,
+    pub(crate) sd: f64,
 }
 
 /// One of the two views of a rule.
@@ -71,13 +52,12 @@ impl Rule {
             Self::Penalty { sigma } => (1e-4..=1e3).contains(sigma),
             Self::Corrected { variance, correction: parts } => {
                 let mirrored = |part: &Component| parts.contains(&Component { mean: -part.mean, ..*part });
-                let sizes =
-                    |part: &Component| part.weight > 0.0 && part.mean.abs() <= 1e6 && part.sd.abs() <= 1e6;
-                let sound = !parts.is_empty() && parts.iter().all(|part| sizes(part) && mirrored(part));
+                let sized = |part: &Component| part.weight > 0.0 && part.mean.abs().max(part.sd.abs()) <= 1e6;
+                let sound = !parts.is_empty() && parts.iter().all(|part| sized(part) && mirrored(part));
                 sound && (1e-3..=4.0).contains(variance)
             }
             Self::Lazy { keep, rule } => {
-                *keep > 0.0 && *keep <= 1.0 && rule.kept().0 == 1.0 && rule.is_sound()
+                (1e-9..=1.0).contains(keep) && rule.kept().0 == 1.0 && rule.is_sound()
             }
         }
     }
@@ -90,10 +70,7 @@ impl Rule {
             Self::Barker => (8.0, 0.0),
             Self::Penalty { sigma } => (8192.0 + 4096.0 / sigma, 1e-265),
             Self::Corrected { correction, .. } => (16384.0 + 16.0 * correction.len() as f64, 1e-265),
-            Self::Lazy { rule, .. } => {
-                let (relative, absolute) = rule.coin_error();
-                (relative / f64::EPSILON + 8.0, absolute)
-            }
+            Self::Lazy { rule, .. } => (rule.coin_error().0 / f64::EPSILON + 8.0, rule.coin_error().1),
         };
         (units * f64::EPSILON, absolute)
     }
@@ -213,8 +190,8 @@ fn bend(variance: f64, parts: &[Component], from: f64, to: f64) -> f64 {
     let varied = parts.iter().fold(at(0.0), |sum, part| {
         let nearest = (-part.mean).clamp(from, to);
         let most = part.density(variance, nearest) * part.weight / least.lo.max(f64::MIN_POSITIVE);
-        let off = [from, to].map(|t| (score(part, t) - centre).abs().hi).into_iter().fold(0.0, f64::max);
-        sum + at(off) * off * most.hi.min(1.0)
+        let [a, b] = [from, to].map(|t| score(part, t) - centre);
+        sum + at((a * a).hi.max((b * b).hi)) * most.hi.min(1.0)
     });
     varied.hi.max((at(1.0) / variance).hi)
 }

@@ -7,7 +7,7 @@ const FINENESS: Fineness = Fineness { spread: 1e-4, cut: 1e-12 };
 
 fn gaussians(mu: f64, steps: u64) -> Losses {
     let curve: Curve = Box::new(move |l| gaussian(mu, l).hi);
-    lattice(&curve, &curve, steps, FINENESS, &mut |_, _| true).unwrap()
+    lattice([&curve, &curve], steps, FINENESS, &mut |_, _| true).unwrap()
 }
 
 #[test]
@@ -57,6 +57,6 @@ fn a_coarser_lattice_is_above_a_finer_one() {
 #[test]
 fn a_check_that_is_told_to_stop_stops() {
     let curve: Curve = Box::new(|l| gaussian(0.01, l).hi);
-    let stopped = lattice(&curve, &curve, 1000, FINENESS, &mut |_, _| false);
-    assert_eq!(stopped, Err(Unchecked::Stopped));
+    let stopped = lattice([&curve, &curve], 1000, FINENESS, &mut |_, _| false);
+    assert_eq!(stopped, Err(STOPPED));
 }
