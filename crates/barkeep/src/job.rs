@@ -11,6 +11,7 @@ mod archive;
 mod tests;
 
 use crate::Error;
+use crate::check;
 use crate::plan::Plan;
 use crate::run::certificate::{Certificate, Verified};
 use crate::run::files::{WriteError, write_atomically};
@@ -225,6 +226,18 @@ impl Bundle {
     /// # Errors
     /// [`Error::Certificate`] for whatever does not fit.
     pub fn verify(&self, key: Option<&PublicKey>) -> Result<(Certificate, Verified), Error> {
+        self.verify_while(key, &mut check::at_most(check::PATIENT))
+    }
+
+    /// The same, with an independent check of ε as [`Certificate::verify_while`] has it.
+    ///
+    /// # Errors
+    /// As [`Bundle::verify`].
+    pub fn verify_while(
+        &self,
+        key: Option<&PublicKey>,
+        keep: &mut dyn FnMut(f64, f64) -> bool,
+    ) -> Result<(Certificate, Verified), Error> {
         let fail = |reason: String| Err(Error::Certificate(reason));
         let Some(signature) = &self.manifest.signature else {
             return fail("the bundle is not signed".to_owned());
@@ -265,7 +278,7 @@ impl Bundle {
         if !request.is_of(&certificate) {
             return fail("the certificate is of another spec than the request's".to_owned());
         }
-        let verified = certificate.verify()?;
+        let verified = certificate.verify_while(keep)?;
         Ok((certificate, verified))
     }
 

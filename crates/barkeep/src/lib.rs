@@ -47,6 +47,7 @@
 //! likelihoods and priors. `ARCHITECTURE.md` follows one record from file to certificate. Runs that give up privacy go
 //! through [`insecure`], and all they yield is marked NOT PRIVATE.
 
+mod check;
 pub mod diagnostics;
 mod error;
 pub mod facts;
@@ -82,6 +83,7 @@ pub use barkeep_model as model;
 /// Special functions and small linear algebra.
 pub use barkeep_num as num;
 
+pub use check::{Check, Independently};
 pub use error::Error;
 pub use facts::Fact;
 pub use keys::SpecError;

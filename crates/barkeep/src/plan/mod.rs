@@ -28,6 +28,7 @@ use self::report::FaultReport;
 use self::request::{Extent, Request};
 use self::start::PlannedStart;
 use crate::Error;
+use crate::check::Check;
 use crate::facts::Fact;
 use crate::samplers::SamplerEntry;
 use crate::samplers::entry::{Expected, MakeKernel, Questions, Setting};
@@ -190,6 +191,12 @@ impl Plan {
     /// Whether ε was found by the search for steps, and not computed from the bill.
     pub(crate) fn is_searched(&self) -> bool {
         self.paid.as_ref().is_some_and(PricedBill::is_searched)
+    }
+
+    /// What the checker, which shares no code with the accountant, finds; absent for a baseline, and where it takes longer than some 50 ms.
+    #[must_use]
+    pub fn checked(&self) -> Option<Check> {
+        self.paid.as_ref().and_then(PricedBill::checked)
     }
 
     /// What the bill means for one person; absent without a guarantee, or where no accountant follows its curve.

@@ -55,6 +55,13 @@ impl Plan {
             (Privacy::Budget { delta, .. }, Some(epsilon)) => {
                 let whom = spec.data().unit().to_string();
                 row("privacy", &format!("epsilon {:.6}, delta {}, for {whom}", epsilon.get(), delta.get()));
+                if let Some(check) = self.checked() {
+                    let found = check.epsilon;
+                    row(
+                        "checked",
+                        &format!("epsilon at most {found:.6}, computed independently of the above"),
+                    );
+                }
             }
             (Privacy::NotPrivate | Privacy::Budget { .. }, _) => {
                 row("privacy", "NONE: a baseline that protects nothing");

@@ -124,6 +124,9 @@ impl<'a> Runner<'a> {
                           have no identity";
             return Err(SpecError::new("privacy.ledger", reason).into());
         }
+        if let (Some(check), Some(claim)) = (self.plan.checked(), self.plan.epsilon()) {
+            check.must_not_contradict(claim)?;
+        }
         if self.plan.is_searched() { self.certificate().check_bill() } else { Ok(()) }
     }
 
