@@ -151,7 +151,7 @@ impl Account {
                 continue;
             }
             let name = name
-                .ok_or(format!("the account bounds every {whom}: say which one by `{whom}` in [privacy]"))?;
+                .ok_or(format!("the account bounds every {whom}: say which one by `{whom}` in [privacy], or by --analyst for a job"))?;
             let key = (whom, name.to_owned());
             let filter = self.caps.get(&key).ok_or(format!(
                 "the account has no cap for {whom} \"{name}\", and bounds every {whom}: set one by `barkeep ledger cap`"
@@ -417,7 +417,7 @@ impl Books {
             account.caps.insert(key, filter);
         }
         account.runs.push(run.clone());
-        let (reserved, lease) = (reservation.clone(), run.clone());
+        let (reserved, lease) = (reservation.clone(), reservation.lease.as_ref().unwrap_or(run).clone());
         self.runs.insert(run.clone(), RunState { reserved, lease, closing: None });
         Ok(())
     }

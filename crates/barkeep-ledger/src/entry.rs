@@ -169,6 +169,9 @@ pub struct Reservation {
     pub charge: RunCharge,
     /// What the caps' filters charge for it: the analyst's, then the project's.
     pub cap_charges: Vec<RunCharge>,
+    /// The lease under which it asks, where it was killed before it reserved and is continued; else its own name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
 }
 
 /// A run was refused; nothing was spent.

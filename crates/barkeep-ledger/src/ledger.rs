@@ -141,9 +141,17 @@ impl Ledger {
     /// # Errors
     /// [`Error::Request`] if the operating system gives no randomness.
     pub fn new_run() -> Result<String, Error> {
+        Ok(digits(&Self::new_token()?))
+    }
+
+    /// A token that nobody else has, for a new lease.
+    ///
+    /// # Errors
+    /// As [`Ledger::new_run`].
+    pub fn new_token() -> Result<[u8; 16], Error> {
         let mut bytes = [0; 16];
         fill(&mut bytes).map_err(Error::Request)?;
-        Ok(digits(&bytes))
+        Ok(bytes)
     }
 
     /// What follows from the entries.

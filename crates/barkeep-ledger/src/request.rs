@@ -95,6 +95,7 @@ impl Request {
             bill: self.bill.clone(),
             charge: account.filter().price(&self.bill)?,
             cap_charges: Vec::new(),
+            lease: self.leases.last().cloned(),
         };
         (asked.charge, asked.cap_charges) = prices(account, &asked)?;
         Ok(asked)

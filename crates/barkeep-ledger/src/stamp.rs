@@ -43,6 +43,12 @@ impl Stamp {
         Ok(write_atomically(&beside(set, ".stamp"), |file| writeln!(file, "{stamp}"))?)
     }
 
+    /// Whether a data set was ever stamped.
+    #[must_use]
+    pub fn is_beside(set: &Path) -> bool {
+        beside(set, ".stamp").exists()
+    }
+
     /// Compares a declaration and the bytes of its files with its stamp.
     ///
     /// # Errors

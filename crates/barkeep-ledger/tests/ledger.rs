@@ -219,6 +219,11 @@ fn a_run_is_continued_once_from_each_state_of_its_journal() {
     };
     assert!(said(room.ledger.close(closing("third"))).contains("another copy"));
     room.ledger.close(closing("fourth")).unwrap();
+    // Killed before it reserved, and continued: the lease is the first that the ledger hears of.
+    let late = Request { run: "late".to_owned(), ..with(&["begun"]) };
+    room.reserve(&late).unwrap();
+    assert!(said(room.ledger.close(Closing { run: "late".to_owned(), ..closing("late") })).contains("copy"));
+    room.ledger.close(Closing { run: "late".to_owned(), ..closing("begun") }).unwrap();
     room.ledger.check(None).unwrap();
 }
 

@@ -30,7 +30,7 @@ use crate::spec::{Privacy, Spec, SpecError};
 use crate::start::reference;
 use barkeep_accounting::{Contract, Delta, Epsilon, Neighbours, Query, Risk, Steps};
 use barkeep_curator::{Level, PrivacyModel, Table, Temper};
-use barkeep_data::{CsvOptions, Frame, Records, Unit, View};
+use barkeep_data::{Frame, Records, Unit, View};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -403,7 +403,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Data`] if the file is missing, malformed, or not what the spec declares.
     pub fn read_records(&self, progress: &mut dyn FnMut(Records)) -> Result<Table, Error> {
-        self.read_files(&[self.spec.data().path()], progress)
+        self.read_files(self.spec.data().paths(), progress)
     }
 
     /// Reads the records from several files of the same columns, one after the other, as [`Plan::read_records`] reads the one that
@@ -417,7 +417,7 @@ impl Plan {
         progress: &mut dyn FnMut(Records),
     ) -> Result<Table, Error> {
         let (data, count) = (self.spec.data(), self.spec.count());
-        let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
+        let options = data.csv_options();
         let (view, limit) = (&self.view, self.streams_in());
         if let (Some(person), Unit::Person { most_rows }) = (data.person(), data.unit()) {
             return Ok(match limit {
@@ -516,6 +516,12 @@ impl Plan {
 /// What is likely to disappoint, from public facts alone.
 fn warnings(spec: &Spec, private: bool, steps: u64) -> Vec<String> {
     let mut warnings = Vec::new();
+    if spec.names_schema() {
+        warnings.push(
+            "data.schema is the old name of data.set: a data set's file declares path and number too"
+                .to_owned(),
+        );
+    }
     if private && steps < FEW_STEPS {
         warnings.push(format!(
             "only {steps} steps for each chain: the draws will hardly forget where they started"

@@ -6,7 +6,7 @@ use crate::plan::{Bill, DEFAULT_SAMPLER, Plan};
 use crate::run::folder::{DRAWS_CSV, DRAWS_PARQUET, SUMMARY};
 use crate::run::journal::{self, JOURNAL};
 use crate::signature::{PublicKey, Signature, SigningKey};
-use crate::spec::{OWN, Privacy, Spec};
+use crate::spec::{OWN, Privacy, Spec, whose};
 use barkeep_accounting::{Delta, Epsilon, Mechanism, Neighbours, Risk};
 use barkeep_data::{Records, Unit};
 use barkeep_files::hex::digits;
@@ -51,6 +51,9 @@ pub struct Certificate {
     pub premises: Vec<String>,
     /// What a neighbouring data set differs in.
     pub unit: Unit,
+    /// The column that says whose row it is; absent where a row is a record by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
     /// Which data set it is, as its custodian calls it; absent where the spec does not say.
     pub data_id: Option<String>,
     /// The account of a custodian's ledger that paid; absent where the spec names none.
@@ -180,7 +183,7 @@ impl Program {
     }
 }
 
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// How far what a bill means may be from what another machine computes of it, relative: both make the same lattices, whose ends rounding
 /// may move.
@@ -211,9 +214,11 @@ impl Certificate {
             }
             _ => None,
         };
-        let unit = plan.spec().data().unit();
+        let (unit, person) = (plan.spec().data().unit(), plan.spec().data().person().map(str::to_owned));
         let statement = match &guaranteed {
-            Some((_, epsilon, delta, neighbours)) => guarantee(*epsilon, *delta, *neighbours, unit),
+            Some((_, epsilon, delta, neighbours)) => {
+                guarantee(*epsilon, *delta, *neighbours, unit, person.as_deref())
+            }
             None if insecure_seed => {
                 "NOT PRIVATE: the protecting randomness was seeded and can be replayed.".to_owned()
             }
@@ -239,8 +244,9 @@ impl Certificate {
             meaning: None,
             released: released(plan.bill()),
             public: public(unit),
-            premises: premises(unit, ModelCode::of(plan.spec())),
+            premises: premises(unit, ModelCode::of(plan.spec()), plan.spec().charged_to().is_some()),
             unit,
+            person,
             data_id: plan.spec().data().id().map(str::to_owned),
             charged: None,
             records: plan.spec().data().records(),
@@ -400,7 +406,7 @@ impl Certificate {
         else {
             return fail("epsilon, delta, neighbours or the bill is missing".to_owned());
         };
-        if self.statement != guarantee(epsilon, delta, neighbours, self.unit) {
+        if self.statement != guarantee(epsilon, delta, neighbours, self.unit, self.person.as_deref()) {
             return fail("the statement says something else than the numbers beside it".to_owned());
         }
         if bill.neighbours() != Some(neighbours) {
@@ -482,10 +488,21 @@ impl Certificate {
             ("delta", self.delta == Some(delta.get())),
             ("neighbours", self.neighbours == Some(neighbours)),
             ("released", self.released == released(Some(bill))),
-            ("unit", self.unit == unit),
+            (
+                "unit",
+                self.unit == unit
+                    && self.person.as_deref() == data.get("person").and_then(toml::Value::as_str),
+            ),
             ("public", self.public == public(unit)),
-            ("premises", self.premises == premises(unit, ModelCode::Own(own))),
-            ("data_id", data.get("id").and_then(toml::Value::as_str) == self.data_id.as_deref()),
+            (
+                "premises",
+                self.premises
+                    == premises(unit, ModelCode::Own(own), section("privacy").contains_key("account")),
+            ),
+            (
+                "data_id",
+                data.get("id").or(data.get("set")).and_then(toml::Value::as_str) == self.data_id.as_deref(),
+            ),
             ("charged", self.names_account(section("privacy").get("account").and_then(toml::Value::as_str))),
             ("records", count(&data, unit.plural()) == Some(self.records.0)),
             ("model", self.model == own),
@@ -517,7 +534,7 @@ impl Certificate {
             ("released", planned.released == self.released),
             ("public", planned.public == self.public),
             ("premises", planned.premises == self.premises),
-            ("unit", planned.unit == self.unit),
+            ("unit", planned.unit == self.unit && planned.person == self.person),
             ("data_id", planned.data_id == self.data_id),
             ("charged", self.names_account(plan.spec().charged_to().map(|to| to.account.as_str()))),
             ("records", planned.records == self.records),
@@ -586,7 +603,7 @@ impl<'a> ModelCode<'a> {
 }
 
 /// What the guarantee rests on.
-fn premises(unit: Unit, model: ModelCode<'_>) -> Vec<String> {
+fn premises(unit: Unit, model: ModelCode<'_>, charged: bool) -> Vec<String> {
     let code = match model {
         ModelCode::BuiltIn | ModelCode::Own(_) => "the model is trusted code",
         ModelCode::Text => {
@@ -604,6 +621,13 @@ fn premises(unit: Unit, model: ModelCode<'_>) -> Vec<String> {
         code,
         "the operating system's randomness is good and the process's memory is not read",
         "time, power and other side channels are not covered",
+        match charged {
+            true => "the ledger's custodian put every file about the same persons under one account",
+            false => {
+                "the folder of an unfinished run is continued once: a copy that is continued too answers the rest with other noise, and \
+                 whoever sees both sees up to twice the cost"
+            }
+        },
     ]);
     if let ModelCode::Own(own) = model {
         premises.push(format!("the model's code, {own}, is no part of barkeep: its author answers for it"));
@@ -648,7 +672,7 @@ fn means_alike(stated: Option<Risk>, computed: Option<Risk>) -> bool {
 }
 
 /// The guarantee in one sentence.
-fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours, unit: Unit) -> String {
+fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours, unit: Unit, person: Option<&str>) -> String {
     let changed = match neighbours {
         Neighbours::Substitute => "substituted",
         Neighbours::AddRemove => "added or removed",
@@ -658,8 +682,9 @@ fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours, unit: Unit) -> St
         Unit::Person { most_rows: None } => " are",
         Unit::Person { most_rows: Some(_) } => ", are",
     };
+    let whose = whose(unit, person);
     format!(
-        "Everything this run releases is ({epsilon}, {delta:e})-differentially private when {unit}{verb} {changed}."
+        "Everything this run releases is ({epsilon}, {delta:e})-differentially private when {whose}{verb} {changed}."
     )
 }
 

@@ -1,13 +1,12 @@
 //! Reads `[data]`: where the records are and every public fact about them.
 
+use super::columns::{schema, written};
 use crate::keys::{Files, Key, Section, SpecError, key};
-use barkeep_data::{
-    Column, CsvOptions, Kind, Precision, Records, Scale, Schema, Unit, View, is_remote, read_header,
-};
+use barkeep_data::{CsvOptions, Records, Schema, Unit, View, is_remote};
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
-pub const DATA_KEYS: [Key; 11] = [
+pub const DATA_KEYS: [Key; 14] = [
     key(
         "path",
         "",
@@ -21,6 +20,7 @@ pub const DATA_KEYS: [Key; 11] = [
     ),
     key("id", "", "what the custodian calls this data set; public, and stated in the certificate"),
     key("delimiter", "\",\"", "the one character between cells"),
+    key("quote", "'\"'", "the one character around a cell that holds delimiters or line ends"),
     key(
         "memory",
         "half of the machine's, where it is known",
@@ -57,47 +57,42 @@ pub const DATA_KEYS: [Key; 11] = [
         "one entry for each column the model reads, in the model's order; a formula picks its own by name",
     ),
     key(
-        "schema",
+        "set",
         "",
-        "instead of columns: a file, relative to the spec, with a [columns] section; `barkeep schema` drafts one",
-    ),
-];
-
-/// The keys of one entry of `[data.columns]`.
-pub const COLUMN_KEYS: [Key; 8] = [
-    key("kind", "\"real\"", "\"real\", \"integer\", \"bool\" or \"category\""),
-    key("min", "", "public lower bound of a real or integer column; values below are raised to it"),
-    key("max", "", "public upper bound of a real or integer column; values above are lowered to it"),
-    key("levels", "", "the names a category column may hold"),
-    key("invalid", "", "stands in for a cell that is missing, unreadable or undeclared"),
-    key("scale", "\"none\"", "\"bounds\" maps [min, max] to [-1, 1]"),
-    key(
-        "typical",
-        "from min to max",
-        "where about nine of ten values of a real or integer column lie, such as [40, 80], known without the records; it \
-         shapes forecasts, whitening and simulated records, and changes no value",
+        "instead of all keys but columns, report and memory: a custodian's data set, a file relative to the spec that declares path, \
+         unit, number and columns; `barkeep schema` drafts one. [data.columns] then chooses columns, and for each may tighten min and \
+         max and set scale",
     ),
     key(
-        "precision",
-        "\"f64\"",
-        "\"f32\" rounds a real column to the nearest number of 32 bits within its bounds as it is read, some seven digits, and \
-         keeps it in 4 bytes in place of 8",
+        "number",
+        "\"public\"",
+        "in a data set: \"secret\" makes records or persons a public scale, and runs need neighbours = \"add-remove\"",
     ),
+    key("schema", "", "set, as it was called before: a file with a [columns] section alone"),
 ];
 
 /// Where the records are and what is publicly known of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
-    pub(super) path: PathBuf,
+    /// The files; none of a data set of which only the public part is known.
+    pub(super) paths: Vec<PathBuf>,
     id: Option<String>,
+    /// Where the records are a custodian's data set: its name.
+    set: Option<String>,
+    /// The file that declares it.
+    pub(super) declared_in: Option<PathBuf>,
+    /// Whether the number of records is secret by its declaration.
+    secret: bool,
     /// Records, or persons.
     records: Records,
     person: Option<Person>,
     /// The share of μ² that buys counts of bad cells.
     report: Option<f64>,
-    delimiter: u8,
+    pub(super) options: CsvOptions,
     /// Bytes that the records may take in memory, where somebody has said so.
     memory: Option<u64>,
+    /// All columns that are declared, whether a model reads them or not.
+    declared: Schema,
     pub(super) view: View,
 }
 
@@ -134,8 +129,18 @@ impl Data {
     pub(crate) fn parse(table: &toml::Table, files: Files<'_>) -> Result<Self, SpecError> {
         let inlined = with_columns(table, files)?;
         let section = Section::new("data", inlined.as_ref().unwrap_or(table), DATA_KEYS.iter())?;
-        let path = Path::new(section.require("path", section.text("path")?)?);
-        let path = if is_remote(path) { path.to_path_buf() } else { files.folder().join(path) };
+        let set = section.text("set")?;
+        let foreign = match set {
+            Some(_) => ["path", "delimiter", "quote", "schema"].iter().find(|key| section.has(key)),
+            None => ["number"].iter().find(|key| section.has(key)),
+        };
+        if let Some(key) = foreign {
+            return Err(section.error(key, "is declared by a data set, a file that `set` names"));
+        }
+        let paths = match set {
+            Some(_) => Vec::new(),
+            None => vec![located(section.require("path", section.text("path")?)?, files.folder())],
+        };
         let person = section.text("person")?;
         for key in ["persons", "most_rows"] {
             if person.is_none() && section.has(key) {
@@ -153,29 +158,47 @@ impl Data {
         admissible(&section.name(counted), records)?;
         let most_rows = section.count("most_rows")?;
         let person = person.map(|column| Person { column: column.to_owned(), most_rows });
-        let delimiter = match section.text("delimiter")?.unwrap_or(",").as_bytes() {
-            [one] if *one != b'"' && *one != b'\n' && *one != b'\r' => *one,
-            _ => {
-                return Err(
-                    section.error("delimiter", "must be one ASCII character, not a quote or a line end")
-                );
-            }
-        };
+        let options = csv_options(&section)?;
+        let secret = is_secret(&section)?;
         let Some(columns) = section.table("columns")? else {
-            return Err(section.error("columns", "is required, or schema"));
+            return Err(section.error("columns", "is required, or set"));
         };
         let report = report(&section)?;
-        let id = section.text("id")?.map(str::to_owned);
+        let id = section.text("id")?.or(set).map(str::to_owned);
+        let set = set.map(str::to_owned);
         let memory = match section.text("memory")? {
             None => None,
             Some(text) => Some(bytes(text).ok_or_else(|| {
                 section.error("memory", "must be a number and its unit, such as \"500MB\" or \"4GB\"")
             })?),
         };
-        let view = View::all(schema(columns)?);
-        let data = Self { path, id, records, person, report, delimiter, memory, view };
+        let declared = schema(columns)?;
+        let view = View::all(declared.clone());
+        let declared_in = None;
+        let data = Self {
+            paths,
+            id,
+            set,
+            declared_in,
+            secret,
+            records,
+            person,
+            report,
+            options,
+            memory,
+            declared,
+            view,
+        };
         data.check()?;
         Ok(data)
+    }
+
+    /// Records as a spec's `[data]` declares them; relative paths start from the working folder.
+    ///
+    /// # Errors
+    /// The first key that is missing, unknown or out of range.
+    pub fn from_table(table: &toml::Table) -> Result<Self, SpecError> {
+        Self::parse(table, Files::From(Path::new("")))
     }
 
     /// Records that a program holds in memory, all of whose columns the model reads in this order.
@@ -188,13 +211,17 @@ impl Data {
     #[must_use]
     pub fn in_file(schema: Schema, records: Records, path: impl Into<PathBuf>) -> Self {
         Self {
-            path: path.into(),
+            paths: vec![path.into()],
             id: None,
+            set: None,
+            declared_in: None,
+            secret: false,
             records,
             person: None,
             report: None,
-            delimiter: b',',
+            options: CsvOptions::default(),
             memory: None,
+            declared: schema.clone(),
             view: View::all(schema),
         }
     }
@@ -238,7 +265,7 @@ impl Data {
     /// The same file with another character between cells.
     #[must_use]
     pub fn delimited_by(self, delimiter: u8) -> Self {
-        Self { delimiter, ..self }
+        Self { options: CsvOptions { delimiter, ..self.options }, ..self }
     }
 
     /// The same records with counts of the cells of each column that were invalid, or outside the bounds, for this share of
@@ -284,7 +311,7 @@ impl Data {
     pub(super) fn to_toml(&self) -> toml::Table {
         let columns = self.view.source().columns().iter();
         let mut table = toml::Table::from_iter([
-            ("path".to_owned(), self.path.display().to_string().into()),
+            ("path".to_owned(), self.path().display().to_string().into()),
             (self.unit().plural().to_owned(), whole(self.records.0)),
             (
                 "columns".to_owned(),
@@ -302,8 +329,12 @@ impl Data {
         if let Some(id) = &self.id {
             table.insert("id".to_owned(), id.clone().into());
         }
-        if self.delimiter != b',' {
-            table.insert("delimiter".to_owned(), char::from(self.delimiter).to_string().into());
+        for (key, byte, usual) in
+            [("delimiter", self.options.delimiter, b','), ("quote", self.options.quote, b'"')]
+        {
+            if byte != usual {
+                table.insert(key.to_owned(), char::from(byte).to_string().into());
+            }
         }
         if let Some(memory) = self.memory {
             table.insert("memory".to_owned(), format!("{memory}B").into());
@@ -311,10 +342,40 @@ impl Data {
         table
     }
 
-    /// The file.
+    /// The file, or the first of several; empty where only a data set's public part is known.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.paths.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// The files.
+    #[must_use]
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// The name of the custodian's data set, where the records are one.
+    #[must_use]
+    pub fn set(&self) -> Option<&str> {
+        self.set.as_deref()
+    }
+
+    /// The file that declares that data set, where it was read.
+    #[must_use]
+    pub fn declared_in(&self) -> Option<&Path> {
+        self.declared_in.as_deref()
+    }
+
+    /// Whether a data set declares its number of records, or persons, as secret.
+    #[must_use]
+    pub fn is_number_secret(&self) -> bool {
+        self.secret
+    }
+
+    /// What a neighbouring data set differs in, by the column that says whose a row is: "one `patient`'s rows, at most 5".
+    #[must_use]
+    pub fn whose(&self) -> String {
+        whose(self.unit(), self.person())
     }
 
     /// How many records it must hold, or persons where [`Data::unit`] is a person; about how many where neighbours add or remove
@@ -342,16 +403,22 @@ impl Data {
         self.report
     }
 
-    /// The character between cells.
+    /// How a CSV file is written.
     #[must_use]
-    pub fn delimiter(&self) -> u8 {
-        self.delimiter
+    pub fn csv_options(&self) -> CsvOptions {
+        self.options
     }
 
     /// The columns read and what the model sees of them.
     #[must_use]
     pub fn view(&self) -> &View {
         &self.view
+    }
+
+    /// All columns that are declared: those of a data set, or of a spec that declares its records itself.
+    #[must_use]
+    pub fn declared(&self) -> &Schema {
+        &self.declared
     }
 
     /// Whether it is declared of every column with bounds where most of its values lie.
@@ -365,6 +432,37 @@ impl Data {
     #[must_use]
     pub fn schema(&self) -> &Schema {
         self.view.schema()
+    }
+}
+
+/// What a neighbouring data set differs in, by the column that says whose a row is.
+pub(crate) fn whose(unit: Unit, person: Option<&str>) -> String {
+    let words = unit.to_string();
+    person.map_or(words.clone(), |column| words.replace("one person's", &format!("one `{column}`'s")))
+}
+
+/// A path that starts from a folder, unless it names an object in a store.
+pub(super) fn located(path: &str, folder: &Path) -> PathBuf {
+    let path = Path::new(path);
+    if is_remote(path) { path.to_path_buf() } else { folder.join(path) }
+}
+
+/// Reads `number`.
+fn is_secret(section: &Section<'_>) -> Result<bool, SpecError> {
+    Ok(section.choice("number", &[("public", false), ("secret", true)])?.unwrap_or(false))
+}
+
+/// Reads `delimiter` and `quote`.
+pub(super) fn csv_options(section: &Section<'_>) -> Result<CsvOptions, SpecError> {
+    let one = |key, usual: u8| match section.text(key)?.map(str::as_bytes) {
+        None => Ok(usual),
+        Some([one]) if one.is_ascii() && *one != b'\n' && *one != b'\r' => Ok(*one),
+        Some(_) => Err(section.error(key, "must be one ASCII character, not a quote or a line end")),
+    };
+    let options = CsvOptions { delimiter: one("delimiter", b',')?, quote: one("quote", b'"')? };
+    match options.delimiter == options.quote {
+        true => Err(section.error("delimiter", "must be one ASCII character, not a quote or a line end")),
+        false => Ok(options),
     }
 }
 
@@ -439,186 +537,6 @@ fn columns_of(section: &Section<'_>, file: &str, files: Files<'_>) -> Result<tom
 pub(super) fn not_toml(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(text));
     format!("line {} is not TOML: {}", before.matches('\n').count() + 1, error.message())
-}
-
-/// Checks the entries of `[data.columns]` by themselves.
-///
-/// # Errors
-/// The first fault, by key, as [`Spec::parse`](super::Spec::parse) would name it.
-pub fn check_columns(columns: &toml::Table) -> Result<(), SpecError> {
-    schema(columns).map(drop)
-}
-
-fn schema(columns: &toml::Table) -> Result<Schema, SpecError> {
-    let columns = columns
-        .iter()
-        .map(|(name, value)| match value {
-            toml::Value::Table(table) => column(name, table),
-            _ => Err(SpecError::new(
-                format!("data.columns.{name}"),
-                "must be a table such as { min = 0, max = 1, invalid = 0 }",
-            )),
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    Schema::new(columns).map_err(|error| SpecError::new("data.columns", error.to_string()))
-}
-
-/// What a draft puts where a person must fill something in.
-const BLANK: &str = "?";
-
-/// Drafts a schema file from the header of a file of records, every field left blank for a person.
-///
-/// **Privacy.** Reads names alone, never a record: bounds and levels taken from records would be answers nobody paid for.
-///
-/// # Errors
-/// [`barkeep_data::Error`] if the file is missing, unreadable or empty, or its first row is not a header.
-pub fn draft_schema(
-    path: &Path,
-    delimiter: u8,
-    columns: Option<&[String]>,
-) -> Result<String, barkeep_data::Error> {
-    let options = CsvOptions { delimiter, ..CsvOptions::default() };
-    let header = read_header(path, options)?;
-    if let Some(missing) = columns.into_iter().flatten().find(|name| !header.contains(name)) {
-        return Err(barkeep_data::Error::Header { path: path.to_owned(), column: missing.clone() });
-    }
-    let mut text = String::from(
-        "# Drafted from the header alone. Everything here is public: fill in every \"?\" from what is known of the records'\n\
-         # making, never from the records, and delete the lines that do not apply and the columns nobody needs.\n\
-         # Values outside [min, max] are clamped; a missing, unreadable or undeclared cell becomes invalid.\n",
-    );
-    for name in header.into_iter().filter(|name| columns.is_none_or(|columns| columns.contains(name))) {
-        let quoted = toml::Value::String(name).to_string();
-        text.push_str(&format!(
-            "\n[columns.{quoted}]\n\
-             kind = \"?\"         # \"real\", \"integer\", \"bool\" or \"category\"\n\
-             min = \"?\"          # real and integer: a number\n\
-             max = \"?\"          # real and integer: a number\n\
-             levels = \"?\"       # category: a list such as [\"a\", \"b\"]; the first is the reference\n\
-             invalid = \"?\"      # a number, true or false, or a level\n\
-             scale = \"bounds\"   # real and integer: map [min, max] to [-1, 1]; \"none\" for a response that is a count, positive or a share\n\
-             typical = \"?\"      # real and integer: where nine of ten values lie, such as [40, 80]\n"
-        ));
-    }
-    Ok(text)
-}
-
-/// The entry of `[data.columns]` that [`column`] reads as this column.
-fn written(column: &Column) -> toml::Table {
-    let mut table = toml::Table::new();
-    let mut set = |key: &str, value: toml::Value| table.insert(key.to_owned(), value);
-    match column.kind() {
-        Kind::Real { min, max } | Kind::Integer { min, max } => {
-            let kind = if matches!(column.kind(), Kind::Integer { .. }) { "integer" } else { "real" };
-            set("kind", kind.into());
-            set("min", (*min).into());
-            set("max", (*max).into());
-            set("invalid", column.invalid().into());
-        }
-        Kind::Bool => {
-            set("kind", "bool".into());
-            set("invalid", (column.invalid() != 0.0).into());
-        }
-        Kind::Category { levels } => {
-            set("kind", "category".into());
-            set("levels", levels.clone().into());
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a level's index")]
-            let stands_in = levels.get(column.invalid() as usize).cloned().unwrap_or_default();
-            set("invalid", stands_in.into());
-        }
-    }
-    match column.scale() {
-        Scale::None => {}
-        Scale::Bounds => {
-            set("scale", "bounds".into());
-        }
-    }
-    if let Some((low, high)) = column.typical() {
-        set("typical", vec![low, high].into());
-    }
-    match column.precision() {
-        Precision::Double => {}
-        Precision::Single => {
-            set("precision", "f32".into());
-        }
-    }
-    table
-}
-
-fn column(name: &str, table: &toml::Table) -> Result<Column, SpecError> {
-    let path = format!("data.columns.{name}");
-    let section = Section::new(&path, table, COLUMN_KEYS.iter())?;
-    // A level may be called "?" and then stand for a bad cell.
-    let levels = table.get("levels").and_then(toml::Value::as_array);
-    let is_level = levels.is_some_and(|levels| levels.iter().any(|level| level.as_str() == Some(BLANK)));
-    let blank = |(key, value): &(&String, &toml::Value)| {
-        value.as_str() == Some(BLANK) && !(is_level && *key == "invalid")
-    };
-    if let Some((key, _)) = table.iter().find(blank) {
-        return Err(section.error(key, "is still \"?\": fill it in, or delete it if it does not apply"));
-    }
-    let kind = section
-        .choice(
-            "kind",
-            &[("real", "real"), ("integer", "integer"), ("bool", "bool"), ("category", "category")],
-        )?
-        .unwrap_or("real");
-    for (key, kinds) in [
-        ("min", ["real", "integer"]),
-        ("max", ["real", "integer"]),
-        ("typical", ["real", "integer"]),
-        ("precision", ["real"; 2]),
-        ("levels", ["category"; 2]),
-    ] {
-        if section.has(key) && !kinds.contains(&kind) {
-            return Err(section.error(key, format!("does not apply to a column of kind \"{kind}\"")));
-        }
-    }
-    let bound = |key| section.require(key, section.number(key)?);
-    let invalid = section.require("invalid", section.value("invalid"))?;
-    let column = match kind {
-        "bool" => match invalid {
-            toml::Value::Boolean(flag) => Column::boolean(name, *flag),
-            _ => return Err(section.error("invalid", "must be true or false for a bool column")),
-        },
-        "category" => {
-            let levels = match section.require("levels", section.value("levels"))? {
-                toml::Value::Array(items) => items
-                    .iter()
-                    .map(|item| item.as_str().map(str::to_owned))
-                    .collect::<Option<Vec<_>>>()
-                    .ok_or_else(|| section.error("levels", "must be a list of texts in quotes"))?,
-                _ => return Err(section.error("levels", "must be a list of texts in quotes")),
-            };
-            let text = section.require("invalid", section.text("invalid")?)?;
-            Column::category(name, levels, text)
-        }
-        kind => {
-            let (min, max) = (bound("min")?, bound("max")?);
-            let invalid = bound("invalid")?;
-            let kind = if kind == "integer" { Kind::Integer { min, max } } else { Kind::Real { min, max } };
-            Column::new(name, kind, invalid)
-        }
-    };
-    let scale =
-        section.choice("scale", &[("none", Scale::None), ("bounds", Scale::Bounds)])?.unwrap_or_default();
-    let typical = match section.numbers("typical")?.as_deref() {
-        None => None,
-        Some([low, high]) => Some((*low, *high)),
-        Some(_) => return Err(section.error("typical", "must be two numbers, the smaller first")),
-    };
-    let precision = section
-        .choice("precision", &[("f64", Precision::Double), ("f32", Precision::Single)])?
-        .unwrap_or_default();
-    let described = column.and_then(|column| column.scaled(scale)?.kept_in(precision));
-    let described = described.and_then(|column| match typical {
-        Some((low, high)) => column.typically(low, high),
-        None => Ok(column),
-    });
-    described.map_err(|error| match error {
-        barkeep_data::Error::Column { key, requirement, .. } => section.error(key, requirement),
-        other => SpecError::new(&path, other.to_string()),
-    })
 }
 
 #[cfg(test)]
