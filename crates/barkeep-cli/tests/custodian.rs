@@ -18,8 +18,8 @@ fn done(folder: &Folder, arguments: &[&str]) -> String {
 /// A model and a budget on the columns of this `[data]`.
 fn spec(data: &str) -> String {
     format!(
-        "[data]\n{data}\n[model]\nname = 'gaussian'\n[privacy]\nepsilon = 1e-4\ndelta = 1e-9\n\
-         [sampler]\nname = 'barker'\nproposal_sd = 0.05\nclip = 1\nsteps = 5\nstart = [0]\n"
+        "[data]\n{data}\n[model]\nname = 'gaussian'\n[privacy]\nepsilon = 1\ndelta = 1e-6\n\
+         [sampler]\nname = 'barker'\nproposal_sd = 0.05\nclip = 1\nsteps = 2\nstart = [0]\n"
     )
 }
 
@@ -89,7 +89,7 @@ fn an_account_knows_the_person_column() {
     done(&folder, &["ledger", "new", "books"]);
     done(
         &folder,
-        &["ledger", "open", "books", "people", "--epsilon", "1", "--delta", "1e-6", "--unit", "person"],
+        &["ledger", "open", "books", "people", "--epsilon", "100", "--delta", "1e-5", "--unit", "person"],
     );
     done(&folder, &["ledger", "add", "books", "people", "spec.toml", "--data", "visits"]);
     let entries = || done(&folder, &["ledger", "log", "books"]).lines().count();
@@ -189,9 +189,9 @@ fn a_run_on_a_data_set_is_resumed() {
         &format!("path = 'records.csv'\ndelimiter = ';'\nrecords = {UNITS}\n[columns]\nx1 = {{ min = 0, max = 9, invalid = 0 }}\n"),
     );
     let long = spec("set = 'clinic.dataset.toml'")
-        .replace("steps = 5", "steps = 2000")
-        .replace("1e-4", "100")
-        .replace("1e-9", "1e-3");
+        .replace("steps = 2", "steps = 2000")
+        .replace("epsilon = 1", "epsilon = 100")
+        .replace("1e-6", "1e-3");
     folder.write("spec.toml", &long);
     let mut child = folder.command(&["sample", "spec.toml", "--out", "out"]).spawn().unwrap();
     while !folder.exists("out/certificate.json") && child.try_wait().unwrap().is_none() {
