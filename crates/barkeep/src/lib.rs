@@ -48,6 +48,7 @@
 //! through [`insecure`], and all they yield is marked NOT PRIVATE.
 
 mod check;
+pub mod custody;
 pub mod diagnostics;
 mod error;
 pub mod facts;
@@ -93,11 +94,11 @@ pub use public_rng::PublicRng;
 pub use run::certificate::{Certificate, Charged, Hashes, Verified};
 pub use run::draws::Draws;
 pub use run::finished::{Finished, Trace};
-pub use run::folder::{CERTIFICATE, Folder, Saved};
+pub use run::folder::{CERTIFICATE, Folder, Reserved, Saved};
 pub use run::journal::JOURNAL;
 pub use run::{Run, Runner, Summary, Unwatched, Watch};
 pub use signature::{PublicKey, SigningKey};
-pub use simulate::Simulation;
+pub use simulate::{Simulation, rehearsal};
 pub use spec::{BuiltIn, ChargedTo, Data, Privacy, Sampler, Spec};
 pub use step::Outcome;
 pub use units::Units;

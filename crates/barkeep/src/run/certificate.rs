@@ -60,6 +60,9 @@ pub struct Certificate {
     pub premises: Vec<String>,
     /// What a neighbouring data set differs in.
     pub unit: Unit,
+    /// The column that says whose row it is; absent where a row is a record by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
     /// Which data set it is, as its custodian calls it; absent where the spec does not say.
     pub data_id: Option<String>,
     /// The account of a custodian's ledger that paid; absent where the spec names none.
@@ -189,7 +192,7 @@ impl Program {
     }
 }
 
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 impl Certificate {
     /// The certificate of a plan, as it stands before the first answer.
@@ -217,9 +220,11 @@ impl Certificate {
             }
             _ => None,
         };
-        let unit = plan.spec().data().unit();
+        let (unit, person) = (plan.spec().data().unit(), plan.spec().data().person().map(str::to_owned));
         let statement = match &guaranteed {
-            Some((_, epsilon, delta, neighbours)) => guarantee(*epsilon, *delta, *neighbours, unit),
+            Some((_, epsilon, delta, neighbours)) => {
+                guarantee(*epsilon, *delta, *neighbours, unit, person.as_deref())
+            }
             None if insecure_seed => {
                 "NOT PRIVATE: the protecting randomness was seeded and can be replayed.".to_owned()
             }
@@ -246,8 +251,9 @@ impl Certificate {
             checked: None,
             released: released(plan.bill()),
             public: public(unit),
-            premises: premises(unit, ModelCode::of(plan.spec())),
+            premises: premises(unit, ModelCode::of(plan.spec()), plan.spec().charged_to().is_some()),
             unit,
+            person,
             data_id: plan.spec().data().id().map(str::to_owned),
             charged: None,
             records: plan.spec().data().records(),

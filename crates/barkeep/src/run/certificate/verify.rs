@@ -65,7 +65,7 @@ impl Certificate {
         else {
             return fail("epsilon, delta, neighbours or the bill is missing".to_owned());
         };
-        if self.statement != guarantee(epsilon, delta, neighbours, self.unit) {
+        if self.statement != guarantee(epsilon, delta, neighbours, self.unit, self.person.as_deref()) {
             return fail("the statement says something else than the numbers beside it".to_owned());
         }
         if bill.neighbours() != Some(neighbours) {
@@ -163,10 +163,21 @@ impl Certificate {
             ("delta", self.delta == Some(delta.get())),
             ("neighbours", self.neighbours == Some(neighbours)),
             ("released", self.released == released(Some(bill))),
-            ("unit", self.unit == unit),
+            (
+                "unit",
+                self.unit == unit
+                    && self.person.as_deref() == data.get("person").and_then(toml::Value::as_str),
+            ),
             ("public", self.public == public(unit)),
-            ("premises", self.premises == premises(unit, ModelCode::Own(own))),
-            ("data_id", data.get("id").and_then(toml::Value::as_str) == self.data_id.as_deref()),
+            (
+                "premises",
+                self.premises
+                    == premises(unit, ModelCode::Own(own), section("privacy").contains_key("account")),
+            ),
+            (
+                "data_id",
+                data.get("id").or(data.get("set")).and_then(toml::Value::as_str) == self.data_id.as_deref(),
+            ),
             ("charged", self.names_account(section("privacy").get("account").and_then(toml::Value::as_str))),
             ("records", count(&data, unit.plural()) == Some(self.records.0)),
             ("model", self.model == own),
@@ -198,7 +209,7 @@ impl Certificate {
             ("released", planned.released == self.released),
             ("public", planned.public == self.public),
             ("premises", planned.premises == self.premises),
-            ("unit", planned.unit == self.unit),
+            ("unit", planned.unit == self.unit && planned.person == self.person),
             ("data_id", planned.data_id == self.data_id),
             ("charged", self.names_account(plan.spec().charged_to().map(|to| to.account.as_str()))),
             ("records", planned.records == self.records),
