@@ -8,8 +8,8 @@ __version__: str
 #: Columns in Python's memory with the number of rows, or an object that offers Arrow's stream.
 Source: TypeAlias = tuple[list[tuple[str, str, Any]], int] | Any
 
-#: A frame and the columns an account knows it by.
-Known: TypeAlias = tuple[Source, list[str]]
+#: Gives a frame once its run is paid for.
+Later: TypeAlias = Callable[[], Source]
 
 class Watch(Protocol):
     """Hears how far a run is: records read, steps, accepted proposals, epsilon spent, and whether it is stopping."""
@@ -59,8 +59,11 @@ class Books:
     def open_account(
         self, account: str, epsilon: float, delta: float, neighbours: str, unit: str, reason: str | None
     ) -> None: ...
-    def add(self, account: str, data: str, records: str, reason: str | None) -> int: ...
-    def add_frame(self, account: str, data: str, known: Known, reason: str | None) -> int: ...
+    def add(self, account: str, data: str | None, set: str, reason: str | None) -> int: ...
+    def add_records(
+        self, account: str, data: str, sections: str, secret: bool, source: Later | None, reason: str | None
+    ) -> int: ...
+    def add_analyst(self, name: str, key: str) -> None: ...
     def cap(self, account: str, whom: str, name: str, epsilon: float, delta: float) -> None: ...
     def close_account(self, account: str, reason: str) -> None: ...
     def accounts(self, account: str | None = None) -> str: ...
@@ -70,24 +73,23 @@ class Books:
     def quote(plan: Plan) -> str | None: ...
 
 def partial(plan: bytes, question: bytes, place: int, rows: Any) -> bytes: ...
+def identifiers(rows: Any, person: str) -> list[str]: ...
 def check_schema(columns: str) -> None: ...
 def new_run(
     plan: Plan,
-    records: Source | None,
+    records: Later | None,
     folder: str,
     watch: Watch,
     *,
-    known: Known | None = None,
     journal: bool = True,
     insecure_seed: int | None = None,
     sign: str | None = None,
 ) -> Saved: ...
 def resume_run(
-    records: Source | None,
+    records: Later | None,
     folder: str,
     watch: Watch,
     *,
-    known: Known | None = None,
     path: str | None = None,
     sign: str | None = None,
 ) -> tuple[Plan, Saved]: ...

@@ -267,7 +267,7 @@ class Fit:
 
     def save(self, path: Any) -> str:
         """Keeps the run: as Zarr for ``az.from_zarr`` where the name ends in ``.zarr``, else as a copy of its folder, which
-        ``barkeep verify`` and ``barkeep resume`` understand."""
+        ``barkeep verify`` understands. The journal of a run that has not ended stays where it is: a copy could be continued, too."""
         target = os.fspath(path)
         if target.endswith(".zarr"):
             from ._arviz import save_zarr
@@ -276,7 +276,8 @@ class Fit:
         import shutil
 
         try:
-            shutil.copytree(self.folder, target)
+            unfinished = shutil.ignore_patterns("journal.bin", ".*") if self.interrupted else None
+            shutil.copytree(self.folder, target, ignore=unfinished)
         except FileExistsError:
             raise FileError(f"{target} exists; name a new folder, so that no earlier result is lost") from None
         return target
@@ -320,13 +321,12 @@ def run(
     place = os.path.join(tempfile.mkdtemp(prefix="barkeep-"), "run") if temporary else os.fspath(folder)
     bar = Progress(plan, progress)
     try:
-        # Not by a name of its own: tools that show a traceback's variables must find no record.
+        # A frame is not looked at before its run is paid for.
         saved = _barkeep.new_run(
             plan._plan,
-            records._source(plan._plan.reads()),
+            records._later(records._names() if _charged(plan._plan.toml()) else plan._plan.reads()),
             place,
             bar,
-            known=records._known() if _charged(plan._plan.toml()) else None,
             journal=journal,
             insecure_seed=insecure_seed,
             sign=sign,
@@ -362,19 +362,17 @@ def resume(
     with open(os.path.join(place, "certificate.json"), encoding="utf-8") as file:
         import tomllib
 
-        whole = json.load(file)["spec"]
-        spec = tomllib.loads(whole)["data"]
-    in_memory = spec["path"] == "in memory"
+        spec = tomllib.loads(json.load(file)["spec"])["data"]
+    in_memory = spec.get("path") == "in memory"
     if in_memory and (records is None or path is not None):
         raise FileError(f"{place}: its records were a frame or several files; give them again, as resume(folder, records)")
     reads = list(spec["columns"]) + ([spec["person"]] if "person" in spec else [])
     bar = _Unknown(progress)
     try:
         plan, saved = _barkeep.resume_run(
-            None if records is None else records._source(reads),
+            None if records is None else records._later(reads),
             place,
             bar,
-            known=records._known() if records is not None and _charged(whole) else None,
             path=path,
             sign=sign,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from ._errors import DataError
@@ -21,7 +21,7 @@ def source(frame: Any, wanted: Iterable[str]) -> Any:
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         return _pandas(frame, wanted)
-    if isinstance(frame, Mapping):
+    if type(frame) is dict:
         return _mapping(frame, wanted)
     if hasattr(frame, "__arrow_c_stream__"):
         return frame
@@ -62,9 +62,10 @@ def _series(series: Any) -> tuple[str, Any]:
     return "objects", series.to_numpy(dtype=object).tolist()
 
 
-def _mapping(frame: Mapping[Any, Any], wanted: frozenset[str]) -> tuple[list[Described], int]:
+def _mapping(frame: dict[Any, Any], wanted: frozenset[str]) -> tuple[list[Described], int]:
     import numpy as np
 
+    pandas = sys.modules.get("pandas")
     described: list[Described] = []
     rows: int | None = None
     for name, cells in frame.items():
@@ -73,8 +74,15 @@ def _mapping(frame: Mapping[Any, Any], wanted: frozenset[str]) -> tuple[list[Des
         if name not in wanted:
             described.append((name, "unread", None))
             continue
-        # A list is one of objects: to make an array of it would let its cells choose the type.
-        kind, held = _array(cells) if isinstance(cells, np.ndarray) else ("objects", list(cells))
+        if type(cells) is np.ndarray:
+            kind, held = _array(cells)
+        elif type(cells) in (list, tuple):
+            # Objects: to make an array of them would let cells choose the type.
+            kind, held = "objects", list(cells)
+        elif pandas is not None and type(cells) is pandas.Series:
+            kind, held = _series(cells)
+        else:
+            raise DataError("the columns of a dict are NumPy arrays, lists, tuples or pandas series")
         length = len(cells)
         if rows is not None and length != rows:
             raise DataError("the columns of the frame differ in their numbers of rows")

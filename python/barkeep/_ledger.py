@@ -44,17 +44,23 @@ class Ledger:
         """Opens an account: a population of persons, and the total that may ever be spent on it."""
         self._books.open_account(account, epsilon, delta, neighbours, unit, reason)
 
-    def add(self, account: str, data: str, records: Any, *, reason: str | None = None) -> int:
-        """Puts records, or the next version of a data set, under an account; returns its version.
+    def add(self, account: str, data: str | None, records: Any, *, secret: bool = False, reason: str | None = None) -> int:
+        """Puts a data set, or its next version, under an account; returns its version. All its records are read.
 
-        ``records`` is a file, known by its bytes, or `Records` of a frame, known by the cells of the columns that its schema declares:
-        another schema makes it other data.
+        ``records`` is `Records`, in a file or a frame, or the path of a data set's file, which has a name of its own. The account knows them
+        by their admitted cells, and holds runs to how they are declared: unit, person column, most rows and number. ``secret`` says that
+        the number of `Records` is secret, as with ``neighbours="add-remove"``.
         """
         if not isinstance(records, Records):
             return self._books.add(account, data, os.fspath(records), reason)
-        if records.path is not None:
-            return self._books.add(account, data, records.path, reason)
-        return self._books.add_frame(account, data, records._known(), reason)
+        if data is None:
+            raise TypeError("name the data set")
+        declared = json.dumps(records._declared())
+        return self._books.add_records(account, data, declared, secret, records._later(records._names()), reason)
+
+    def analyst(self, name: str, key: Any) -> None:
+        """Says for whom a public key signs: a request under that key is charged to the analyst's cap."""
+        self._books.add_analyst(name, os.fspath(key))
 
     def cap(
         self, account: str, *, epsilon: float, delta: float, analyst: str | None = None, project: str | None = None

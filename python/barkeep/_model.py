@@ -141,20 +141,8 @@ class Model:
 
     def _sections(self, records: Records, privacy: Privacy, sampler: Sampler | None) -> dict[str, Any]:
         """The spec of a fit, section by section."""
-        counted = "records" if records.person is None else "persons"
-        data: dict[str, Any] = {
-            "path": records.path or "in memory",
-            counted: records.count,
-            "person": records.person,
-            "most_rows": records.most_rows,
-            "id": records.id,
-            "delimiter": records.delimiter,
-            "memory": records.memory,
-            "report": None if records.report is None else {"share": records.report},
-            "columns": records.schema._entries(),
-        }
         sections: dict[str, Any] = {
-            "data": {key: value for key, value in data.items() if value is not None},
+            "data": records._declared(),
             "model": self._entry,
             "privacy": privacy._entry,
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from . import _barkeep, _frames, _shards
@@ -58,10 +59,15 @@ class Records:
             return os.path.abspath(os.fspath(self._data))
         return None
 
-    def _source(self, wanted: Sequence[str]) -> Any:
-        """What the extension reads; `None` for the spec's own file."""
+    def _later(self, wanted: Sequence[str]) -> Any:
+        """What gives the extension a frame once its run is paid for; `None` for the spec's own file."""
         if self.path is not None:
             return None
+        # By itself and not as a function within: what a traceback's frames hold must be no record.
+        return partial(self._source, wanted)
+
+    def _source(self, wanted: Sequence[str]) -> Any:
+        """What the extension reads."""
         if isinstance(self._data, (list, tuple)):
             return [os.fspath(path) for path in self._data]
         try:
@@ -75,12 +81,24 @@ class Records:
         # Raised anew: some tools print what the functions of a traceback hold, and those above hold records.
         raise DataError(refused)
 
-    def _known(self) -> Any:
-        """What a ledger's account knows a frame by: the cells of its declared columns. `None` for a file, known by its bytes."""
-        if self.path is not None:
-            return None
-        names = list(self.schema._columns) + ([] if self.person is None else [self.person])
-        return self._source(names), names
+    def _declared(self) -> dict[str, Any]:
+        """``[data]`` of a spec on these records."""
+        data = {
+            "path": self.path or "in memory",
+            "records" if self.person is None else "persons": self.count,
+            "person": self.person,
+            "most_rows": self.most_rows,
+            "id": self.id,
+            "delimiter": self.delimiter,
+            "report": None if self.report is None else {"share": self.report},
+            "memory": self.memory,
+            "columns": self.schema._entries(),
+        }
+        return {key: value for key, value in data.items() if value is not None}
+
+    def _names(self) -> list[str]:
+        """All declared columns, by whose cells an account knows a frame."""
+        return list(self.schema._columns) + ([] if self.person is None else [self.person])
 
     def __repr__(self) -> str:
         path = self.path

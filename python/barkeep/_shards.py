@@ -45,6 +45,15 @@ def answer(plan: bytes, question: bytes, place: int, names: Sequence[str], batch
         return None, str(error)
 
 
+def identified(rows: Any, person: str) -> Any:
+    """The same rows, with every person's canonical identifier in the place of the cell that names them."""
+    import pyarrow
+
+    table = pyarrow.Table.from_batches([rows]) if isinstance(rows, pyarrow.RecordBatch) else rows
+    names = pyarrow.array(_barkeep.identifiers(table, person), pyarrow.string())
+    return rows.set_column(rows.schema.get_field_index(person), person, names)
+
+
 def _answers(found: Sequence[tuple[bytes | None, str]]) -> list[bytes]:
     for _, refused in found:
         if refused:
@@ -63,8 +72,15 @@ def _spark(frame: Any, wanted: Sequence[str], person: str | None) -> Ask:
     _columns(frame.columns, names)
     chosen = frame.select(*[f"`{name}`" for name in names])
     if person is not None:
-        # All rows of a person go to one partition.
-        chosen = chosen.repartition(person)
+        # All rows of a person go to one partition: by the identifier that the engine goes by, not by the cell as it is.
+        shape = ", ".join(f"`{field.name}` {'string' if field.name == person else field.dataType.simpleString()}" for field in chosen.schema)
+
+        def named(batches: Iterator[Any]) -> Iterator[Any]:
+            from barkeep._shards import identified
+
+            return (identified(batch, person) for batch in batches)
+
+        chosen = chosen.mapInArrow(named, shape).repartition(f"`{person}`")
 
     def ask(plan: bytes, question: bytes) -> list[bytes]:
         def answered(batches: Iterator[Any]) -> Iterator[Any]:
@@ -92,6 +108,13 @@ def _ray(dataset: Any, wanted: Sequence[str], person: str | None) -> Ask:
     _columns(dataset.columns() or names, names)
     chosen = dataset.select_columns(names)
     if person is not None:
+
+        def named(table: Any) -> Any:
+            from barkeep._shards import identified
+
+            return identified(table, person)
+
+        chosen = chosen.map_batches(named, batch_format="pyarrow")
         chosen = chosen.repartition(max(2, chosen.materialize().num_blocks()), keys=[person])
     blocks = chosen.materialize().get_internal_block_refs()
 

@@ -234,7 +234,7 @@ pub(crate) fn simulate(
                      `y ~ normal(m, s)`",
                 ));
             }
-            let (delimiter, records) = (spec.data().delimiter(), barkeep::data::Records(records));
+            let (delimiter, records) = (spec.data().csv_options().delimiter, barkeep::data::Records(records));
             simulation.write_csv(&path, delimiter, &theta, records, seed).map_err(barkeep::Error::from)?;
             Ok(simulation.filling_bounds().into_iter().map(str::to_owned).collect())
         })

@@ -2,9 +2,13 @@
 
 use crate::failure::Failure;
 use crate::plan::Plan;
-use crate::run::{Known, identity};
+use crate::run::Source;
+use crate::spec;
 use barkeep::accounting::{Delta, Epsilon, Neighbours};
-use barkeep::ledger::{Ledger, Records, Unit, Whom};
+use barkeep::PublicKey;
+use barkeep::custody::Holding;
+use barkeep::data::Count;
+use barkeep::ledger::{Ledger, Unit, Whom};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -59,23 +63,46 @@ impl Books {
         Ok(self.open()?.open_account(account, total, neighbours, unit, reason).map_err(Failure::from)?)
     }
 
-    /// Puts a file of records under an account, and returns its version.
-    fn add(&self, account: &str, data: &str, records: PathBuf, reason: Option<String>) -> PyResult<u32> {
-        Ok(self.open()?.add(account, data, &records, reason).map_err(Failure::from)?)
+    /// Puts a data set under an account, and returns its version: a data set's file, or a spec's that declares its records itself.
+    fn add(&self, account: &str, data: Option<String>, set: PathBuf, reason: Option<String>) -> PyResult<u32> {
+        let held = Holding::read(&set).map_err(Failure::from)?;
+        let data = data.or_else(|| held.data().id().map(str::to_owned));
+        let data = data.ok_or_else(|| Failure::input("the data set has no name: give data="))?;
+        let found = held.inspect().map_err(Failure::from)?;
+        Ok(held.add(&self.open()?, account, &data, &found, reason).map_err(Failure::from)?)
     }
 
-    /// Puts a frame under an account, known by the cells of its declared columns, and returns its version.
-    fn add_frame(
+    /// Puts records that Python declares under an account, in a file or a frame, and returns their version. `sections` is the `[data]` of a
+    /// spec in JSON; `source` is called for a frame.
+    fn add_records(
         &self,
         py: Python<'_>,
         account: &str,
         data: &str,
-        known: Known<'_>,
+        sections: &str,
+        secret: bool,
+        source: Option<Bound<'_, PyAny>>,
         reason: Option<String>,
     ) -> PyResult<u32> {
-        let identity = identity(py, known)?;
-        let cells = |out: &mut dyn FnMut(&[u8])| identity.write(out);
-        Ok(self.open()?.add(account, data, Records::Memory(&cells), reason).map_err(Failure::from)?)
+        let declared = spec::data(sections)?;
+        let units = declared.records().as_len();
+        let count = if secret { Count::About(units) } else { Count::Exactly(units) };
+        let held = Holding::of(declared, count);
+        let ledger = self.open()?;
+        let version = match source {
+            None => held.inspect().and_then(|found| held.add(&ledger, account, data, &found, reason)),
+            Some(source) => {
+                let cells = source.call0()?.extract::<Source<'_>>()?.identity(py, held.data())?;
+                held.add_frame(&ledger, account, data, cells, reason)
+            }
+        };
+        Ok(version.map_err(Failure::from)?)
+    }
+
+    /// Says that the key in a file signs for an analyst.
+    fn add_analyst(&self, name: &str, key: PathBuf) -> PyResult<()> {
+        let key = PublicKey::read(&key).map_err(Failure::from)?;
+        Ok(self.open()?.add_analyst(name, &key.digits()).map_err(Failure::from)?)
     }
 
     /// Bounds what an analyst or a project may spend.

@@ -20,6 +20,60 @@ pub(crate) struct Columns<'py> {
     rows: usize,
     /// Where this batch starts and the next one does.
     batch: Range<usize>,
+    scalars: Scalars<'py>,
+}
+
+/// The types, besides Python's own, whose objects are cells: known by what they are, never by what they say of themselves.
+struct Scalars<'py> {
+    /// NumPy's, which have a value of Python's own.
+    numpy: Vec<Bound<'py, PyAny>>,
+    decimal: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> Scalars<'py> {
+    /// Of the modules that are there; those that nobody has imported have made no object.
+    fn of(py: Python<'py>) -> PyResult<Self> {
+        let modules = py.import("sys")?.getattr("modules")?;
+        let module = |name: &str| modules.get_item(name).ok();
+        let names = [
+            "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+            "float64", "str_", "bytes_",
+        ];
+        let numpy = module("numpy");
+        let numpy = names.iter().filter_map(|name| numpy.as_ref()?.getattr(*name).ok()).collect();
+        Ok(Self { numpy, decimal: module("decimal").and_then(|module| module.getattr("Decimal").ok()) })
+    }
+
+    /// Shows what an object says: booleans, numbers and text of exactly these types, decimal numbers as they are written. All else is
+    /// missing, and no other object's code is run: a class may call itself what it likes.
+    fn show(&self, object: &Bound<'py, PyAny>, show: &mut dyn FnMut(Cell<'_>)) {
+        if let Ok(text) = object.cast_exact::<PyString>() {
+            return show(text.to_str().map_or(Cell::Missing, |text| Cell::Text(text.as_bytes())));
+        }
+        if let Ok(value) = object.cast_exact::<PyFloat>() {
+            return show(Cell::Double(value.value()));
+        }
+        if let Ok(value) = object.cast_exact::<PyBool>() {
+            return show(Cell::Bool(value.is_true()));
+        }
+        if object.cast_exact::<PyInt>().is_ok() {
+            return whole(object, show);
+        }
+        if let Ok(text) = object.cast_exact::<PyBytes>() {
+            return show(Cell::Text(text.as_bytes()));
+        }
+        let kind = object.get_type();
+        if self.numpy.iter().any(|known| kind.is(known)) {
+            return match object.call_method0("item") {
+                Ok(item) if !item.get_type().is(&kind) => self.show(&item, show),
+                _ => show(Cell::Missing),
+            };
+        }
+        if !self.decimal.as_ref().is_some_and(|known| kind.is(known)) {
+            return show(Cell::Missing);
+        }
+        written(object, show);
+    }
 }
 
 /// One column.
@@ -85,7 +139,15 @@ impl<'py> Columns<'py> {
                 _ => return Err(PyValueError::new_err("no such kind of column")),
             });
         }
-        Ok(Self { header, columns: read, rows, batch: 0..0 })
+        Ok(Self { header, columns: read, rows, batch: 0..0, scalars: Scalars::of(columns.py())? })
+    }
+
+    /// Shows one object of a list, missing where the list is shorter.
+    fn item(&self, objects: &Bound<'py, PyList>, place: usize, show: &mut dyn FnMut(Cell<'_>)) {
+        match objects.get_item(place) {
+            Ok(object) => self.scalars.show(&object, show),
+            Err(_) => show(Cell::Missing),
+        }
     }
 }
 
@@ -98,6 +160,22 @@ impl Frame for Columns<'_> {
         match self.columns.get(position) {
             Some(Column::Refused(holds)) => Some(holds),
             _ => None,
+        }
+    }
+
+    fn unidentifying(&self, position: usize) -> Option<&'static str> {
+        match self.columns.get(position) {
+            Some(Column::Bool(_)) => Some("true or false"),
+            Some(Column::Single(_) | Column::Double(_)) => Some("floating-point numbers"),
+            Some(
+                Column::Unread
+                | Column::Refused(_)
+                | Column::Signed(_)
+                | Column::Unsigned(_)
+                | Column::Objects(_)
+                | Column::Codes(..),
+            )
+            | None => None,
         }
     }
 
@@ -136,12 +214,12 @@ impl Frame for Columns<'_> {
             Some(Column::Single(values)) => each!(values, Cell::Single),
             Some(Column::Double(values)) => each!(values, Cell::Double),
             Some(Column::Objects(objects)) => {
-                rows.for_each(|row| with_item(objects, self.batch.start + row, show));
+                rows.for_each(|row| self.item(objects, self.batch.start + row, show));
             }
             Some(Column::Codes(codes, values)) => {
                 for row in rows {
                     match codes.batch.get(row).and_then(|code| usize::try_from(*code).ok()) {
-                        Some(place) => with_item(values, place, show),
+                        Some(place) => self.item(values, place, show),
                         None => show(Cell::Missing),
                     }
                 }
@@ -151,63 +229,24 @@ impl Frame for Columns<'_> {
     }
 }
 
-/// Shows one object of a list, missing where the list is shorter.
-fn with_item(objects: &Bound<'_, PyList>, place: usize, show: &mut dyn FnMut(Cell<'_>)) {
-    match objects.get_item(place) {
-        Ok(object) => with_object(&object, show),
-        Err(_) => show(Cell::Missing),
-    }
-}
-
-/// Shows what an object says: booleans, numbers and text, NumPy's own too, and decimal numbers as they are written. All else
-/// is missing; no other object's code is run.
-fn with_object(object: &Bound<'_, PyAny>, show: &mut dyn FnMut(Cell<'_>)) {
-    if object.is_none() {
-        return show(Cell::Missing);
-    }
-    if let Ok(text) = object.cast::<PyString>() {
-        return show(text.to_str().map_or(Cell::Missing, |text| Cell::Text(text.as_bytes())));
-    }
-    if let Ok(value) = object.cast::<PyFloat>() {
-        return show(Cell::Double(value.value()));
-    }
-    if let Ok(value) = object.cast::<PyBool>() {
-        return show(Cell::Bool(value.is_true()));
-    }
-    if object.cast::<PyInt>().is_ok() {
-        return show(whole(object));
-    }
-    if let Ok(text) = object.cast::<PyBytes>() {
-        return show(Cell::Text(text.as_bytes()));
-    }
-    let kind = object.get_type();
-    let module = kind.module();
-    match module.as_ref().ok().and_then(|module| module.to_str().ok()) {
-        Some("numpy") => match object.call_method0("item") {
-            Ok(item) if !item.get_type().is(&kind) => with_object(&item, show),
-            _ => show(Cell::Missing),
-        },
-        Some("decimal") => match object.str() {
-            Ok(text) => show(text.to_str().map_or(Cell::Missing, |text| Cell::Text(text.as_bytes()))),
-            Err(_) => show(Cell::Missing),
-        },
-        _ => show(Cell::Missing),
-    }
-}
-
-/// A whole number of any size.
-fn whole<'a>(object: &Bound<'_, PyAny>) -> Cell<'a> {
+/// Shows a whole number of any size.
+fn whole(object: &Bound<'_, PyAny>, show: &mut dyn FnMut(Cell<'_>)) {
     if let Ok(value) = object.extract::<i64>() {
-        return Cell::Signed(value);
+        return show(Cell::Signed(value));
     }
     if let Ok(value) = object.extract::<u64>() {
-        return Cell::Unsigned(value);
+        return show(Cell::Unsigned(value));
     }
-    match (object.extract::<f64>(), object.lt(0)) {
-        (Ok(value), _) => Cell::Double(value),
-        // Beyond any float: as far out as one can be.
-        (Err(_), Ok(true)) => Cell::Double(f64::NEG_INFINITY),
-        (Err(_), Ok(false)) => Cell::Double(f64::INFINITY),
-        (Err(_), Err(_)) => Cell::Missing,
+    // By its digits: a float would stand for others too.
+    written(object, show);
+}
+
+/// Shows a number as it is written. Python does not write whole numbers of thousands of digits; they are as far out as one can be.
+fn written(object: &Bound<'_, PyAny>, show: &mut dyn FnMut(Cell<'_>)) {
+    match (object.str(), object.lt(0)) {
+        (Ok(text), _) => show(text.to_str().map_or(Cell::Missing, |text| Cell::Text(text.as_bytes()))),
+        (Err(_), Ok(true)) => show(Cell::Double(f64::NEG_INFINITY)),
+        (Err(_), Ok(false)) => show(Cell::Double(f64::INFINITY)),
+        (Err(_), Err(_)) => show(Cell::Missing),
     }
 }

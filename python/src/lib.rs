@@ -8,7 +8,6 @@ mod books;
 mod columns;
 mod engine;
 mod failure;
-mod identity;
 mod plan;
 mod run;
 mod spec;
@@ -33,6 +32,8 @@ mod _barkeep {
     use super::run::{Saved, new_run, resume_run};
     #[pymodule_export]
     use super::spec::check_schema;
+    #[pymodule_export]
+    use super::stream::identifiers;
 
     use super::*;
 

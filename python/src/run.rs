@@ -3,12 +3,11 @@
 use crate::columns::Columns;
 use crate::engine::Engine;
 use crate::failure::{Failure, contained};
-use crate::identity::Identity;
 use crate::plan::Plan;
 use crate::stream::Stream;
 use barkeep::accounting::{Epsilon, Steps};
 use barkeep::curator::Table;
-use barkeep::data::{Error as DataError, Records, Unavailable};
+use barkeep::data::{Error as DataError, Frame, Identified, Records, Unavailable};
 use barkeep::insecure::Insecure;
 use barkeep::{Error, Folder, JOURNAL, Outcome, SigningKey, Watch};
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -41,45 +40,67 @@ pub(crate) enum Source<'py> {
 }
 
 impl Source<'_> {
-    /// Reads all records.
-    fn read(self, py: Python<'_>, plan: &barkeep::Plan) -> PyResult<Table> {
+    /// Reads all records, once. Where an account must know them again, also takes their identity from the same cells.
+    fn read(self, py: Python<'_>, plan: &barkeep::Plan, charged: bool) -> PyResult<(Table, Option<[u8; 32]>)> {
         let lost = |Unavailable| Failure::from(Error::from(DataError::Frame));
         match self {
             Self::Columns((columns, rows)) => {
                 let mut frame = Columns::of(&columns, rows)?;
-                Ok(contained(|| Ok(plan.read_frame(&mut frame, &mut |_| {})?))?)
+                Ok(contained(|| framed(plan, &mut frame, charged))?)
             }
-            Self::Files(paths) => Ok(py.detach(|| contained(|| Ok(plan.read_files(&paths, &mut |_| {})?)))?),
-            Self::Shards(engine) => engine.get().table(py, plan),
+            Self::Files(_) | Self::Shards(_) if charged => Err(unknowable().into()),
+            Self::Files(paths) => {
+                let table = py.detach(|| contained(|| Ok(plan.read_files(&paths, &mut |_| {})?)))?;
+                Ok((table, None))
+            }
+            Self::Shards(engine) => Ok((engine.get().table(py, plan)?, None)),
             Self::Stream(frame) => {
                 let mut stream = contained(|| Stream::of(&frame).map_err(lost))?;
                 // A stream may need Python's other threads to come on.
-                Ok(py.detach(|| contained(|| Ok(plan.read_frame(&mut stream, &mut |_| {})?)))?)
+                Ok(py.detach(|| contained(|| framed(plan, &mut stream, charged)))?)
+            }
+        }
+    }
+
+    /// The identity of a frame that nobody else reads.
+    pub(crate) fn identity(self, py: Python<'_>, data: &barkeep::Data) -> PyResult<[u8; 32]> {
+        let lost = |Unavailable| Failure::from(Error::from(DataError::Frame));
+        let whole = |frame: &mut dyn Frame| {
+            let taken = |error| Failure::from(Error::from(error));
+            let mut identified = Identified::new(frame, data.declared(), data.person()).map_err(taken)?;
+            while identified.turn().map_err(lost)?.is_some() {}
+            identified.finish().map_err(taken)
+        };
+        match self {
+            Self::Columns((columns, rows)) => {
+                let mut frame = Columns::of(&columns, rows)?;
+                Ok(contained(|| whole(&mut frame))?)
+            }
+            Self::Files(_) | Self::Shards(_) => Err(unknowable().into()),
+            Self::Stream(frame) => {
+                let mut stream = contained(|| Stream::of(&frame).map_err(lost))?;
+                Ok(py.detach(|| contained(|| whole(&mut stream)))?)
             }
         }
     }
 }
 
-/// A frame that an account must know again, and its declared columns.
-pub(crate) type Known<'py> = (Source<'py>, Vec<String>);
+fn unknowable() -> Failure {
+    Failure::input(
+        "an account knows a data set's files by their bytes, or a frame by its cells; neither a list of files nor a cluster's frame",
+    )
+}
 
-/// Which data a frame is.
-pub(crate) fn identity(py: Python<'_>, (source, names): Known<'_>) -> PyResult<Identity> {
-    match source {
-        Source::Columns((columns, rows)) => {
-            let mut frame = Columns::of(&columns, rows)?;
-            Ok(contained(|| Identity::of(&mut frame, &names))?)
-        }
-        Source::Files(_) | Source::Shards(_) => Err(Failure::input(
-            "an account knows one file by its bytes, or a frame by its cells; neither a list of files nor a cluster's frame",
-        )
-        .into()),
-        Source::Stream(frame) => {
-            let lost = |Unavailable| Failure::from(Error::from(DataError::Frame));
-            let mut stream = contained(|| Stream::of(&frame).map_err(lost))?;
-            Ok(py.detach(|| contained(|| Identity::of(&mut stream, &names)))?)
-        }
+/// Reads a frame, and takes its identity where an account asks for it.
+fn framed(plan: &barkeep::Plan, frame: &mut dyn Frame, charged: bool) -> Result<(Table, Option<[u8; 32]>), Failure> {
+    if !charged {
+        return Ok((plan.read_frame(frame, &mut |_| {})?, None));
     }
+    let data = plan.spec().data();
+    let taken = |error| Failure::from(Error::from(error));
+    let mut identified = Identified::new(frame, data.declared(), data.person()).map_err(taken)?;
+    let table = plan.read_frame(&mut identified, &mut |_| {})?;
+    Ok((table, Some(identified.finish().map_err(taken)?)))
 }
 
 /// Counts a run's steps and keeps what each did. All of it is public.
@@ -146,46 +167,39 @@ impl Watch for Watcher {
     }
 }
 
-/// Runs a plan in a new folder. Without records it reads the spec's file.
+/// Runs a plan in a new folder. `records` is called for a frame once the run is paid for; without it the spec's file is read.
 #[pyfunction]
-#[pyo3(signature = (plan, records, folder, watch, *, known=None, journal=true, insecure_seed=None, sign=None))]
+#[pyo3(signature = (plan, records, folder, watch, *, journal=true, insecure_seed=None, sign=None))]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by name")]
 pub(crate) fn new_run(
     py: Python<'_>,
     plan: &Plan,
-    records: Option<Source<'_>>,
+    records: Option<Bound<'_, PyAny>>,
     folder: PathBuf,
     watch: &Bound<'_, PyAny>,
-    known: Option<Known<'_>>,
     journal: bool,
     insecure_seed: Option<u64>,
     sign: Option<PathBuf>,
 ) -> PyResult<Saved> {
     let key = sign.as_deref().map(SigningKey::read).transpose().map_err(Failure::from)?;
-    let table = records.map(|records| records.read(py, &plan.0)).transpose()?;
-    let known = known.map(|known| identity(py, known)).transpose()?;
     let mut claimed = Folder::claim(&folder).map_err(Failure::from)?.dated(barkeep_cli::now());
     if !journal {
         claimed = claimed.without_journal();
     }
-    if let Some(known) = known {
-        claimed = claimed.identified_by(move |out| known.write(out));
-    }
     if let Some(key) = key {
         claimed = claimed.signed_by(key);
     }
-    run(py, &plan.0, claimed, table, insecure_seed, watch)
+    run(py, &plan.0, claimed, records, insecure_seed, watch)
 }
 
 /// Continues the run in a folder. Without records it reads the spec's file, or the one at `path`.
 #[pyfunction]
-#[pyo3(signature = (records, folder, watch, *, known=None, path=None, sign=None))]
+#[pyo3(signature = (records, folder, watch, *, path=None, sign=None))]
 pub(crate) fn resume_run(
     py: Python<'_>,
-    records: Option<Source<'_>>,
+    records: Option<Bound<'_, PyAny>>,
     folder: PathBuf,
     watch: &Bound<'_, PyAny>,
-    known: Option<Known<'_>>,
     path: Option<PathBuf>,
     sign: Option<PathBuf>,
 ) -> PyResult<(Plan, Saved)> {
@@ -195,20 +209,16 @@ pub(crate) fn resume_run(
     if let Some(key) = key {
         claimed = claimed.signed_by(key);
     }
-    let table = records.map(|records| records.read(py, &plan)).transpose()?;
-    if let Some(known) = known.map(|known| identity(py, known)).transpose()? {
-        claimed = claimed.identified_by(move |out| known.write(out));
-    }
-    let saved = run(py, &plan, claimed, table, None, watch)?;
+    let saved = run(py, &plan, claimed, records, None, watch)?;
     Ok((Plan(plan), saved))
 }
 
-/// Runs in a thread of its own, while this one lets Python look and interrupt.
+/// Has the account pay, reads a frame once, and runs in a thread of its own, while this one lets Python look and interrupt.
 fn run(
     py: Python<'_>,
     plan: &barkeep::Plan,
     folder: Folder,
-    table: Option<Table>,
+    records: Option<Bound<'_, PyAny>>,
     insecure_seed: Option<u64>,
     watch: &Bound<'_, PyAny>,
 ) -> PyResult<Saved> {
@@ -218,16 +228,27 @@ fn run(
         runner = runner.insecure(Insecure::seed(seed));
     }
     let watch = watch.clone().unbind();
+    let work: Box<dyn FnOnce() -> Result<barkeep::Saved, Failure> + Send + '_> = match records {
+        None => Box::new(move || Ok(folder.run(runner)?)),
+        Some(records) => {
+            let reserved = folder.reserve(runner).map_err(Failure::from)?;
+            let charged = plan.spec().charged_to().is_some();
+            let read = records.call0().and_then(|source| source.extract::<Source<'_>>());
+            match read.and_then(|source| source.read(py, plan, charged)) {
+                Ok((table, identity)) => Box::new(move || Ok(reserved.run(table, identity)?)),
+                Err(error) => {
+                    // Gives an unpaid folder back; what is paid for stays, and its words say so.
+                    let stands = reserved.refuse(Error::from(DataError::Frame));
+                    return Err(if charged { Failure::from(stands).into() } else { error });
+                }
+            }
+        }
+    };
     let saved = py.detach(|| {
         std::thread::scope(|scope| {
             let (ended, waits) = mpsc::channel::<()>();
             let worker = scope.spawn(move || {
-                let result = contained(|| {
-                    Ok(match table {
-                        Some(table) => folder.run_on(runner, table)?,
-                        None => folder.run(runner)?,
-                    })
-                });
+                let result = contained(work);
                 drop(ended);
                 result
             });

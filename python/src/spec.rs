@@ -1,7 +1,7 @@
 //! Reads specs as Python writes them, in JSON with the keys of TOML.
 
 use crate::failure::Failure;
-use barkeep::Spec;
+use barkeep::{Data, Spec};
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -13,6 +13,16 @@ pub(crate) fn read(sections: &str, folder: &Path) -> Result<Spec, Failure> {
     let table: toml::Table = serde_json::from_str(sections)
         .map_err(|_| Failure::input("a spec holds numbers, texts, true and false, lists and tables"))?;
     Ok(Spec::parse(&table.to_string(), folder)?)
+}
+
+/// The `[data]` that a JSON object says.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn data(section: &str) -> Result<Data, Failure> {
+    let table: toml::Table =
+        serde_json::from_str(section).map_err(|_| Failure::input("[data] holds numbers, texts and tables"))?;
+    Ok(Data::from_table(&table)?)
 }
 
 /// Checks the columns of a schema, a JSON object by name, before anything else is known.

@@ -8,7 +8,9 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::DataType;
-use barkeep::data::{Cell, Frame, Unavailable};
+use crate::failure::{Failure, contained};
+use barkeep::Error;
+use barkeep::data::{Cell, Error as DataError, Frame, Unavailable, identifier};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ops::Range;
@@ -46,6 +48,10 @@ impl Frame for Stream {
 
     fn refused(&self, position: usize) -> Option<&'static str> {
         self.types.get(position).and_then(refused)
+    }
+
+    fn unidentifying(&self, position: usize) -> Option<&'static str> {
+        self.types.get(position).and_then(unidentifying)
     }
 
     fn turn(&mut self) -> Result<Option<usize>, Unavailable> {
@@ -103,6 +109,37 @@ fn refused(data_type: &DataType) -> Option<&'static str> {
         DataType::Decimal256(..) => Some("decimal numbers of any length"),
         _ => Some("lists or records"),
     }
+}
+
+/// What a type holds that identifies nobody.
+fn unidentifying(data_type: &DataType) -> Option<&'static str> {
+    match data_type {
+        DataType::Boolean => Some("true or false"),
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => Some("floating-point numbers"),
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => Some("decimal numbers"),
+        DataType::Dictionary(_, values) => unidentifying(values),
+        other => refused(other),
+    }
+}
+
+/// The canonical identifiers of the persons whom a column names: what an engine must shuffle rows by, before it does.
+#[pyfunction]
+pub(crate) fn identifiers(rows: &Bound<'_, PyAny>, person: &str) -> PyResult<Vec<String>> {
+    let lost = |Unavailable| Failure::from(Error::from(DataError::Frame));
+    let mut stream = contained(|| Stream::of(rows).map_err(lost))?;
+    let place = stream.header.iter().position(|name| name == person);
+    let place = place.ok_or_else(|| Failure::input(format!("the records have no column {person}")))?;
+    if let Some(holds) = stream.unidentifying(place) {
+        let column = person.to_owned();
+        return Err(Failure::from(Error::from(DataError::Unidentifying { path: "the frame".into(), column, holds })).into());
+    }
+    let mut names = Vec::new();
+    while let Some(rows) = stream.turn().map_err(lost)? {
+        stream.cells(place, 0..rows, &mut |cell| {
+            identifier(cell, |name| names.push(String::from_utf8_lossy(name).into_owned()));
+        });
+    }
+    Ok(names)
 }
 
 fn text(text: &str) -> Cell<'_> {

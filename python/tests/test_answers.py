@@ -85,7 +85,7 @@ def test_a_ledger_pays_for_files_and_refuses_beyond_its_total(trips, schema, mod
     few = bk.Sampler("langevin", steps=5)
     once = model.plan(schema, TRIPS, bk.Privacy(epsilon=1, delta=1e-6), few).epsilon
     books.open("cohort", epsilon=1.2 * once, delta=1e-6)
-    assert books.add("cohort", "trips", path) == 1
+    assert books.add("cohort", "trips", bk.Records(path, schema, count=TRIPS)) == 1
     paid = bk.Privacy(epsilon=1, delta=1e-6, ledger=books, account="cohort")
     fit = model.fit(bk.Records(path, schema, count=TRIPS), paid, few, progress=False)
     assert "reservation" in repr(bk.verify(fit, ledger=books))
@@ -109,16 +109,50 @@ def test_a_ledger_pays_for_frames_it_knows(trips, schema, model, tmp_path):
         fit = model.fit(known, paid, few, progress=False)
         assert "reservation" in repr(bk.verify(fit, ledger=books))
     assert len(books.account("cohort")["runs"]) == 3
-    # Another cell, another order or another schema is not.
+    # So is a file of them, in whatever account somebody would like to have it.
+    path = written(trips, str(tmp_path / "trips.csv"))
+    books.open("another", epsilon=4, delta=1e-6)
+    with pytest.raises(bk.LedgerError, match='in account "cohort" already'):
+        books.add("another", "trips", bk.Records(path, schema, count=TRIPS))
+    # Another cell or another order is not. The account pays before anything is read, so that nothing of a refusal is for nothing.
     other = {**trips, "hour": trips["hour"] + 1}
     turned = {name: cells[::-1] for name, cells in trips.items()}
     for unknown in (other, turned):
-        with pytest.raises(bk.LedgerError):
+        with pytest.raises(bk.FileError, match="stays spent"):
             model.fit(bk.Records(unknown, schema, count=TRIPS), paid, few, progress=False)
-    with pytest.raises(bk.Error, match="list of files"):
-        path = written(trips, str(tmp_path / "trips.csv"))
-        model.fit(bk.Records([path], schema, count=TRIPS), paid, few, progress=False)
-    assert len(books.account("cohort")["runs"]) == 3
+    assert len(books.account("cohort")["runs"]) == 5
+    # A run that declares something else is refused before anything is spent.
+    with pytest.raises(bk.LedgerError, match="the run's is 7"):
+        model.fit(bk.Records(trips, schema, count=7), paid, few, progress=False)
+    with pytest.raises(bk.LedgerError, match="counts by the record"):
+        model.fit(bk.Records({**trips, "who": trips["hour"]}, schema, count=TRIPS, person="who", most_rows=1), paid, few, progress=False)
+    assert len(books.account("cohort")["runs"]) == 5
+
+
+def test_a_frame_is_read_once_and_only_when_it_is_paid_for(trips, schema, model, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+
+    class Watched:
+        """A frame that counts how often it is handed over, and what was spent by then."""
+
+        def __init__(self, books):
+            self.table, self.books, self.spent = pa.table(trips), books, []
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            self.spent.append(len(self.books.account("cohort")["runs"]))
+            return self.table.__arrow_c_stream__(requested_schema)
+
+    books = bk.Ledger.new(tmp_path / "books")
+    books.open("cohort", epsilon=1.2, delta=1e-6)
+    books.add("cohort", "trips", bk.Records(trips, schema, count=TRIPS))
+    paid = bk.Privacy(epsilon=1, delta=1e-6, ledger=books, account="cohort")
+    frame = Watched(books)
+    records = bk.Records(frame, schema, count=TRIPS)
+    model.fit(records, paid, bk.Sampler("langevin", steps=5), progress=False)
+    assert frame.spent == [1], "read once, after the account had paid"
+    with pytest.raises(bk.LedgerError):
+        model.fit(records, paid, progress=False)
+    assert frame.spent == [1], "what nobody pays for is not looked at"
 
 
 def test_a_traced_function_is_the_text_it_writes(trips, schema, privacy):

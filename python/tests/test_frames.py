@@ -171,8 +171,14 @@ def test_persons_give_what_the_program_gives(trips, schema, model, privacy, tmp_
     path = written(frame, str(tmp_path / "trips.csv"))
     options = {"count": TRIPS // 3, "person": "who", "most_rows": 2}
     expected = drawn(model, schema, privacy, path, **options)
-    for data in (pd.DataFrame(frame), pl.DataFrame(frame), pd.DataFrame(frame).astype({"who": float}), frame):
+    for data in (pd.DataFrame(frame), pl.DataFrame(frame), pd.DataFrame(frame).astype({"who": str}), frame):
         assert np.array_equal(drawn(model, schema, privacy, data, **options), expected)
+    # As floats, identifiers beyond 2^53 would merge; so would numbers of Python's that are larger than a word.
+    for floats in (pd.DataFrame(frame).astype({"who": float}), {**frame, "who": who.astype(np.float32)}):
+        with pytest.raises(bk.DataError, match="floating-point numbers"):
+            drawn(model, schema, privacy, floats, **options)
+    large = {**frame, "who": [2**70 + int(place) for place in who]}
+    assert np.array_equal(drawn(model, schema, privacy, large, **options), expected)
     with pytest.raises(bk.DataError, match="names another number of persons"):
         drawn(model, schema, privacy, frame, **{**options, "count": 777})
 

@@ -44,7 +44,7 @@ def test_importing_is_quick_and_imports_nothing_large():
     assert min(float(took) for took, _ in runs) < 0.1
 
 
-def test_a_stopped_run_returns_what_was_paid_for_and_is_continued(trips, schema, model, privacy, monkeypatch):
+def test_a_stopped_run_returns_what_was_paid_for_and_is_continued(trips, schema, model, privacy, monkeypatch, tmp_path):
     records = bk.Records(trips, schema, count=TRIPS)
     whole = model.fit(records, privacy, MANY, insecure_seed=3, progress=False, journal=False)
 
@@ -59,6 +59,11 @@ def test_a_stopped_run_returns_what_was_paid_for_and_is_continued(trips, schema,
     assert stopped.certificate["steps_used"] == stopped.steps_used
     assert stopped.certificate.text and not stopped.certificate.private
     monkeypatch.undo()
+    # A copy that could be continued would be a second run at no charge.
+    kept = stopped.save(tmp_path / "kept")
+    assert not os.path.exists(os.path.join(kept, "journal.bin"))
+    with pytest.raises(bk.FileError, match="no journal here"):
+        bk.resume(kept, records)
     continued = stopped.resume(progress=False)
     assert continued.steps_used == whole.steps_used
     for name, draws in whole.draws.items():

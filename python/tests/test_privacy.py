@@ -134,7 +134,7 @@ REFUSED = {
     "two dimensions": "lists or records",
     "complex": "complex numbers",
     "not a frame": "records are a pandas",
-    "a frame that fails": "did not hand over its rows",
+    "a frame that fails": "the columns of a dict are",
     "polars objects": "",
 }
 
@@ -185,6 +185,49 @@ def test_values_never_decide_whether_a_frame_is_read(spec):
     cells = [None, True, 7, 7.5, "7", b"7", float("nan"), 10**400, -(10**400), "", "x", Speaks(), datetime.date.today()]
     frame = {"late": cells, "hour": cells, "origin": cells}
     model.fit(bk.Records(frame, schema, count=len(cells)), privacy, FEW, progress=False)
+
+
+class Liar:
+    """An object that calls itself NumPy's, or a decimal number."""
+
+    ran: list[str] = []
+
+    def item(self):
+        self.ran.append("item")
+        return 7
+
+    def __str__(self) -> str:
+        self.ran.append("str")
+        return "7"
+
+
+class Text(str):
+    """A text with code of its own."""
+
+    def __str__(self) -> str:
+        Liar.ran.append("text")
+        return self
+
+
+class Whole(int):
+    """A number with code of its own."""
+
+    def __lt__(self, other: object) -> bool:
+        Liar.ran.append("whole")
+        return True
+
+    def __index__(self) -> int:
+        Liar.ran.append("index")
+        return 7
+
+
+def test_no_foreign_objects_code_is_run(spec):
+    schema, model, privacy = spec
+    liars = [type("float64", (Liar,), {"__module__": module})() for module in ("numpy", "decimal")]
+    cells = [*liars, Text("7"), Whole(10**30), np.float64(7), 7]
+    frame = {"late": cells, "hour": cells, "origin": cells}
+    model.fit(bk.Records(frame, schema, count=len(cells)), privacy, FEW, progress=False)
+    assert Liar.ran == []
 
 
 def test_files_are_found_by_their_names_only(spec, tmp_path):

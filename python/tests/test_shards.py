@@ -190,6 +190,13 @@ def test_spark_brings_the_rows_of_a_person_together(trips, schema, model, privac
     found = drawn(model, schema, privacy, spark.createDataFrame(pd.DataFrame(rows)).repartition(3), **options)
     # A shuffle may turn rows of a person around, and floats add up a little otherwise then.
     assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
+    # Blanks around an identifier are no part of it: a person whose rows are written in two ways is in one partition all the same.
+    blank = {**rows, "who": [f"{' ' * (i // 1000 % 2)}{i % 1000}" for i in range(TRIPS)]}
+    found = drawn(model, schema, privacy, spark.createDataFrame(pd.DataFrame(blank)).repartition(8), **options)
+    assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
+    floats = {**rows, "who": rows["who"].astype(float)}
+    with pytest.raises(bk.DataError, match="floating-point numbers"):
+        drawn(model, schema, privacy, spark.createDataFrame(pd.DataFrame(floats)), **options)
 
 
 def killing(program: bytes, word: bytes, delay: float, killed: list[str]) -> threading.Thread:
@@ -264,3 +271,17 @@ def test_ray_brings_the_rows_of_a_person_together(trips, schema, model, privacy,
     expected = drawn(model, schema, privacy, rows, **options)
     found = drawn(model, schema, privacy, cluster.data.from_arrow(pyarrow.table(rows)).repartition(3), **options)
     assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
+    blank = {**rows, "who": [f"{' ' * (i // 1000 % 2)}{i % 1000}" for i in range(TRIPS)]}
+    found = drawn(model, schema, privacy, cluster.data.from_arrow(pyarrow.table(blank)).repartition(8), **options)
+    assert np.allclose(found, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_identifiers_are_canonical_before_a_shuffle():
+    rows = pyarrow.table({"who": [" 0", "0", None, "0 ", "a b"], "x": [1, 2, 3, 4, 5]})
+    assert _shards.identified(rows, "who")["who"].to_pylist() == ["0", "0", "", "0", "a b"]
+    whole = pyarrow.table({"who": [2**53, 2**53 + 1, None]})
+    assert _shards.identified(whole, "who")["who"].to_pylist() == [str(2**53), str(2**53 + 1), ""]
+    batch = rows.to_batches()[0]
+    assert _shards.identified(batch, "who").schema.field("who").type == pyarrow.string()
+    with pytest.raises(bk.DataError, match="floating-point numbers"):
+        _shards.identified(pyarrow.table({"who": [1.0]}), "who")

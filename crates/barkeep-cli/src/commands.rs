@@ -3,6 +3,7 @@
 pub(crate) mod account;
 mod audit;
 mod catalogue;
+mod dataset;
 mod demo;
 mod job;
 mod key;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Report(report::ReportCommand),
     /// Computes the epsilon of a certificate again, and checks the files beside it and its signature.
     Verify(verify::Verify),
+    /// Checks, shows and rehearses a custodian's data set.
+    Dataset(dataset::DatasetCommand),
     /// Packs a request for a closed room, or runs one there: one file in, one signed bundle out.
     Job(job::Job),
     /// Makes keys that certificates are signed with.
@@ -53,7 +56,7 @@ pub(crate) enum Command {
     Audit(audit::Audit),
     /// Writes simulated records of a model as CSV.
     Simulate(simulate::Simulate),
-    /// Drafts a schema from the header of a file, for a person to fill in.
+    /// Drafts a data set's declaration from the header of a file, for a person to fill in.
     Schema(schema::SchemaCommand),
     /// Lists the models with their spec keys.
     Models(catalogue::Catalogue),
@@ -78,6 +81,7 @@ impl Command {
             Self::Predict(command) => command.run(),
             Self::Report(command) => command.run(),
             Self::Verify(command) => command.run(),
+            Self::Dataset(command) => command.run(),
             Self::Job(command) => command.run(),
             Self::Key(command) => command.run(),
             Self::Ledger(command) => command.run(),

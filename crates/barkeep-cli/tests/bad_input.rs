@@ -58,12 +58,6 @@ fn the_good_spec_is_good() {
 fn files() {
     refused(&[], None, 2, &["records.csv"]);
     refused(&[], Some(""), 2, &["records.csv", "empty"]);
-    refused(
-        &[],
-        Some(&records().replacen("7.654321,0.5", "7.654321,0.5,1", 1)),
-        2,
-        &["records.csv", "header"],
-    );
     refused(&[], Some(&records().replace("x2", "y2")), 2, &["x2"]);
     refused(&[], Some(&records().replace("x1,x2\n", "")), 2, &["x1", "header"]);
     refused(&[], Some(&format!("{}1,2\n", records())), 2, &["records"]);

@@ -126,10 +126,15 @@ fn a_schema_is_drafted_from_the_header_alone() {
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     assert_eq!(shown.stdout.matches("invalid = \"?\"").count(), 3);
     assert!(!shown.stdout.contains(CANARY) && !shown.stdout.contains("JFK"));
-    folder.write("trips.schema.toml", &shown.stdout);
-    let refused = folder.barkeep(&["plan", "spec.toml"]);
+    folder.write("trips.dataset.toml", &shown.stdout);
+    let model = &SPEC[SPEC.find("[model]").unwrap()..];
+    folder.write("drafted.toml", &format!("[data]\nset = \"trips.dataset.toml\"\n{model}"));
+    let refused = folder.barkeep(&["plan", "drafted.toml"]);
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("data.columns.origin.kind"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("`records`: is still \"?\""), "{}", refused.stderr);
+    // The old key goes on being read, and says what it is called now.
+    let warned = folder.barkeep(&["plan", "spec.toml"]);
+    assert!(warned.stdout.contains("data.schema is the old name of data.set"), "{}", warned.stdout);
     folder.write("headless.csv", &format!("{CANARY},1\n2,3\n"));
     let refused = folder.barkeep(&["schema", "headless.csv"]);
     assert_eq!(refused.code, 2);

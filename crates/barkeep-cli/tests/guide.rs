@@ -82,6 +82,15 @@ fn a_first_fit_works_as_the_guide_says() {
     }
 }
 
+/// A custodian's walk, from a file to a request that was run.
+#[test]
+fn a_request_is_run_as_the_guide_says() {
+    let folder = Folder::new();
+    assert_eq!(follow("guide/custodian.md", &folder), 13);
+    let statement = folder.read("spec.tar.run/certificate.json");
+    assert!(statement.contains("when one `patient_id`'s rows, at most 5, are substituted"), "{statement}");
+}
+
 /// As the README says it, on fewer flights.
 #[test]
 fn the_readme_works() {

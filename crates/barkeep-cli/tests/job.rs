@@ -8,13 +8,16 @@ use program::Folder;
 use std::process::Stdio;
 use std::time::Instant;
 
-const SPEC: &str = r#"[data]
-path = "/nowhere/records.csv"
+const SET: &str = r#"id = "cohort 7"
+path = "records.csv"
 records = 3000
-id = "cohort 7"
-[data.columns]
+[columns]
 late = { kind = "bool", invalid = false }
 hour = { min = 5, max = 23, invalid = 12, scale = "bounds" }
+"#;
+
+const SPEC: &str = r#"[data]
+set = "public.toml"
 
 [model]
 formula = "late ~ hour"
@@ -42,24 +45,27 @@ fn done(folder: &Folder, arguments: &[&str]) -> String {
 fn room(spec: &str) -> Folder {
     let folder = Folder::new();
     folder.write("spec.toml", spec);
+    folder.write("cohort.dataset.toml", SET);
+    // What analysts get.
+    folder.write("public.toml", &done(&folder, &["dataset", "show", "cohort.dataset.toml"]));
     done(
         &folder,
         &["simulate", "spec.toml", "--records", "3000", "--theta", "-1,0.8", "--out", "records.csv"],
     );
     done(&folder, &["ledger", "new", "books"]);
     done(&folder, &["ledger", "open", "books", "cohort", "--epsilon", "5", "--delta", "1e-5"]);
-    done(&folder, &["ledger", "add", "books", "cohort", "--data", "visits", "--records", "records.csv"]);
+    done(&folder, &["ledger", "add", "books", "cohort", "cohort.dataset.toml"]);
     done(&folder, &["key", "new", "key"]);
     assert_eq!(done(&folder, &["job", "pack", "spec.toml"]).trim(), "spec.request");
     folder
 }
 
 const RUN: [&str; 9] =
-    ["job", "run", "spec.request", "--records", "records.csv", "--ledger", "books", "--sign", "key"];
+    ["job", "run", "spec.request", "--set", "cohort.dataset.toml", "--ledger", "books", "--sign", "key"];
 
 /// Runs that the account has reserved.
-fn reserved(folder: &Folder) -> usize {
-    let log = done(folder, &["ledger", "log", "books", "--json"]);
+fn reserved(folder: &Folder, ledger: &str) -> usize {
+    let log = done(folder, &["ledger", "log", ledger, "--json"]);
     log.matches("\"reserve\"").count()
 }
 
@@ -73,7 +79,7 @@ fn a_request_goes_in_and_a_bundle_comes_out() {
     {
         assert!(words.contains(line), "{words}");
     }
-    assert_eq!(reserved(&folder), 1);
+    assert_eq!(reserved(&folder, "books"), 1);
     // A bundle is not replaced, and nothing more is spent.
     let again = folder.barkeep(&RUN);
     assert_eq!(again.code, 2);
@@ -83,7 +89,7 @@ fn a_request_goes_in_and_a_bundle_comes_out() {
     std::fs::remove_file(folder.path().join("spec.tar")).unwrap();
     done(&folder, &RUN);
     assert_eq!(std::fs::read(folder.path().join("spec.tar")).unwrap(), first);
-    assert_eq!(reserved(&folder), 1);
+    assert_eq!(reserved(&folder, "books"), 1);
     done(&folder, &["key", "new", "other"]);
     let refused = folder.barkeep(&["verify", "spec.tar", "--key", "other.pub"]);
     assert_eq!(refused.code, 1);
@@ -100,20 +106,18 @@ fn a_request_goes_in_and_a_bundle_comes_out() {
 #[expect(clippy::print_stdout, reason = "a slow test says what it met")]
 fn kill(rounds: u32) {
     let folder = room(&SPEC.replace("epsilon = 2.0", "epsilon = 0.5"));
-    done(&folder, &["ledger", "open", "books", "many", "--epsilon", "1000", "--delta", "1e-5"]);
-    folder.write("many.csv", &folder.read("records.csv").replace("true", "TRUE"));
-    done(&folder, &["ledger", "add", "books", "many", "--data", "visits", "--records", "many.csv"]);
-    folder.write("many.toml", &folder.read("spec.toml").replace("\"cohort\"", "\"many\""));
-    done(&folder, &["job", "pack", "many.toml"]);
+    done(&folder, &["ledger", "new", "many"]);
+    done(&folder, &["ledger", "open", "many", "cohort", "--epsilon", "1000", "--delta", "1e-5"]);
+    done(&folder, &["ledger", "add", "many", "cohort", "cohort.dataset.toml"]);
     let job = |out: &str| {
         let run = [
             "job",
             "run",
-            "many.request",
-            "--records",
-            "many.csv",
+            "spec.request",
+            "--set",
+            "cohort.dataset.toml",
             "--ledger",
-            "books",
+            "many",
             "--sign",
             "key",
             "--out",
@@ -152,10 +156,10 @@ fn kill(rounds: u32) {
             }
         }
         ended += 1;
-        done(&folder, &["verify", &out, "--key", "key.pub", "--ledger", "books"]);
+        done(&folder, &["verify", &out, "--key", "key.pub", "--ledger", "many"]);
     }
-    done(&folder, &["ledger", "check", "books"]);
-    assert_eq!(reserved(&folder), ended);
+    done(&folder, &["ledger", "check", "many"]);
+    assert_eq!(reserved(&folder, "many"), ended);
     println!(
         "{killed} kills of jobs in {rounds} rounds: {ended} bundles and as many reservations, {torn} had not begun"
     );
@@ -172,6 +176,49 @@ fn two_hundred_killed_jobs_are_charged_once() {
     kill(200);
 }
 
+/// Whoever signs is charged; whoever does not is whom the custodian names.
+#[test]
+fn analysts_are_keys() {
+    let folder = room(SPEC);
+    done(&folder, &["key", "new", "ann"]);
+    done(&folder, &["key", "new", "mallory"]);
+    done(&folder, &["ledger", "analyst", "books", "ann", "--key", "ann.pub"]);
+    for name in ["ann", "bob"] {
+        done(
+            &folder,
+            &["ledger", "cap", "books", "cohort", "--analyst", name, "--epsilon", "2.5", "--delta", "1e-5"],
+        );
+    }
+    let run = |request: &str, more: &[&str]| {
+        let words =
+            ["job", "run", request, "--set", "cohort.dataset.toml", "--ledger", "books", "--sign", "key"];
+        folder.barkeep(&[&words[..], more].concat())
+    };
+    let refused = |request: &str, more: &[&str], words: &str| {
+        let shown = run(request, more);
+        assert_eq!(shown.code, 2, "{}", shown.stderr);
+        assert!(shown.stderr.contains(words), "{words}: {}", shown.stderr);
+    };
+    // A name in the spec is nobody's word.
+    folder.write("named.toml", &SPEC.replace("account =", "analyst = \"bob\"\naccount ="));
+    let shown = folder.barkeep(&["job", "pack", "named.toml"]);
+    assert!(shown.code == 2 && shown.stderr.contains("privacy.analyst"), "{}", shown.stderr);
+    refused("spec.request", &[], "bounds every analyst");
+    for (key, out) in [("ann", "ann.request"), ("mallory", "mallory.request")] {
+        done(&folder, &["job", "pack", "spec.toml", "--sign", key, "--out", out]);
+    }
+    refused("mallory.request", &[], "signs for no analyst");
+    refused("mallory.request", &["--analyst", "bob"], "signs for no analyst");
+    refused("ann.request", &["--analyst", "bob"], "signed by \"ann\"");
+    folder.write("edited.request", &folder.read("ann.request").replace("steps = 60", "steps = 61"));
+    assert_ne!(run("edited.request", &[]).code, 0);
+    assert_eq!(reserved(&folder, "books"), 0);
+    assert_eq!(run("ann.request", &[]).code, 0);
+    assert_eq!(run("spec.request", &["--analyst", "bob"]).code, 0);
+    let log = done(&folder, &["ledger", "show", "books", "--json"]);
+    assert!(log.contains("\"analyst\":\"ann\"") && log.contains("\"analyst\":\"bob\""), "{log}");
+}
+
 #[test]
 fn bad_input_is_named_and_nothing_is_spent() {
     let folder = room(SPEC);
@@ -180,27 +227,37 @@ fn bad_input_is_named_and_nothing_is_spent() {
         assert_eq!(shown.code, code, "{arguments:?}: {}", shown.stderr);
         assert!(shown.stderr.contains(words), "{words}: {}", shown.stderr);
     };
-    let run = |request: &'static str, records: &'static str, ledger: &'static str, key: &'static str| {
-        ["job", "run", request, "--records", records, "--ledger", ledger, "--sign", key, "--out", "new.tar"]
+    let set = "cohort.dataset.toml";
+    let run = |request: &'static str, set: &'static str, ledger: &'static str, key: &'static str| {
+        ["job", "run", request, "--set", set, "--ledger", ledger, "--sign", key, "--out", "new.tar"]
     };
-    refused(&run("records.csv", "records.csv", "books", "key"), 2, "no request that `barkeep job pack` made");
-    refused(&run("nothing", "records.csv", "books", "key"), 2, "cannot read nothing");
-    refused(&run("spec.request", "records.csv", "books", "key.pub"), 2, "no barkeep secret key");
-    refused(&run("spec.request", "records.csv", "nowhere", "key"), 2, "nowhere");
+    refused(&run("records.csv", set, "books", "key"), 2, "no request that `barkeep job pack` made");
+    refused(&run("nothing", set, "books", "key"), 2, "cannot read nothing");
+    refused(&run("spec.request", set, "books", "key.pub"), 2, "no barkeep secret key");
+    refused(&run("spec.request", set, "nowhere", "key"), 2, "nowhere");
     folder.write("other.csv", "late,hour\ntrue,6\n");
-    refused(&run("spec.request", "other.csv", "books", "key"), 2, "account");
+    folder.write("other.dataset.toml", &SET.replace("records.csv", "other.csv"));
+    refused(&run("spec.request", "other.dataset.toml", "books", "key"), 2, "no version that account");
+    folder.write("other.dataset.toml", &SET.replace("cohort 7", "cohort 8"));
+    refused(&run("spec.request", "other.dataset.toml", "books", "key"), 2, "another data set");
+    // The custodian's declaration is another one now: the account was opened for the first.
+    folder.write(
+        "other.dataset.toml",
+        &SET.replace("records = 3000", "person = \"hour\"\npersons = 3000").replace("hour = {", "hours = {"),
+    );
+    refused(&run("spec.request", "other.dataset.toml", "books", "key"), 2, "hour");
     folder.write(
         "free.toml",
         &SPEC.replace("ledger = \"the custodian knows where\"\naccount = \"cohort\"\n", ""),
     );
     assert_eq!(done(&folder, &["job", "pack", "free.toml"]).trim(), "free.request");
-    refused(&run("free.request", "records.csv", "books", "key"), 2, "a job is charged to an account");
+    refused(&run("free.request", set, "books", "key"), 2, "a job is charged to an account");
     folder.write("large.toml", &SPEC.replace("epsilon = 2.0", "epsilon = 9.0").replace("steps = 60\n", ""));
     done(&folder, &["job", "pack", "large.toml"]);
-    refused(&run("large.request", "records.csv", "books", "key"), 3, "Nothing was spent");
+    refused(&run("large.request", set, "books", "key"), 3, "Nothing was spent");
     folder.write("bad.toml", &SPEC.replace("hour\"", "hours\""));
     refused(&["job", "pack", "bad.toml"], 2, "hours");
     refused(&["job", "pack", "spec.toml"], 2, "spec.request exists");
-    assert_eq!(reserved(&folder), 0);
+    assert_eq!(reserved(&folder, "books"), 0);
     assert!(!folder.exists("new.tar"));
 }

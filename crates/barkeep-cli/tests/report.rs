@@ -46,7 +46,7 @@ fn charged() -> Folder {
     );
     done(&folder, &["ledger", "new", "books"]);
     done(&folder, &["ledger", "open", "books", "cohort", "--epsilon", "5", "--delta", "1e-5"]);
-    done(&folder, &["ledger", "add", "books", "cohort", "--data", "visits", "--records", "records.csv"]);
+    done(&folder, &["ledger", "add", "books", "cohort", "spec.toml", "--data", "visits"]);
     folder.sample("spec.toml", "out");
     folder
 }

@@ -17,6 +17,9 @@ pub trait Sink {
 
     /// Notes what is wrong with the next cells of one column of the file's schema: of records that are taken soon, in their order.
     fn note(&mut self, _column: usize, _faults: &Faults) {}
+
+    /// Notes that the next row of a file has another number of cells than its header, or is too long: its cells are missing.
+    fn note_odd_row(&mut self) {}
 }
 
 /// Turns cells into what a model sees, row by row or a stretch of columns at a time.
@@ -196,6 +199,11 @@ impl Admission {
 
     fn wrong_count(&self) -> Error {
         Error::Rows { declared: self.count.declared() }
+    }
+
+    /// The number of records declared.
+    pub(crate) fn declared(&self) -> usize {
+        self.count.declared()
     }
 
     /// The number of records admitted so far.

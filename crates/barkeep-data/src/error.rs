@@ -157,18 +157,6 @@ pub enum Error {
         /// The file as the spec names it.
         path: PathBuf,
     },
-    /// Some row has not as many cells as the header.
-    #[error("data.path: {} has a row whose number of cells differs from the header's", path.display())]
-    Ragged {
-        /// The file as the spec names it.
-        path: PathBuf,
-    },
-    /// Some row has no end within 16 MiB.
-    #[error("data.path: {} has a row of more than 16 MiB; is a quote never closed?", path.display())]
-    LongRow {
-        /// The file as the spec names it.
-        path: PathBuf,
-    },
     /// The header does not hold the column that says whose row it is.
     #[error(
         "data.person = \"{column}\": the header of {} has no such column{}",
@@ -182,6 +170,16 @@ pub enum Error {
         column: String,
         /// The header's most similar name, if one is similar.
         nearest: Option<String>,
+    },
+    /// The column that says whose row it is holds something that identifies nobody.
+    #[error("data.person = \"{column}\": {} holds {holds} there; text or whole numbers are required", path.display())]
+    Unidentifying {
+        /// The file as the spec names it.
+        path: PathBuf,
+        /// The column as the spec names it.
+        column: String,
+        /// What it holds instead, as in "floating-point numbers".
+        holds: &'static str,
     },
     /// The rows belong to another number of persons than declared.
     #[error("data.persons = {declared}: column {column} of {} names another number of persons", path.display())]

@@ -4,31 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::header::{locate, locate_person};
-use crate::parquet::{named, with_digits};
-use crate::reading::Naming;
+use crate::parquet::named;
 use crate::schema::Cells;
-use crate::{Admission, Count, Error, Roster, Sink, View};
-
-/// One cell, as a frame holds it.
-///
-/// **Privacy.** A record's value: no `Debug`, `Serialize` or `PartialEq`.
-#[derive(Clone, Copy)]
-pub enum Cell<'a> {
-    /// Nothing, or something that is no number, no boolean and no text.
-    Missing,
-    /// True or false.
-    Bool(bool),
-    /// A whole number.
-    Signed(i64),
-    /// A whole number of at least 0.
-    Unsigned(u64),
-    /// A number of 32 bits.
-    Single(f32),
-    /// A number.
-    Double(f64),
-    /// Text, read as a cell of CSV is.
-    Text(&'a [u8]),
-}
+use crate::{Admission, Cell, Count, Error, Roster, Schema, Sink, View};
 
 /// Columns of records in memory, a batch of rows at a time.
 ///
@@ -40,6 +18,10 @@ pub trait Frame {
 
     /// What the column at this position holds by its type, where no declared kind can be that: "dates or times".
     fn refused(&self, position: usize) -> Option<&'static str>;
+
+    /// What the column at this position holds by its type, where that identifies nobody: "floating-point numbers". Only text and whole
+    /// numbers do.
+    fn unidentifying(&self, position: usize) -> Option<&'static str>;
 
     /// Turns to the next batch and says how many rows it has; `None` after the last.
     ///
@@ -76,7 +58,7 @@ pub fn read_frame(
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
 ) -> Result<(), Error> {
-    read_rows(frame, view, count, None, sink, progress)
+    read_rows(frame, view, count, None, sink, progress).map(drop)
 }
 
 /// Reads a frame of rows that belong to as many persons as `count` says, as [`read_persons`](crate::read_persons) does.
@@ -90,13 +72,11 @@ pub fn read_frame_persons(
     count: Count,
     sink: &mut dyn Sink,
 ) -> Result<Roster, Error> {
-    let mut naming = Naming { column: person, roster: Roster::new(count) };
     let rows = Count::About(count.declared());
-    read_rows(frame, view, rows, Some(&mut naming), sink, &mut |_| {})?;
-    if naming.roster.is_complete() {
-        Ok(naming.roster)
-    } else {
-        Err(naming.wrong_count(Path::new(THE_FRAME)))
+    let batches = read_rows(frame, view, rows, Some((person, count)), sink, &mut |_| {})?;
+    match batches.naming {
+        Some((_, roster)) if roster.is_complete() => Ok(roster),
+        _ => Err(batches.wrong_persons()),
     }
 }
 
@@ -104,37 +84,87 @@ fn read_rows(
     frame: &mut dyn Frame,
     view: &View,
     count: Count,
-    mut naming: Option<&mut Naming<'_>>,
+    person: Option<(&str, Count)>,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
-) -> Result<(), Error> {
-    let path = Path::new(THE_FRAME);
+) -> Result<Batches, Error> {
     let mut admission = Admission::new(view.clone(), count)?;
-    let positions = locate(path, view.source(), frame.header())?;
-    let columns = view.source().columns();
-    for (position, column) in positions.iter().zip(columns) {
-        check(frame, *position, column.name())?;
-    }
-    let person = match &naming {
-        None => None,
-        Some(naming) => {
-            let position = locate_person(path, naming.column, frame.header())?;
-            check(frame, position, naming.column)?;
-            Some(position)
-        }
-    };
-    let cells: Vec<Cells<'_>> = columns.iter().map(Cells::new).collect();
-    let wrong = || Error::Count { path: PathBuf::from(THE_FRAME), declared: count.declared() };
+    let mut batches = Batches::new(frame, view.source(), person)?;
     while let Some(rows) = frame.turn().map_err(|Unavailable| Error::Frame)? {
+        batches.admit(frame, view.source(), rows, &mut admission, sink, &mut |pushed| {
+            count.shown(pushed).into_iter().for_each(&mut *progress);
+        })?;
+    }
+    admission.finish(sink).map_err(|_| wrong_count(count.declared()))?;
+    Ok(batches)
+}
+
+/// Leads a frame's batches into an admission.
+pub(crate) struct Batches {
+    /// Where the declared columns stand.
+    positions: Vec<usize>,
+    /// Where the column stands that says whose row it is, and what it says.
+    naming: Option<(usize, Roster)>,
+    person: String,
+    declared: usize,
+}
+
+impl Batches {
+    /// Finds columns by their names, and refuses types that cannot hold them. With `person`, a column and how many persons it may name.
+    pub(crate) fn new(
+        frame: &dyn Frame,
+        schema: &Schema,
+        person: Option<(&str, Count)>,
+    ) -> Result<Self, Error> {
+        let path = Path::new(THE_FRAME);
+        let positions = locate(path, schema, frame.header())?;
+        for (position, column) in positions.iter().zip(schema.columns()) {
+            if let Some(holds) = frame.refused(*position) {
+                return Err(Error::Holds { path: path.to_owned(), column: column.name().to_owned(), holds });
+            }
+        }
+        let mut batches = Self { positions, naming: None, person: String::new(), declared: 0 };
+        if let Some((column, count)) = person {
+            let position = locate_person(path, column, frame.header())?;
+            (batches.person, batches.declared) = (column.to_owned(), count.declared());
+            if let Some(holds) = frame.refused(position).or_else(|| frame.unidentifying(position)) {
+                return Err(Error::Unidentifying { path: path.to_owned(), column: batches.person, holds });
+            }
+            batches.naming = Some((position, Roster::new(count)));
+        }
+        Ok(batches)
+    }
+
+    /// Whose the rows are that were read.
+    pub(crate) fn roster(&self) -> Option<&Roster> {
+        self.naming.as_ref().map(|(_, roster)| roster)
+    }
+
+    fn wrong_persons(&self) -> Error {
+        let (path, column) = (PathBuf::from(THE_FRAME), self.person.clone());
+        Error::Persons { path, column, declared: self.declared }
+    }
+
+    /// Admits the rows of the batch to which the frame has turned.
+    pub(crate) fn admit(
+        &mut self,
+        frame: &dyn Frame,
+        schema: &Schema,
+        rows: usize,
+        admission: &mut Admission,
+        sink: &mut dyn Sink,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<(), Error> {
+        let cells: Vec<Cells<'_>> = schema.columns().iter().map(Cells::new).collect();
         let mut next = 0;
         while next < rows {
             let chunk = admission.room().min(rows - next);
             if chunk == 0 {
-                return Err(wrong());
+                return Err(wrong_count(admission.declared()));
             }
             admission.push_columns(chunk, sink, |index, out| {
                 let mut slots = out.iter_mut();
-                frame.cells(positions[index], next..next + chunk, &mut |cell| {
+                frame.cells(self.positions[index], next..next + chunk, &mut |cell| {
                     if let Some(slot) = slots.next() {
                         *slot = value(&cells[index], cell);
                     }
@@ -143,31 +173,26 @@ fn read_rows(
                 slots.for_each(|slot| *slot = f64::NAN);
                 Ok(())
             })?;
-            if let (Some(naming), Some(person)) = (&mut naming, person) {
-                let mut fits = true;
-                let mut named = 0;
-                frame.cells(person, next..next + chunk, &mut |cell| {
-                    fits &= name(&mut naming.roster, cell);
+            if let Some((position, roster)) = &mut self.naming {
+                let (mut fits, mut named) = (true, 0);
+                frame.cells(*position, next..next + chunk, &mut |cell| {
+                    fits &= roster.push_cell(cell);
                     named += 1;
                 });
-                fits &= (named..chunk).all(|_| naming.roster.push(b""));
+                fits &= (named..chunk).all(|_| roster.push(b""));
                 if !fits {
-                    return Err(naming.wrong_count(path));
+                    return Err(self.wrong_persons());
                 }
             }
             next += chunk;
-            count.shown(admission.pushed()).into_iter().for_each(&mut *progress);
+            progress(admission.pushed());
         }
+        Ok(())
     }
-    admission.finish(sink).map_err(|_| wrong())
 }
 
-/// Refuses a type that can hold no declared kind.
-fn check(frame: &dyn Frame, position: usize, column: &str) -> Result<(), Error> {
-    match frame.refused(position) {
-        None => Ok(()),
-        Some(holds) => Err(Error::Holds { path: PathBuf::from(THE_FRAME), column: column.to_owned(), holds }),
-    }
+fn wrong_count(declared: usize) -> Error {
+    Error::Count { path: PathBuf::from(THE_FRAME), declared }
 }
 
 /// What a cell says in its column's own unit, not admitted yet; not-a-number where it says nothing.
@@ -182,21 +207,6 @@ fn value(cells: &Cells<'_>, cell: Cell<'_>) -> f64 {
         Cell::Single(value) => named(cells, f64::from(value), &value),
         Cell::Double(value) => named(cells, value, &value),
         Cell::Text(text) => cells.parse(text),
-    }
-}
-
-/// Adds the next row to a roster, a number by what it looks like when written; false if that is a person too many.
-fn name(roster: &mut Roster, cell: Cell<'_>) -> bool {
-    match cell {
-        Cell::Missing => roster.push(b""),
-        Cell::Bool(value) => with_digits(&value, |digits| roster.push(digits)),
-        Cell::Signed(value) => with_digits(&value, |digits| roster.push(digits)),
-        Cell::Unsigned(value) => with_digits(&value, |digits| roster.push(digits)),
-        Cell::Single(value) if value.is_nan() => roster.push(b""),
-        Cell::Single(value) => with_digits(&value, |digits| roster.push(digits)),
-        Cell::Double(value) if value.is_nan() => roster.push(b""),
-        Cell::Double(value) => with_digits(&value, |digits| roster.push(digits)),
-        Cell::Text(text) => roster.push(text),
     }
 }
 

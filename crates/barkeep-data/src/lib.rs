@@ -11,11 +11,14 @@
 //! bounds is clamped. Errors name files, headers, columns and spec keys, never a row, a position or a cell.
 
 mod admission;
+mod cell;
 mod csv;
 mod error;
 mod faults;
 mod frame;
 mod header;
+mod identity;
+mod inspection;
 mod level_names;
 mod location;
 mod names;
@@ -29,10 +32,13 @@ mod view;
 
 pub use admission::{Admission, Sink};
 pub use barkeep_machine::{BLOCK, Beside, Block, Levels, Place};
+pub use cell::{Cell, identifier};
 pub use csv::CsvOptions;
 pub use error::Error;
 pub use faults::{Faults, Noting};
-pub use frame::{Cell, Frame, Unavailable, read_frame, read_frame_persons};
+pub use frame::{Frame, Unavailable, read_frame, read_frame_persons};
+pub use identity::{Identified, Identity};
+pub use inspection::{Inspection, inspect};
 pub use location::{Seal, is_remote, seal};
 pub use read::{read, read_files, read_files_persons, read_header, read_persons};
 pub use records::{Count, Records};

@@ -48,7 +48,8 @@ impl Names {
         Some(number)
     }
 
-    fn get(&self, number: usize) -> Option<&[u8]> {
+    /// The text of a number.
+    pub(crate) fn get(&self, number: usize) -> Option<&[u8]> {
         let start = number.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
         self.bytes.get(start..*self.ends.get(number)?)
     }

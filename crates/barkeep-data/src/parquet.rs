@@ -19,7 +19,7 @@ use crate::schema::Cells;
 use crate::{BLOCK, Error, Faults, Noting, View};
 
 use leaf::Leaf;
-pub(crate) use leaf::{named, with_digits};
+pub(crate) use leaf::named;
 use pages::Decoder;
 use source::Source;
 
@@ -47,7 +47,7 @@ pub(crate) fn read_parquet(
             Some(naming) => {
                 let position = locate_person(path, naming.column, &header)?;
                 let descriptor = columns.get(position).ok_or_else(|| unreadable(path))?;
-                Some(Leaf::new(path, naming.column, position, descriptor)?)
+                Some(Leaf::identifying(path, naming.column, position, descriptor)?)
             }
         };
         let wrong = || Error::Count { path: path.to_path_buf(), declared: count.declared() };
@@ -94,7 +94,7 @@ pub(crate) fn read_parquet(
                         let columns: Option<Vec<&[f64]>> = columns.collect();
                         admission.push_admitted(chunk, &columns.ok_or_else(|| unreadable(path))?, sink)?;
                         if let (Some(leaf), Some(naming)) = (&mut named, &mut naming)
-                            && !leaf.name_rows(path, chunk, &mut naming.roster)?
+                            && !leaf.name_rows(path, chunk, naming.roster)?
                         {
                             return Err(naming.wrong_count(path));
                         }

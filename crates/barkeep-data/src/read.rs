@@ -16,7 +16,8 @@ use crate::{Admission, Count, CsvOptions, Error, Roster, Sink, View};
 /// that is public: never under [`Count::About`]. After an error the sink may hold part of the records.
 ///
 /// A cell that is missing, unparsable, not UTF-8 or undeclared becomes its column's `invalid` value; a number
-/// outside the bounds is clamped. Other columns are skipped unread. In CSV, blank lines are not records, unless the
+/// outside the bounds is clamped. A row of CSV with more or fewer cells than the header, or of more than 16 MiB, is a record of missing
+/// cells. Other columns are skipped unread. In CSV, blank lines are not records, unless the
 /// header is one name: there a missing cell leaves an empty line, and every line is a record. In Parquet, numbers,
 /// booleans and text are read, compressed by Snappy or gzip, with the feature `zstd` by Zstandard, or not at all; a text column declared as numbers
 /// is read as CSV would, a number declared as a category by its decimal digits.
@@ -28,8 +29,7 @@ use crate::{Admission, Count, CsvOptions, Error, Roster, Sink, View};
 ///
 /// # Errors
 /// If the file is missing, unreadable, damaged or empty; if the header lacks a declared column or repeats a
-/// name, or a Parquet column holds dates, lists or the like; if a row has more or fewer cells than the header; if
-/// there are more or fewer records than [`Count::Exactly`] says.
+/// name, or a Parquet column holds dates, lists or the like; if there are more or fewer records than [`Count::Exactly`] says.
 pub fn read(
     path: impl AsRef<Path>,
     view: &View,
@@ -59,7 +59,7 @@ pub fn read_files(
 }
 
 /// Reads a file of rows that belong to as many persons as `count` says, as [`read`] does: `person` is the column that says
-/// whose row it is, text or a number, which no view sees. Rows of a person may stand anywhere in the file.
+/// whose row it is, text or whole numbers, which no view sees; [`identifier`](crate::identifier) says whose. Rows of a person may stand anywhere in the file.
 ///
 /// **Privacy.** Any number of rows is read and none shown. Identifiers decide which rows are one person's, and whether the
 /// number of persons is the declared one; a file with another number is refused, and that is seen. Data sets are neighbours
@@ -91,17 +91,19 @@ pub fn read_files_persons(
     sink: &mut dyn Sink,
 ) -> Result<Roster, Error> {
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
-    let mut naming = Naming { column: person, roster: Roster::new(count) };
+    let mut roster = Roster::new(count);
     let rows = Count::About(count.declared());
-    read_rows(&paths, view, rows, Some(&mut naming), options, sink, &mut |_| {})?;
-    if naming.roster.is_complete() { Ok(naming.roster) } else { Err(naming.wrong_count(&together(&paths))) }
+    read_rows(&paths, view, rows, Some((person, &mut roster)), options, sink, &mut |_| {})?;
+    let naming = Naming { column: person, roster: &mut roster };
+    if naming.roster.is_complete() { Ok(roster) } else { Err(naming.wrong_count(&together(&paths))) }
 }
 
-fn read_rows(
+/// Reads files; with `naming`, also whose rows they are, from a column into a roster.
+pub(crate) fn read_rows(
     paths: &[&Path],
     view: &View,
     count: Count,
-    mut naming: Option<&mut Naming<'_>>,
+    naming: Option<(&str, &mut Roster)>,
     options: CsvOptions,
     sink: &mut dyn Sink,
     progress: &mut dyn FnMut(usize),
@@ -109,15 +111,16 @@ fn read_rows(
     if paths.is_empty() {
         return Err(Error::Data { key: "path", requirement: "must name a file" });
     }
+    let mut naming = naming.map(|(column, roster)| Naming { column, roster });
     let mut admission = Admission::new(view.clone(), count)?;
     for (place, path) in paths.iter().enumerate() {
         let last = place + 1 == paths.len();
         let reading = Reading { admission: &mut admission, count, last, sink, progress };
         refuse_remote_text(path)?;
         if is_parquet(path) {
-            read_parquet(path, view, naming.as_deref_mut(), reading)?;
+            read_parquet(path, view, naming.as_mut(), reading)?;
         } else {
-            read_csv(path, view, naming.as_deref_mut(), options, reading)?;
+            read_csv(path, view, naming.as_mut(), options, reading)?;
         }
     }
     admission.finish(sink).map_err(|_| Error::Count { path: together(paths), declared: count.declared() })

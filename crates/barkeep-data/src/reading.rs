@@ -9,7 +9,7 @@ pub(crate) struct Naming<'a> {
     /// The column that says.
     pub(crate) column: &'a str,
     /// What it says.
-    pub(crate) roster: Roster,
+    pub(crate) roster: &'a mut Roster,
 }
 
 impl Naming<'_> {

@@ -1,7 +1,7 @@
 //! Knows which person each row belongs to, without a way to print, compare or serialise it.
 
-use crate::Count;
 use crate::names::Names;
+use crate::{Cell, Count, identifier};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -51,8 +51,7 @@ impl fmt::Display for Unit {
 
 /// Which person each row belongs to: persons are numbered in the order in which they first appear.
 ///
-/// An identifier is text, compared byte by byte without the blanks around it. Rows whose identifier is empty, or no UTF-8, are
-/// one person's. Memory is four bytes a row, and the identifiers, each once with some twenty bytes.
+/// [`identifier`] says which person a cell names. Rows whose cell names nobody are one person's. Memory is four bytes a row, and the identifiers, each once with some twenty bytes.
 ///
 /// **Privacy.** Identifiers and their order say who is in the data. There is no `Debug`, `Clone`, `Serialize` or `PartialEq`,
 /// and no message shows one. What can be seen from outside is whether the number of persons is the declared one.
@@ -70,16 +69,23 @@ impl Roster {
         Self { persons: Names::default(), rows: Vec::new(), count }
     }
 
-    /// Adds the next row; false if that is a person too many.
+    /// Adds the next row, of the person whom a text names; false if that is a person too many.
     #[must_use]
-    pub fn push(&mut self, identifier: &[u8]) -> bool {
-        let identifier = std::str::from_utf8(identifier).map_or("", str::trim).as_bytes();
-        let person = match self.persons.find(identifier) {
-            None if self.count.left(self.persons.len()) > 0 => self.persons.add(identifier),
-            known => known,
-        };
-        self.rows.extend(person);
-        person.is_some()
+    pub fn push(&mut self, text: &[u8]) -> bool {
+        self.push_cell(Cell::Text(text))
+    }
+
+    /// Adds the next row, of the person whom a cell names; false if that is a person too many.
+    #[must_use]
+    pub fn push_cell(&mut self, cell: Cell<'_>) -> bool {
+        identifier(cell, |name| {
+            let person = match self.persons.find(name) {
+                None if self.count.left(self.persons.len()) > 0 => self.persons.add(name),
+                known => known,
+            };
+            self.rows.extend(person);
+            person.is_some()
+        })
     }
 
     /// Whether there may be as many persons as were seen.
@@ -103,6 +109,11 @@ impl Roster {
     #[must_use]
     pub fn into_rows(self) -> Vec<u32> {
         self.rows
+    }
+
+    /// The persons' identifiers, in the order of their numbers.
+    pub(crate) fn identifiers(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.persons.len()).filter_map(|number| self.persons.get(number))
     }
 
     /// The number of persons seen.

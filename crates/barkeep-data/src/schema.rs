@@ -596,6 +596,12 @@ impl Schema {
         Self::new(names.into_iter().map(column).collect::<Result<_, _>>()?)
     }
 
+    /// The same columns without scales, as a file holds them.
+    pub(crate) fn unscaled(&self) -> Result<Self, Error> {
+        let columns = self.columns.iter().cloned().map(|column| column.scaled(Scale::None));
+        Self::new(columns.collect::<Result<_, _>>()?)
+    }
+
     /// The columns, in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns

@@ -7,7 +7,8 @@ mod collected;
 use std::path::{Path, PathBuf};
 
 use barkeep_data::{
-    Column, Count, CsvOptions, Error, Factor, Feature, Schema, Shape, View, read_header, read_persons, seal,
+    Column, Count, CsvOptions, Error, Factor, Feature, Schema, Shape, View, inspect, read_header,
+    read_persons, seal,
 };
 use collected::{Collected, read};
 use proptest::prelude::*;
@@ -58,17 +59,13 @@ fn expected(index: usize) -> Vec<f64> {
 }
 
 #[test]
-fn any_column_may_say_whose_row_it_is() {
+fn text_and_whole_numbers_say_whose_row_it_is() {
     let income = Schema::new(vec![Column::real("income", 0.0, 100.0, 50.0).unwrap()]).unwrap();
     let view = View::all(income.clone());
-    // 130 ages, 3 cities, true and false: each of the missing ones is a person as well.
-    for (name, person, count) in [
-        ("plain", "age", 131),
-        ("text", "age", 131),
-        ("plain", "city", 4),
-        ("snappy", "member", 3),
-        ("encodings", "age", 131),
-    ] {
+    // 130 ages, 3 cities: each of the missing ones is a person as well.
+    for (name, person, count) in
+        [("plain", "age", 131), ("gzip", "age", 131), ("plain", "city", 4), ("encodings", "age", 131)]
+    {
         let mut sink = Collected::of(&income);
         let of = |count: Count, sink: &mut Collected| {
             read_persons(bundled(name), &view, person, count, CsvOptions::default(), sink)
@@ -79,14 +76,44 @@ fn any_column_may_say_whose_row_it_is() {
         let same = |i: usize, j: usize| roster.rows()[i] == roster.rows()[j];
         match person {
             "age" => assert!(same(3, 10) && same(0, 130) && !same(0, 131) && !same(0, 3)),
-            "city" => assert!(same(3, 10) && same(0, 6) && !same(0, 1) && !same(1, 2)),
-            _ => assert!(same(3, 10) && same(0, 6) && same(1, 2) && !same(0, 1)),
+            _ => assert!(same(3, 10) && same(0, 6) && !same(0, 1) && !same(1, 2)),
         }
         for wrong in [count - 1, count + 1] {
             let error = of(Count::Exactly(wrong), &mut Collected::of(&income)).err().unwrap();
             assert!(matches!(error, Error::Persons { .. }), "{name} {person}");
         }
     }
+}
+
+/// Whole numbers beyond 2^53 are one floating-point number: persons would merge where one missing cell made a library write floats.
+#[test]
+fn a_column_of_floats_names_nobody_by_its_type() {
+    let income = Schema::new(vec![Column::real("income", 0.0, 100.0, 50.0).unwrap()]).unwrap();
+    for (name, person, holds) in
+        [("text", "age", "floating-point numbers"), ("plain", "member", "true or false")]
+    {
+        let (view, any, options) = (View::all(income.clone()), Count::About(1), CsvOptions::default());
+        let read = read_persons(bundled(name), &view, person, any, options, &mut Collected::of(&income));
+        let error = read.err().unwrap().to_string();
+        assert!(error.contains(&format!("data.person = \"{person}\"")) && error.contains(holds), "{error}");
+    }
+}
+
+/// One data set has one identity, in whatever file it is.
+#[test]
+fn files_of_the_same_cells_have_one_identity() {
+    let identity = |name: &str| {
+        let found = inspect(&[bundled(name)], &schema(), Some("age"), CsvOptions::default()).unwrap();
+        assert_eq!((found.records, found.odd_rows), (RECORDS, 0));
+        let persons = found.persons.unwrap();
+        assert_eq!(
+            (persons.number, persons.unnamed_rows),
+            (131, (0..RECORDS).filter(|i| i % 7 == 3).count())
+        );
+        found.identity
+    };
+    let plain = identity("plain");
+    assert!(["snappy", "gzip", "pages_v2", "encodings"].iter().all(|name| identity(name) == plain));
 }
 
 #[test]

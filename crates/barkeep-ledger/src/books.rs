@@ -3,7 +3,9 @@
 //! One function says what each event must satisfy. It is asked before an event is written and again whenever the ledger is
 //! read, so that entries nobody could have written are noticed.
 
-use crate::entry::{Addition, Cap, Closing, Event, Opening, Refusal, Reservation, Unit, Whom};
+use crate::entry::{
+    Addition, Cap, Closing, Declared, Event, Lease, Opening, Refusal, Reservation, Unit, Whom,
+};
 use barkeep_accounting::{Bill, Neighbours, RunFilter, Runs, SpentOut};
 use std::collections::BTreeMap;
 
@@ -12,6 +14,8 @@ use std::collections::BTreeMap;
 pub struct Books {
     accounts: BTreeMap<String, Account>,
     runs: BTreeMap<String, RunState>,
+    /// The analyst of each public key.
+    analysts: BTreeMap<String, String>,
 }
 
 /// Whose runs a cap bounds, by name.
@@ -37,8 +41,20 @@ pub struct DataVersion {
     pub data: String,
     /// Its version, from 1.
     pub version: u32,
-    /// Its keyed hash. It stays with the ledger.
+    /// How it is declared; absent in ledgers of an earlier version.
+    pub declared: Option<Declared>,
+    /// The keyed hash of its cells. It stays with the ledger.
     pub(crate) identity: String,
+    /// The keyed hash of its files' bytes.
+    pub(crate) bytes: Option<String>,
+}
+
+impl DataVersion {
+    /// Whether it comes in files of these bytes.
+    fn is_in(&self, bytes: &str) -> bool {
+        let before = self.declared.is_none().then_some(&self.identity);
+        self.bytes.as_ref().or(before).is_some_and(|own| own == bytes)
+    }
 }
 
 /// One run.
@@ -46,6 +62,8 @@ pub struct DataVersion {
 pub struct RunState {
     /// What it reserved.
     pub reserved: Reservation,
+    /// Who may continue it: the token of the last lease, or the run's own name.
+    pub lease: String,
     /// What it last said, if it ended or was interrupted.
     pub closing: Option<Closing>,
 }
@@ -106,9 +124,16 @@ impl Account {
         self.closed.as_deref()
     }
 
-    /// The version of the records with this identity.
-    pub(crate) fn version_of(&self, identity: &str) -> Option<&DataVersion> {
-        self.data.iter().find(|known| known.identity == identity)
+    /// The version that comes in files of these bytes.
+    pub(crate) fn version_of(&self, bytes: &str) -> Option<&DataVersion> {
+        self.data.iter().rfind(|known| known.is_in(bytes))
+    }
+
+    /// The last version of a data set, or of the only one where no name is given.
+    pub(crate) fn last_version(&self, data: Option<&str>) -> Option<&DataVersion> {
+        let last = self.data.iter().rfind(|known| data.is_none_or(|data| known.data == data))?;
+        let only = data.is_some() || self.data.iter().all(|known| known.data == last.data);
+        only.then_some(last)
     }
 
     /// The caps that bound a run, the analyst's first.
@@ -126,7 +151,7 @@ impl Account {
                 continue;
             }
             let name = name
-                .ok_or(format!("the account bounds every {whom}: say which one by `{whom}` in [privacy]"))?;
+                .ok_or(format!("the account bounds every {whom}: say which one by `{whom}` in [privacy], or by --analyst for a job"))?;
             let key = (whom, name.to_owned());
             let filter = self.caps.get(&key).ok_or(format!(
                 "the account has no cap for {whom} \"{name}\", and bounds every {whom}: set one by `barkeep ledger cap`"
@@ -173,6 +198,17 @@ impl Books {
     #[must_use]
     pub fn account(&self, name: &str) -> Option<&Account> {
         self.accounts.get(name)
+    }
+
+    /// The analyst for whom a public key signs, in hexadecimal digits.
+    #[must_use]
+    pub fn analyst(&self, key: &str) -> Option<&str> {
+        self.analysts.get(key).map(String::as_str)
+    }
+
+    /// Every public key with its analyst.
+    pub fn analysts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.analysts.iter().map(|(key, name)| (key.as_str(), name.as_str()))
     }
 
     /// A run that reserved something.
@@ -245,7 +281,16 @@ impl Books {
                 account.refusals += 1;
                 Ok(())
             }
+            Event::Lease(lease) => self.lease(lease),
             Event::Close(closing) => self.close(closing),
+            Event::Analyst { name, key } => {
+                named("an analyst", name)?;
+                if let Some(known) = self.analysts.get(key) {
+                    return Err(format!("that key signs for \"{known}\" already"));
+                }
+                self.analysts.insert(key.clone(), name.clone());
+                Ok(())
+            }
             Event::CloseAccount { account, reason } => {
                 in_words(reason)?;
                 self.account_mut(account)?.closed = Some(reason.clone());
@@ -289,11 +334,17 @@ impl Books {
     }
 
     fn add(&mut self, addition: &Addition) -> Result<(), String> {
-        let Addition { account, data, version, identity, reason } = addition;
+        let Addition { account, data, version, identity, bytes, declared, reason } = addition;
         named("a data set", data)?;
-        self.open_account(account)?;
-        for (name, known) in &self.accounts {
-            let Some(held) = known.version_of(identity) else { continue };
+        let open = self.open_account(account)?;
+        if declared.as_ref().is_some_and(|declared| declared.unit() != open.unit) {
+            return Err(format!("account \"{account}\" counts by the {}, the data set does not", open.unit));
+        }
+        for (name, known) in self.accounts.iter().filter(|(name, _)| *name != account) {
+            let same = |held: &&DataVersion| {
+                held.identity == *identity || bytes.as_ref().is_some_and(|bytes| held.is_in(bytes))
+            };
+            let Some(held) = known.data.iter().find(same) else { continue };
             if known.closed.is_none() {
                 return Err(format!(
                     "these records are in account \"{name}\" already, as \"{}\", version {}",
@@ -311,8 +362,14 @@ impl Books {
         if *version != account.next_version(data) {
             return Err(format!("version {version} of \"{data}\" is not the next one"));
         }
-        let (data, identity) = (data.clone(), identity.clone());
-        account.data.push(DataVersion { data, version: *version, identity });
+        let (data, identity, bytes) = (data.clone(), identity.clone(), bytes.clone());
+        account.data.push(DataVersion {
+            data,
+            version: *version,
+            declared: declared.clone(),
+            identity,
+            bytes,
+        });
         Ok(())
     }
 
@@ -360,7 +417,17 @@ impl Books {
             account.caps.insert(key, filter);
         }
         account.runs.push(run.clone());
-        self.runs.insert(run.clone(), RunState { reserved: reservation.clone(), closing: None });
+        let (reserved, lease) = (reservation.clone(), reservation.lease.as_ref().unwrap_or(run).clone());
+        self.runs.insert(run.clone(), RunState { reserved, lease, closing: None });
+        Ok(())
+    }
+
+    fn lease(&mut self, Lease { run, token }: &Lease) -> Result<(), String> {
+        let state = self.runs.get_mut(run).ok_or_else(|| format!("run {run} has reserved nothing"))?;
+        if state.ended() {
+            return Err(format!("run {run} has ended, and its reservation with it"));
+        }
+        state.lease.clone_from(token);
         Ok(())
     }
 
@@ -372,6 +439,11 @@ impl Books {
         }
         if state.closing.as_ref().is_some_and(|before| before.answers > closing.answers) {
             return Err(format!("run {run} had more answers before: its journal was cut or replaced"));
+        }
+        if closing.lease.as_ref().is_some_and(|lease| *lease != state.lease) {
+            return Err(format!(
+                "run {run} was continued from another copy of its folder, which holds its lease"
+            ));
         }
         state.closing = Some(closing.clone());
         Ok(())

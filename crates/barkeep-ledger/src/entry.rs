@@ -30,6 +30,42 @@ impl fmt::Display for Unit {
     }
 }
 
+/// How a custodian declares a data set, as far as runs on it are held to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Declared {
+    /// The column that says whose row it is; none where a neighbouring data set differs in one record.
+    pub person: Option<String>,
+    /// The most rows a person counts with; none where all do.
+    pub most_rows: Option<u64>,
+    /// How many records there are, or persons; none where that is secret.
+    pub number: Option<u64>,
+}
+
+impl Declared {
+    /// What a neighbouring data set differs in.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        if self.person.is_some() { Unit::Person } else { Unit::Record }
+    }
+
+    /// What a run declares otherwise, in words; none where all is the same.
+    pub(crate) fn differs(&self, run: &Self) -> Option<String> {
+        let person = |own: &Self| match &own.person {
+            Some(column) => format!("persons by column \"{column}\""),
+            None => "records".to_owned(),
+        };
+        let rows =
+            |own: &Self| own.most_rows.map_or("all rows".to_owned(), |most| format!("at most {most} rows"));
+        let number =
+            |own: &Self| own.number.map_or("a secret number".to_owned(), |number| number.to_string());
+        let words: [&dyn Fn(&Self) -> String; 3] = [&person, &rows, &number];
+        let facts = ["protects ", "counts a person with ", "has, as its number of units, "];
+        let other = words.iter().zip(facts).find(|(words, _)| words(self) != words(run))?;
+        Some(format!("{}{}; the run's is {}", other.1, other.0(self), other.0(run)))
+    }
+}
+
 /// Whose runs a cap bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -79,8 +115,14 @@ pub struct Addition {
     pub data: String,
     /// Its version, from 1.
     pub version: u32,
-    /// The keyed hash of the file. It stays in the ledger.
+    /// The keyed hash of its admitted cells. It stays in the ledger.
     pub identity: String,
+    /// The keyed hash of its files' bytes, by which a run knows it again; absent for a frame. It stays in the ledger.
+    #[serde(default)]
+    pub bytes: Option<String>,
+    /// How it is declared; absent in ledgers of an earlier version, where `identity` is that of the bytes.
+    #[serde(default)]
+    pub declared: Option<Declared>,
     /// Why the same records are counted anew, where a closed account had them.
     pub reason: Option<String>,
 }
@@ -127,6 +169,9 @@ pub struct Reservation {
     pub charge: RunCharge,
     /// What the caps' filters charge for it: the analyst's, then the project's.
     pub cap_charges: Vec<RunCharge>,
+    /// The lease under which it asks, where it was killed before it reserved and is continued; else its own name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
 }
 
 /// A run was refused; nothing was spent.
@@ -151,6 +196,19 @@ pub struct Closing {
     pub ended: bool,
     /// SHA-256 of its certificate as it is now.
     pub certificate: String,
+    /// The lease under which it ran last; absent in ledgers of an earlier version.
+    #[serde(default)]
+    pub lease: Option<String>,
+}
+
+/// A run is continued: from here on by nobody but whoever holds this lease.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lease {
+    /// The run.
+    pub run: String,
+    /// What the journal that continues it holds, and no copy made before.
+    pub token: String,
 }
 
 /// What an entry says.
@@ -167,8 +225,17 @@ pub enum Event {
     Reserve(Reservation),
     /// A run is refused.
     Refuse(Refusal),
+    /// A run is continued.
+    Lease(Lease),
     /// A run ended or was interrupted.
     Close(Closing),
+    /// A key signs for an analyst.
+    Analyst {
+        /// The analyst.
+        name: String,
+        /// The public key, in hexadecimal digits.
+        key: String,
+    },
     /// An account is closed for ever.
     CloseAccount {
         /// The account.
@@ -197,7 +264,7 @@ impl Entry {
     pub fn shown(&self) -> serde_json::Value {
         let mut event = serde_json::to_value(&self.event).unwrap_or_default();
         if let Some(addition) = event.get_mut("add").and_then(serde_json::Value::as_object_mut) {
-            addition.remove("identity");
+            ["identity", "bytes"].iter().for_each(|hash| drop(addition.remove(*hash)));
         }
         serde_json::json!({ "number": self.number, "at": self.at, "event": event, "hash": self.hash })
     }

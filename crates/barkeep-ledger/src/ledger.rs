@@ -1,11 +1,14 @@
 //! Opens a ledger, decides under a lock, writes, and seals.
 
-use crate::books::{Account, Books, RunState};
-use crate::entry::{Addition, Body, Cap, Closing, Entry, Event, Opening, Refusal, Reservation, Unit, Whom};
-use crate::seal::{Key, Records, Seal, beside, fill};
+use crate::books::Books;
+use crate::entry::{
+    Addition, Body, Cap, Closing, Declared, Entry, Event, Lease, Opening, Refusal, Unit, Whom,
+};
+use crate::request::{Request, prices};
+use crate::seal::{Key, Seal, beside, fill};
 use crate::store::{self, Chain};
 use crate::{Error, entry};
-use barkeep_accounting::{Bill, Delta, Epsilon, Neighbours, RunFilter};
+use barkeep_accounting::{Delta, Epsilon, Neighbours, RunFilter};
 use barkeep_files::hex::digits;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -14,6 +17,27 @@ use std::time::Duration;
 /// How often a lock is tried, and the pause between: ten seconds in all.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// The records of a run, as far as a ledger knows them.
+#[derive(Clone, Copy)]
+pub enum Records<'a> {
+    /// Files, known by their bytes.
+    Files(&'a [PathBuf]),
+    /// A frame, of which nothing was read: the last version of the data set of this name, or of the only one.
+    /// [`Ledger::recognise`] compares what was read.
+    Unread(Option<&'a str>),
+}
+
+/// A data set that comes under an account.
+#[derive(Clone, Copy)]
+pub struct DataSet<'a> {
+    /// How its custodian declares it.
+    pub declared: &'a Declared,
+    /// The hash of its admitted cells.
+    pub cells: [u8; 32],
+    /// Its files; none for a frame.
+    pub files: &'a [PathBuf],
+}
 
 /// A ledger on disk. Every method takes the lock, verifies the file against its seal, acts, and seals it again.
 ///
@@ -34,29 +58,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub struct Ledger {
     path: PathBuf,
     at: Option<String>,
-}
-
-/// What a run asks an account for.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// The account.
-    pub account: String,
-    /// The run: [`Ledger::new_run`] makes a name; a continued run has its own.
-    pub run: String,
-    /// What the run protects.
-    pub unit: Unit,
-    /// From which neighbours.
-    pub neighbours: Neighbours,
-    /// Who asks.
-    pub analyst: Option<String>,
-    /// For which project.
-    pub project: Option<String>,
-    /// SHA-256 of its certificate before the first answer, in hexadecimal digits.
-    pub certificate: String,
-    /// Answers it has already, if it is continued: no fewer than it had when it last said.
-    pub answers: u64,
-    /// What it pays.
-    pub bill: Bill,
 }
 
 /// What a run would cost an account.
@@ -140,9 +141,17 @@ impl Ledger {
     /// # Errors
     /// [`Error::Request`] if the operating system gives no randomness.
     pub fn new_run() -> Result<String, Error> {
+        Ok(digits(&Self::new_token()?))
+    }
+
+    /// A token that nobody else has, for a new lease.
+    ///
+    /// # Errors
+    /// As [`Ledger::new_run`].
+    pub fn new_token() -> Result<[u8; 16], Error> {
         let mut bytes = [0; 16];
         fill(&mut bytes).map_err(Error::Request)?;
-        Ok(digits(&bytes))
+        Ok(bytes)
     }
 
     /// What follows from the entries.
@@ -179,24 +188,35 @@ impl Ledger {
         self.write(|_, _| Ok((Some(Event::Open(opening)), ())))
     }
 
-    /// Puts records, or the next version of a data set, under an account. Gives the version.
+    /// Puts a data set, or its next version, under an account. Gives the version.
     ///
     /// # Errors
-    /// [`Error::Request`] if an open account has these records, or a closed one had them and no reason is given.
-    pub fn add<'a>(
+    /// [`Error::Request`] if another open account has these records, or a closed one had them and no reason is given.
+    pub fn add(
         &self,
         account: &str,
         data: &str,
-        records: impl Into<Records<'a>>,
+        set: DataSet<'_>,
         reason: Option<String>,
     ) -> Result<u32, Error> {
-        let records = records.into();
         self.write(|books, key| {
             let version = books.open_account(account).map_err(Error::Request)?.next_version(data);
             let (account, data) = (account.to_owned(), data.to_owned());
-            let identity = key.identity(records)?;
-            Ok((Some(Event::Add(Addition { account, data, version, identity, reason })), version))
+            let identity = key.identity(&set.cells)?;
+            let bytes = if set.files.is_empty() { None } else { Some(key.bytes(set.files)?) };
+            let declared = Some(set.declared.clone());
+            let addition = Addition { account, data, version, identity, bytes, declared, reason };
+            Ok((Some(Event::Add(addition)), version))
         })
+    }
+
+    /// Says that a key signs for an analyst.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if it signs for someone already.
+    pub fn add_analyst(&self, name: &str, key: &str) -> Result<(), Error> {
+        let (name, key) = (name.to_owned(), key.to_owned());
+        self.write(|_, _| Ok((Some(Event::Analyst { name, key }), ())))
     }
 
     /// Bounds what an analyst or a project may spend, runs so far included.
@@ -226,16 +246,16 @@ impl Ledger {
 
     /// Reserves what a run's bill costs. When this returns, it is spent and on the disk.
     ///
-    /// A run that reserved before, and has not ended, continues its own reservation and is charged nothing.
+    /// A run that reserved before, and has not ended, continues its own reservation and is charged nothing. It takes a lease: a copy of
+    /// its folder that was made before knows an earlier one only, and is refused.
     ///
-    /// **Privacy.** Whether a run is accepted depends on the books and its bill alone. That `records` are those of the account is
-    /// decided by their identity. It is the same for neighbours: the custodian put under the account whatever file there is.
+    /// **Privacy.** Whether a run is accepted depends on the books, its bill and its declaration. That `records` are those of the account is
+    /// decided by their bytes. It is the same for neighbours: the custodian put under the account whatever file there is.
     ///
     /// # Errors
     /// [`Error::Budget`] if total or caps have no room: the refusal is recorded. [`Error::Request`] if the run does not go with
     /// the account: nothing is written.
-    pub fn reserve<'a>(&self, request: &Request, records: impl Into<Records<'a>>) -> Result<(), Error> {
-        let records = records.into();
+    pub fn reserve(&self, request: &Request, records: Records<'_>) -> Result<(), Error> {
         let refused = self.write(|books, key| {
             let known = books.run(&request.run);
             let account = match (known, books.account(&request.account)) {
@@ -243,11 +263,16 @@ impl Ledger {
                 (Some(_), Some(account)) => account,
                 (_, _) => books.open_account(&request.account).map_err(Error::Request)?,
             };
-            let identity = key.identity(records)?;
+            let data = match records {
+                Records::Files(files) => account.version_of(&key.bytes(files)?),
+                Records::Unread(name) => account.last_version(name),
+            };
             if let Some(state) = known {
-                return request.continues(state, account, &identity).map(|()| (None, None));
+                let token = request.continues(state, data)?;
+                let lease = Lease { run: request.run.clone(), token };
+                return Ok((Some(Event::Lease(lease)), None));
             }
-            let asked = request.priced(account, &identity)?;
+            let asked = request.priced(account, data)?;
             Ok(match account.room(&asked) {
                 Ok(()) => (Some(Event::Reserve(asked)), None),
                 Err(reason) => (Some(Event::Refuse(Refusal { asked, reason: reason.clone() })), Some(reason)),
@@ -259,6 +284,24 @@ impl Ledger {
                 "{reason}. Nothing was spent; the refusal is recorded in {}",
                 self.path.display()
             ))),
+        }
+    }
+
+    /// Compares a frame that was read with the data set for which its run reserved.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if its cells are others.
+    pub fn recognise(&self, run: &str, cells: &[u8; 32]) -> Result<(), Error> {
+        let Opened { key, books, .. } = self.opened()?;
+        let identity = key.identity(cells)?;
+        let reserved = books.run(run).map(|state| &state.reserved);
+        let known = reserved.and_then(|own| {
+            let versions = books.account(&own.account)?.data().iter();
+            versions.rev().find(|known| known.data == own.data && known.version == own.version)
+        });
+        match known.is_some_and(|known| known.identity == identity) {
+            true => Ok(()),
+            false => Err(Error::Request(format!("run {run} has reserved for other records than these"))),
         }
     }
 
@@ -462,91 +505,5 @@ impl Ledger {
         store::append(&self.path, number, &text, &hash)?;
         Seal::of(&self.bytes()?, number, &hash).write(&place, &key)?;
         Ok(outcome)
-    }
-}
-
-/// What account and caps charge for a bill.
-fn prices(
-    account: &Account,
-    asked: &Reservation,
-) -> Result<(barkeep_accounting::RunCharge, Vec<barkeep_accounting::RunCharge>), Error> {
-    let caps = account.caps_of(asked.analyst.as_deref(), asked.project.as_deref()).map_err(Error::Request)?;
-    let caps = caps.iter().map(|(_, filter)| filter.price(&asked.bill)).collect::<Result<_, _>>()?;
-    Ok((account.filter().price(&asked.bill)?, caps))
-}
-
-impl Request {
-    /// The reservation it asks for, on the account's records.
-    fn priced(&self, account: &Account, identity: &str) -> Result<Reservation, Error> {
-        let data = account.version_of(identity).ok_or_else(|| {
-            let known = account.data().iter().map(|known| format!("\"{}\"", known.data));
-            let known: Vec<String> = known.collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            Error::Request(format!(
-                "the records are in no version that account \"{}\" holds ({known}): `barkeep ledger add` puts them there. \
-                 Nothing was spent",
-                self.account
-            ))
-        })?;
-        Ok(Reservation { data: data.data.clone(), version: data.version, ..self.priced_alone(account)? })
-    }
-
-    /// The reservation it asks for, whatever the records.
-    fn priced_alone(&self, account: &Account) -> Result<Reservation, Error> {
-        let name = &self.account;
-        let differs = |what: &str, of_account: String, of_run: String| {
-            Err(Error::Request(format!(
-                "account \"{name}\" counts {what} {of_account}; the run's is {of_run}. Nothing was spent"
-            )))
-        };
-        if account.unit() != self.unit {
-            return differs("by the", account.unit().to_string(), format!("a {}", self.unit));
-        }
-        if account.neighbours() != self.neighbours {
-            let words = |neighbours: Neighbours| match neighbours {
-                Neighbours::Substitute => "\"substitute\"".to_owned(),
-                Neighbours::AddRemove => "\"add-remove\"".to_owned(),
-            };
-            return differs("for neighbours =", words(account.neighbours()), words(self.neighbours));
-        }
-        let mut asked = Reservation {
-            account: name.clone(),
-            run: self.run.clone(),
-            data: String::new(),
-            version: 0,
-            analyst: self.analyst.clone(),
-            project: self.project.clone(),
-            certificate: self.certificate.clone(),
-            bill: self.bill.clone(),
-            charge: account.filter().price(&self.bill)?,
-            cap_charges: Vec::new(),
-        };
-        (asked.charge, asked.cap_charges) = prices(account, &asked)?;
-        Ok(asked)
-    }
-
-    /// Whether a reservation is this run's own.
-    fn continues(&self, state: &RunState, account: &Account, identity: &str) -> Result<(), Error> {
-        let run = &self.run;
-        if state.ended() {
-            return Err(Error::Request(format!("run {run} has ended, and its reservation with it")));
-        }
-        if state.closing.as_ref().is_some_and(|closing| closing.answers > self.answers) {
-            return Err(Error::Request(format!(
-                "run {run} had more answers: its journal was cut or replaced"
-            )));
-        }
-        let Reservation { account: name, data, version, bill, certificate, .. } = &state.reserved;
-        // Before its first answer nothing was asked of the file: a corrected version will do.
-        let unasked = self.answers == 0 && state.closing.is_none();
-        let same_records = account
-            .version_of(identity)
-            .is_some_and(|now| now.data == *data && (now.version == *version || unasked));
-        let same = *name == self.account && (bill, certificate) == (&self.bill, &self.certificate);
-        if same && same_records {
-            Ok(())
-        } else {
-            Err(Error::Request(format!("run {run} has reserved for another spec or other records")))
-        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! # The nouns
 //! A **[`Ledger`]** is a file of entries that only grows. An **account** is a population of persons with a total (ε, δ), a unit and
-//! a neighbouring relation; files of records, version by version, belong to it. A run **reserves** its bill before its certificate
+//! a neighbouring relation; data sets, version by version, belong to it, each as its custodian declares it. A run **reserves** its bill before its certificate
 //! is written and before records are opened, and is **closed** with what it asked. What is reserved is spent, whether the run
 //! ended or not: there are no refunds. The **[`Books`]** are what follows from the entries.
 //!
@@ -21,11 +21,16 @@ mod books;
 mod entry;
 mod error;
 mod ledger;
+mod request;
 mod seal;
+mod stamp;
 mod store;
 
 pub use books::{Account, Books, DataVersion, RunState};
-pub use entry::{Addition, Cap, Closing, Entry, Event, Opening, Refusal, Reservation, Unit, Whom};
+pub use entry::{
+    Addition, Cap, Closing, Declared, Entry, Event, Lease, Opening, Refusal, Reservation, Unit, Whom,
+};
 pub use error::Error;
-pub use ledger::{Checked, Ledger, Quote, Request};
-pub use seal::{Cells, Records};
+pub use ledger::{Checked, DataSet, Ledger, Quote, Records};
+pub use request::Request;
+pub use stamp::Stamp;

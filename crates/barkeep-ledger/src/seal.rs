@@ -22,24 +22,6 @@ pub(crate) const FORMAT: u32 = 1;
 /// What a key's file starts with.
 const WORD: &str = "barkeep-ledger-key";
 
-/// Records whose identity a ledger takes.
-#[derive(Clone, Copy)]
-pub enum Records<'a> {
-    /// A file, byte by byte.
-    File(&'a Path),
-    /// A table in memory: it writes all its cells to the function it is given, the same bytes whenever it holds the same.
-    Memory(Cells<'a>),
-}
-
-/// Writes the bytes of all cells to a function.
-pub type Cells<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8]));
-
-impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Records<'a> {
-    fn from(path: &'a P) -> Self {
-        Self::File(path.as_ref())
-    }
-}
-
 /// A file beside the ledger.
 pub(crate) fn beside(ledger: &Path, ending: &str) -> PathBuf {
     let mut name = ledger.as_os_str().to_owned();
@@ -77,47 +59,55 @@ impl Key {
         let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Error::unusable(
                 path,
-                "the custodian's key is missing: without it nobody can say that the ledger is whole. Put it back",
+                "the custodian's key is missing: without it nobody can say that the files beside it are whole. Put it back",
             ),
             kind => Error::unusable(path, format!("the custodian's key cannot be read: {kind}")),
         })?;
         let key = text.trim_end().strip_prefix(WORD).and_then(|rest| rest.strip_prefix(' ')).and_then(bytes);
-        key.map(Self).ok_or_else(|| Error::unusable(path, "it is no key of a ledger"))
+        key.map(Self).ok_or_else(|| Error::unusable(path, "it is no custodian's key"))
     }
 
     /// A code over these parts, under a word that keeps codes of one kind apart from those of another.
-    fn code(&self, domain: &str) -> Result<Hmac<Sha256>, Error> {
+    pub(crate) fn code(&self, domain: &str) -> Result<Hmac<Sha256>, Error> {
         let mut code = Hmac::<Sha256>::new_from_slice(&self.0)
             .map_err(|_| Error::Request("the key has no length that a code can use".to_owned()))?;
         code.update(domain.as_bytes());
         Ok(code)
     }
 
-    /// The identity of records: a hash that nobody can compute without the key. A file and a table in memory never share one.
+    /// The keyed form of a hash of admitted cells: nobody can compute it without the key.
     ///
     /// **Privacy.** It stays in the ledger. Published, it would let whoever has the key test a guess.
+    pub(crate) fn identity(&self, cells: &[u8; 32]) -> Result<String, Error> {
+        let mut code = self.code("barkeep cells\n")?;
+        code.update(cells);
+        Ok(digits(&code.finalize().into_bytes()))
+    }
+
+    /// The keyed hash of the bytes of some files, one after the other.
+    ///
+    /// **Privacy.** As [`Key::identity`].
     ///
     /// # Errors
-    /// The file cannot be read; nothing of it is said.
-    pub(crate) fn identity(&self, records: Records<'_>) -> Result<String, Error> {
-        let records = match records {
-            Records::File(path) => path,
-            Records::Memory(cells) => {
-                let mut code = self.code("barkeep cells\n")?;
-                cells(&mut |bytes| code.update(bytes));
-                return Ok(digits(&code.finalize().into_bytes()));
-            }
-        };
-        let fail = |error: io::Error| Error::unusable(records, format!("cannot be read: {}", error.kind()));
+    /// A file cannot be read; nothing of it is said.
+    pub(crate) fn bytes(&self, files: &[impl AsRef<Path>]) -> Result<String, Error> {
         let mut code = self.code("barkeep records\n")?;
-        let mut file = File::open(records).map_err(fail)?;
         let mut buffer = vec![0; 1 << 16];
-        loop {
-            match file.read(&mut buffer).map_err(fail)? {
-                0 => return Ok(digits(&code.finalize().into_bytes())),
-                read => code.update(&buffer[..read]),
+        for (place, path) in files.iter().map(AsRef::as_ref).enumerate() {
+            let fail = |error: io::Error| Error::unusable(path, format!("cannot be read: {}", error.kind()));
+            let mut file = File::open(path).map_err(fail)?;
+            if place > 0 {
+                // Where one file ends and the next begins is a part of what they say.
+                code.update(&file.metadata().map_err(fail)?.len().to_le_bytes());
+            }
+            loop {
+                match file.read(&mut buffer).map_err(fail)? {
+                    0 => break,
+                    read => code.update(&buffer[..read]),
+                }
             }
         }
+        Ok(digits(&code.finalize().into_bytes()))
     }
 }
 

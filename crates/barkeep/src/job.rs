@@ -1,7 +1,7 @@
 //! Hands work over a closed room's airlock: one request file goes in, one signed bundle comes out.
 //!
-//! An analyst packs a spec into a [`Request`]: everything it needs is written in, and no file that it names is opened. The custodian
-//! runs it on records of their own, charged to their ledger, and packs what is public of the run into a [`Bundle`]: request, certificate,
+//! An analyst packs a spec into a [`Request`]: it names a data set, everything else it needs is written in, and no file that it names is
+//! opened. The custodian runs it on that data set, as their own declaration says, charged to their ledger, and packs what is public of the run into a [`Bundle`]: request, certificate,
 //! draws, summary, report. A manifest with the hash of each, signed under the custodian's key, binds them together.
 //!
 //! **Privacy.** A bundle holds what the certificate covers and functions of it. The journal stays with the custodian.
@@ -11,12 +11,13 @@ mod archive;
 mod tests;
 
 use crate::Error;
+use crate::check;
 use crate::plan::Plan;
 use crate::run::certificate::{Certificate, Verified};
 use crate::run::files::{WriteError, write_atomically};
 use crate::run::folder::{CERTIFICATE, DRAWS_CSV, DRAWS_PARQUET, SUMMARY};
 use crate::signature::{PublicKey, Signature, SigningKey};
-use crate::spec::Spec;
+use crate::spec::{Dataset, Spec, is_of};
 use barkeep_files::hex::digits;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -25,9 +26,11 @@ use std::io::Write;
 use std::path::Path;
 
 /// The version of both layouts.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Keeps signatures of bundles apart from those of certificates.
 const DOMAIN: &[u8] = b"barkeep bundle\n";
+/// Keeps signatures of requests apart from both.
+const REQUEST_DOMAIN: &[u8] = b"barkeep request\n";
 /// Names of a bundle's files, in the order they stand in it.
 const MANIFEST: &str = "bundle.json";
 const REQUEST: &str = "request.json";
@@ -43,22 +46,43 @@ pub struct Request {
     /// Says what file this is: `barkeep-request`.
     kind: String,
     format: u32,
-    /// The spec, with its columns and its model's text.
+    /// The spec, with its model's text; its data set by name.
     spec: String,
+    /// Who asks; absent where nobody signed.
+    signature: Option<Signature>,
 }
 
 /// What a request's `kind` says.
 const KIND: &str = "barkeep-request";
 
 impl Request {
-    /// Packs a spec, which must be plannable.
+    /// Packs a spec, which must be plannable, and signs it if there is a key.
     ///
     /// # Errors
-    /// As [`Plan::new`]; [`Error::Spec`] for a model that is code of the analyst's own.
-    pub fn pack(spec: &Spec) -> Result<Self, Error> {
-        let request = Self { kind: KIND.to_owned(), format: FORMAT, spec: spec.text() };
-        Plan::new(request.spec()?)?;
-        Ok(request)
+    /// As [`Plan::new`]; [`Error::Spec`] for a model that is code of the analyst's own, and for a spec that names no data set, or says
+    /// how its records are read.
+    pub fn pack(spec: &Spec, key: Option<&SigningKey>) -> Result<Self, Error> {
+        Plan::new(Spec::parse_alone(&spec.text())?)?;
+        let spec = spec.request_text()?;
+        let unsigned = Self { kind: KIND.to_owned(), format: FORMAT, spec, signature: None };
+        let signature = key.map(|key| key.sign_as(REQUEST_DOMAIN, unsigned.text().as_bytes()));
+        Ok(Self { signature, ..unsigned })
+    }
+
+    /// The public key of whoever signed it, in hexadecimal digits; none where nobody did.
+    ///
+    /// # Errors
+    /// [`Error::Certificate`] if the signature does not fit.
+    pub fn signed_by(&self) -> Result<Option<&str>, Error> {
+        let Some(signature) = &self.signature else { return Ok(None) };
+        let unsigned = Self { signature: None, ..self.clone() };
+        if signature.holds_as(REQUEST_DOMAIN, unsigned.text().as_bytes()) {
+            Ok(Some(&signature.key))
+        } else {
+            Err(Error::Certificate(
+                "the signature does not fit the request: one of them was edited".to_owned(),
+            ))
+        }
     }
 
     /// Reads a request.
@@ -95,18 +119,30 @@ impl Request {
         Ok(write_atomically(path, |file| file.write_all(self.text().as_bytes()))?)
     }
 
-    /// The spec in it. No file that it names is opened.
+    /// The spec in it, on the custodian's data set. No file that it names is opened.
     ///
     /// # Errors
-    /// [`Error::Spec`] at the first fault.
-    pub fn spec(&self) -> Result<Spec, Error> {
-        Ok(Spec::parse_alone(&self.spec)?)
+    /// [`Error::Spec`] at the first fault, and for every key that is the custodian's to declare.
+    pub fn spec(&self, set: &Dataset) -> Result<Spec, Error> {
+        Ok(Spec::parse_request(&self.spec, set)?)
+    }
+
+    /// Refuses a request that says how records are read, or who asks, before any file is opened.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] at the first such key.
+    pub fn check(&self) -> Result<(), Error> {
+        Ok(Spec::check_request(&self.spec)?)
     }
 
     /// Whether a certificate is of a run of this request.
     #[must_use]
     pub fn is_of(&self, certificate: &Certificate) -> bool {
-        certificate.spec == self.spec
+        let parsed = |text: &str| text.parse::<toml::Table>().ok();
+        match (parsed(&certificate.spec), parsed(&self.spec)) {
+            (Some(run), Some(asked)) => is_of(&run, &asked),
+            _ => false,
+        }
     }
 
     fn text(&self) -> String {
@@ -225,6 +261,18 @@ impl Bundle {
     /// # Errors
     /// [`Error::Certificate`] for whatever does not fit.
     pub fn verify(&self, key: Option<&PublicKey>) -> Result<(Certificate, Verified), Error> {
+        self.verify_while(key, &mut check::at_most(check::PATIENT))
+    }
+
+    /// The same, with an independent check of ε as [`Certificate::verify_while`] has it.
+    ///
+    /// # Errors
+    /// As [`Bundle::verify`].
+    pub fn verify_while(
+        &self,
+        key: Option<&PublicKey>,
+        keep: &mut dyn FnMut(f64, f64) -> bool,
+    ) -> Result<(Certificate, Verified), Error> {
         let fail = |reason: String| Err(Error::Certificate(reason));
         let Some(signature) = &self.manifest.signature else {
             return fail("the bundle is not signed".to_owned());
@@ -265,7 +313,7 @@ impl Bundle {
         if !request.is_of(&certificate) {
             return fail("the certificate is of another spec than the request's".to_owned());
         }
-        let verified = certificate.verify()?;
+        let verified = certificate.verify_while(keep)?;
         Ok((certificate, verified))
     }
 

@@ -47,6 +47,8 @@
 //! likelihoods and priors. `ARCHITECTURE.md` follows one record from file to certificate. Runs that give up privacy go
 //! through [`insecure`], and all they yield is marked NOT PRIVATE.
 
+mod check;
+pub mod custody;
 pub mod diagnostics;
 mod error;
 pub mod facts;
@@ -83,6 +85,7 @@ pub use barkeep_model as model;
 /// Special functions and small linear algebra.
 pub use barkeep_num as num;
 
+pub use check::{Check, Independently};
 pub use error::Error;
 pub use facts::Fact;
 pub use keys::SpecError;
@@ -92,11 +95,11 @@ pub use public_rng::PublicRng;
 pub use run::certificate::{Certificate, Charged, Hashes, Verified};
 pub use run::draws::Draws;
 pub use run::finished::{Finished, Trace};
-pub use run::folder::{CERTIFICATE, Folder, Saved};
+pub use run::folder::{CERTIFICATE, Folder, Reserved, Saved};
 pub use run::journal::JOURNAL;
 pub use run::{Run, Runner, Summary, Unwatched, Watch};
 pub use signature::{PublicKey, SigningKey};
-pub use simulate::Simulation;
+pub use simulate::{Simulation, rehearsal};
 pub use spec::{BuiltIn, ChargedTo, Data, Privacy, Sampler, Spec};
 pub use step::Outcome;
 pub use units::Units;

@@ -2,7 +2,7 @@
 
 use crate::models;
 use crate::public_rng::PublicRng;
-use crate::spec::{Spec, SpecError};
+use crate::spec::{Dataset, Spec, SpecError};
 use barkeep_data::{Column, Factor, Kind, Records, Scale, Unit, View};
 use barkeep_files::{WriteError, write_atomically};
 use barkeep_model::Model;
@@ -140,6 +140,29 @@ impl Simulation {
         }
         values.iter().zip(columns).map(|(value, column)| column.written(*value)).collect()
     }
+}
+
+/// Writes a CSV file of synthetic records from what a data set makes public, to write specs against: every column by itself, each typical
+/// value, or each within the bounds, as likely as any other. Each person has as many rows as may count. They are nobody's.
+///
+/// # Errors
+/// [`WriteError`]; the file is then as it was before.
+pub fn rehearsal(set: &Dataset, path: &Path, units: Records, seed: u64) -> Result<(), WriteError> {
+    let (data, mut rng) = (set.data(), PublicRng::new(seed, 0));
+    let columns = data.declared().columns();
+    let rows = match data.unit() {
+        Unit::Record => 1,
+        Unit::Person { most_rows } => most_rows.unwrap_or(1),
+    };
+    write_atomically(path, |file| {
+        let mut writer = csv::Writer::from_writer(file);
+        writer.write_record(columns.iter().map(Column::name).chain(data.person()))?;
+        for unit in (0..rows).flat_map(|_| 0..units.0) {
+            let cells = columns.iter().map(|column| column.written(anywhere(column, &mut rng)));
+            writer.write_record(cells.chain(data.person().map(|_| unit.to_string())))?;
+        }
+        writer.flush()
+    })
 }
 
 /// A value of the column, each typical one as likely as any other; of all where nobody says what is typical.

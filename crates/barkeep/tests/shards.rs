@@ -34,6 +34,10 @@ impl Frame for Rows {
         None
     }
 
+    fn unidentifying(&self, _position: usize) -> Option<&'static str> {
+        None
+    }
+
     fn turn(&mut self) -> Result<Option<usize>, Unavailable> {
         let turned = std::mem::replace(&mut self.turned, true);
         Ok((!turned).then_some(self.rows.len()))

@@ -4,7 +4,8 @@ use super::watch::Progress;
 use crate::exit::{Exit, print, say};
 use barkeep::job::{Bundle, Request};
 use barkeep::ledger::Ledger;
-use barkeep::{Error, Finished, Folder, JOURNAL, Plan, SigningKey, SpecError};
+use barkeep::spec::Dataset;
+use barkeep::{Error, Finished, Folder, JOURNAL, Plan, SigningKey, Spec, SpecError};
 use barkeep_report::Report;
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
@@ -20,15 +21,18 @@ pub(crate) struct Job {
 /// The two sides of the airlock.
 #[derive(Subcommand)]
 enum Action {
-    /// Packs a spec into one request file, for the custodian: columns and model text are written in, no record is read.
+    /// Packs a spec into one request file, for the custodian: it names their data set, a model's text is written in, no record is read.
     Pack {
-        /// The spec, a TOML file. It names the custodian's account.
+        /// The spec, a TOML file. It names the custodian's account, and the data set by the file that `barkeep dataset show` printed.
         spec: PathBuf,
+        /// Signs the request with a key that `barkeep key new` made. The custodian's ledger knows whose it is, and charges that analyst.
+        #[arg(long, value_name = "KEY")]
+        sign: Option<PathBuf>,
         /// The file to write; the spec's name with the ending `.request` by default.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Runs a request on the custodian's records, charged to an account of their ledger, and writes one signed bundle. A run that was
+    /// Runs a request on the custodian's data set, charged to an account of their ledger, and writes one signed bundle. A run that was
     /// killed is continued by the same command.
     Run(RunJob),
 }
@@ -38,9 +42,12 @@ enum Action {
 struct RunJob {
     /// The request, a file that `barkeep job pack` made.
     request: PathBuf,
-    /// The records. Where the request says they are is not looked at.
+    /// The data set that the request names, a TOML file.
     #[arg(long, value_name = "FILE")]
-    records: PathBuf,
+    set: PathBuf,
+    /// The analyst who is charged for a request that is not signed.
+    #[arg(long, value_name = "NAME")]
+    analyst: Option<String>,
     /// The ledger that holds the account.
     #[arg(long, value_name = "FILE")]
     ledger: PathBuf,
@@ -59,10 +66,11 @@ impl Job {
     /// Runs it.
     pub(crate) fn run(self) -> Result<(), Exit> {
         match self.action {
-            Action::Pack { spec, out } => {
+            Action::Pack { spec, sign, out } => {
                 let plan = super::plan(&spec)?;
                 super::plan::describe(&plan);
-                let request = Request::pack(plan.spec())?;
+                let key = sign.as_deref().map(SigningKey::read).transpose()?;
+                let request = Request::pack(plan.spec(), key.as_ref())?;
                 if plan.spec().charged_to().is_none() {
                     say(
                         "  warning: the spec names no account; a custodian runs only what one is charged for",
@@ -81,19 +89,22 @@ impl Job {
 impl RunJob {
     fn run(self) -> Result<(), Exit> {
         let request = Request::read(&self.request)?;
+        request.check()?;
         let key = SigningKey::read(&self.sign)?;
         let out = self.out.clone().unwrap_or_else(|| self.request.with_extension("tar"));
         fresh(&out)?;
         let folder = self.folder.clone().unwrap_or_else(|| appended(&out, ".run"));
-        let spec = request.spec()?;
+        let set = Dataset::read(&self.set).map_err(Error::from)?;
+        let spec = request.spec(&set)?;
         if spec.charged_to().is_none() {
             let reason = "is missing: a job is charged to an account. Nothing was spent";
             return Err(Error::from(SpecError::new("privacy.account", reason)).into());
         }
         let interrupted = match folder.join(JOURNAL).exists() {
-            true => self.resume(&request, &folder)?,
+            true => self.resume(&spec, &folder)?,
             false => {
-                let plan = Plan::new(spec.with_records_at(&self.records).with_ledger_at(&self.ledger))?;
+                let spec = spec.with_ledger_at(&self.ledger).asked_by(self.analyst(&request)?);
+                let plan = Plan::new(spec)?;
                 super::plan::describe(&plan);
                 super::plan::account(&plan)?.iter().for_each(|words| say(words));
                 let new = Folder::claim(&folder)?;
@@ -119,11 +130,27 @@ impl RunJob {
         print(&out.display().to_string())
     }
 
+    /// Who is charged: whoever signed the request, or whom the custodian names.
+    fn analyst(&self, request: &Request) -> Result<Option<String>, Exit> {
+        let Some(key) = request.signed_by()? else { return Ok(self.analyst.clone()) };
+        let books = Ledger::open(&self.ledger).and_then(|ledger| ledger.books()).map_err(Error::from)?;
+        match (books.analyst(key), &self.analyst) {
+            (None, _) => Err(Exit::Input(format!(
+                "the request is signed by {key}, which signs for no analyst of the ledger: `barkeep ledger analyst` says for whom. \
+                 Nothing was spent"
+            ))),
+            (Some(name), Some(given)) if name != given => Err(Exit::Input(format!(
+                "the request is signed by \"{name}\", not by \"{given}\". Nothing was spent"
+            ))),
+            (Some(name), _) => Ok(Some(name.to_owned())),
+        }
+    }
+
     /// Continues a run of this request, or finds that it has ended. Says whether it was stopped again.
-    fn resume(&self, request: &Request, path: &Path) -> Result<bool, Exit> {
-        match Folder::resume(path, Some(&self.records)) {
+    fn resume(&self, spec: &Spec, path: &Path) -> Result<bool, Exit> {
+        match Folder::resume(path, Some(&self.set)) {
             Ok((folder, plan)) => {
-                if plan.spec().text() != request.spec()?.text() {
+                if plan.spec().text() != spec.text() {
                     let reason =
                         format!("{} holds a run of another request; name another --folder", path.display());
                     return Err(Exit::Input(reason));

@@ -4,7 +4,9 @@ mod date;
 mod show;
 
 use crate::exit::{Exit, print, say};
+use barkeep::PublicKey;
 use barkeep::accounting::{Delta, Epsilon, Neighbours};
+use barkeep::custody::Holding;
 use barkeep::ledger::{Error, Ledger, Unit, Whom};
 use clap::{Args, Subcommand, ValueEnum};
 pub(crate) use date::now;
@@ -45,21 +47,31 @@ enum Action {
         #[arg(long)]
         reason: Option<String>,
     },
-    /// Puts a file of records, or the next version of a data set, under an account.
+    /// Puts a data set, or its next version, under an account. All its records are read.
     Add {
         /// The ledger.
         ledger: PathBuf,
         /// The account.
         account: String,
-        /// What the data set is called.
+        /// The data set, a TOML file, or a spec that declares its records itself. The ledger keeps keyed hashes of the records, which are
+        /// shown nowhere, and how they are declared, to which runs are held.
+        set: PathBuf,
+        /// What the data set is called; its own name by default.
         #[arg(long, value_name = "NAME")]
-        data: String,
-        /// The file. The ledger keeps a keyed hash of it, which is shown nowhere.
-        #[arg(long, value_name = "FILE")]
-        records: PathBuf,
+        data: Option<String>,
         /// Why the same records are counted anew: needed where a closed account had them.
         #[arg(long)]
         reason: Option<String>,
+    },
+    /// Says for whom a public key signs: a request under that key is charged to the analyst's cap.
+    Analyst {
+        /// The ledger.
+        ledger: PathBuf,
+        /// The analyst.
+        name: String,
+        /// The public key, a file that `barkeep key new` made.
+        #[arg(long, value_name = "PUB")]
+        key: PathBuf,
     },
     /// Bounds what an analyst or a project may spend, runs so far included.
     Cap {
@@ -168,9 +180,18 @@ impl LedgerCommand {
                 ));
                 Ok(())
             }
-            Action::Add { ledger, account, data, records, reason } => {
-                let version = opened(&ledger)?.add(&account, &data, &records, reason)?;
+            Action::Add { ledger, account, set, data, reason } => {
+                let (ledger, held) = (opened(&ledger)?, Holding::read(&set)?);
+                let data = data
+                    .or_else(|| held.data().id().map(str::to_owned))
+                    .ok_or_else(|| Exit::Input("the spec does not name its data: give --data".to_owned()))?;
+                let version = held.add(&ledger, &account, &data, &held.inspect()?, reason)?;
                 say(&format!("\"{data}\", version {version}, belongs to account \"{account}\"."));
+                Ok(())
+            }
+            Action::Analyst { ledger, name, key } => {
+                opened(&ledger)?.add_analyst(&name, &PublicKey::read(&key)?.digits())?;
+                say(&format!("That key signs for \"{name}\"."));
                 Ok(())
             }
             Action::Cap { ledger, account, analyst, project, total } => {

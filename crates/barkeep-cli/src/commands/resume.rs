@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) struct Resume {
     /// The folder of the run, as `--out` named it.
     folder: PathBuf,
-    /// Where the records are, if no longer where they were. They must be the same records.
+    /// Where the records are, or the data set's file, if no longer where they were. They must be the same records.
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
     /// Where the ledger is that the run is charged to, if no longer where it was.

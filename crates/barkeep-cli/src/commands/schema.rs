@@ -1,4 +1,4 @@
-//! `barkeep schema`: drafts a schema from the header of a file, for a person to fill in. No record is read.
+//! `barkeep schema`: drafts a data set's declaration from the header of a file, for a person to fill in. No record is read.
 
 use crate::exit::{Exit, print, say};
 use barkeep::Error;
@@ -29,7 +29,8 @@ impl SchemaCommand {
             .map_err(Error::from)?;
         print(draft.trim_end())?;
         say(
-            "Save it, say as records.schema.toml, fill in every \"?\", and name it in the spec: [data] schema = \"records.schema.toml\"",
+            "Save it, say as records.dataset.toml, fill in every \"?\", check it by `barkeep dataset check records.dataset.toml`, and name it in the \
+             spec: [data] set = \"records.dataset.toml\"",
         );
         Ok(())
     }

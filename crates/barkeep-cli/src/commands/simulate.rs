@@ -78,7 +78,7 @@ impl Simulate {
             }
             let spec = super::spec(path)?;
             let data = spec.data();
-            return Ok((Simulation::of_spec(&spec), data.delimiter(), data.unit().plural()));
+            return Ok((Simulation::of_spec(&spec), data.csv_options().delimiter, data.unit().plural()));
         }
         let mut text = format!("name = \"{}\"\n", self.model.escape_default());
         for setting in &self.settings {

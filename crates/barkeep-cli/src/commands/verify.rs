@@ -1,12 +1,16 @@
 //! `barkeep verify`: computes the ε of a certificate again, and checks the files beside it and its signature.
 
-use crate::exit::{Exit, print};
+use crate::exit::{Exit, print, say};
 use barkeep::accounting::Risk;
 use barkeep::job::Bundle;
 use barkeep::ledger::Ledger;
-use barkeep::{Certificate, PublicKey};
+use barkeep::{Certificate, PublicKey, Verified};
 use clap::Args;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often a long check says how far it is.
+const EVERY: Duration = Duration::from_secs(3);
 
 /// The command.
 #[derive(Args)]
@@ -19,6 +23,9 @@ pub(crate) struct Verify {
     /// The custodian's ledger: must hold this certificate's reservation.
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
+    /// Gives up the independent check of epsilon after this many seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    limit: u64,
 }
 
 impl Verify {
@@ -30,13 +37,14 @@ impl Verify {
         }
         let certificate = Certificate::read(&self.certificate)?;
         certificate.check_signature(key.as_ref())?;
-        let verified = certificate.verify()?;
+        let verified = certificate.verify_while(&mut self.patience())?;
         let absent = certificate.check_files(self.certificate.parent().unwrap_or(Path::new("")))?;
         print(&format!(
             "verified: the bill costs epsilon {:.9}, within the stated {}",
             verified.epsilon.get(),
             certificate.epsilon.unwrap_or(f64::INFINITY)
         ))?;
+        print(&independently(&verified))?;
         match (&certificate.signature, key) {
             (Some(_), Some(_)) => print("verified: signed by the given key")?,
             (Some(signature), None) => {
@@ -68,15 +76,29 @@ impl Verify {
         verified.meaning.iter().flat_map(Risk::words).try_for_each(|sentence| print(&sentence))
     }
 
+    /// Lets a check go on for so many seconds, and says every few of them how far it is.
+    fn patience(&self) -> impl FnMut(f64, f64) -> bool + use<> {
+        let (start, limit) = (Instant::now(), Duration::from_secs(self.limit));
+        let mut next = EVERY;
+        move |done, _| {
+            if start.elapsed() >= next {
+                say(&format!("checking epsilon independently: {:.0} %", 100.0 * done));
+                next += EVERY;
+            }
+            start.elapsed() < limit
+        }
+    }
+
     /// Verifies a bundle.
     fn bundle(&self, key: Option<&PublicKey>) -> Result<(), Exit> {
         let bundle = Bundle::read(&self.certificate)?;
-        let (certificate, verified) = bundle.verify(key)?;
+        let (certificate, verified) = bundle.verify_while(key, &mut self.patience())?;
         print(&format!(
             "verified: the bill costs epsilon {:.9}, within the stated {}",
             verified.epsilon.get(),
             certificate.epsilon.unwrap_or(f64::INFINITY)
         ))?;
+        print(&independently(&verified))?;
         match (key, bundle.signed_by()) {
             (Some(_), _) => print("verified: bundle and certificate are signed by the given key")?,
             (None, Some(signer)) => {
@@ -91,5 +113,13 @@ impl Verify {
         }
         print(&certificate.statement)?;
         verified.meaning.iter().flat_map(Risk::words).try_for_each(|sentence| print(&sentence))
+    }
+}
+
+/// What the independent check showed.
+fn independently(verified: &Verified) -> String {
+    match &verified.checked {
+        Ok(check) => format!("verified: computed independently, epsilon is at most {:.9}", check.epsilon),
+        Err(reason) => format!("not checked independently: {reason}"),
     }
 }

@@ -50,6 +50,10 @@ impl Frame for Batches {
         matches!(self.columns[position], Made::Dates).then_some("dates or times")
     }
 
+    fn unidentifying(&self, position: usize) -> Option<&'static str> {
+        matches!(self.columns[position], Made::Doubles(_)).then_some("floating-point numbers")
+    }
+
     fn turn(&mut self) -> Result<Option<usize>, Unavailable> {
         self.turned += 1;
         let before = 2 * (self.turned - 1);
@@ -122,7 +126,6 @@ fn persons_are_told_apart_by_what_their_names_look_like() {
     let view = View::all(Schema::new(vec![Column::real("dose", 0.0, 1.0, 0.5).unwrap()]).unwrap());
     for names in [
         Made::Wholes(vec![Some(7), Some(8), Some(7), None, Some(8)]),
-        Made::Doubles(vec![7.0, 8.0, 7.0, f64::NAN, 8.0]),
         Made::Texts(vec!["7", "8", " 7", "", "8"]),
     ] {
         let columns = vec![("who", names), ("dose", Made::Doubles(vec![0.1; 5]))];
@@ -131,6 +134,47 @@ fn persons_are_told_apart_by_what_their_names_look_like() {
         let roster = read_frame_persons(&mut frame, &view, "who", Count::Exactly(3), &mut sink).unwrap();
         assert_eq!(roster.rows(), [0, 1, 0, 2, 1]);
     }
+    let columns = vec![("who", Made::Doubles(vec![7.0; 5])), ("dose", Made::Doubles(vec![0.1; 5]))];
+    let mut sink = Kept(vec![Vec::new()]);
+    let read = read_frame_persons(&mut Batches::new(columns, 5), &view, "who", Count::Exactly(1), &mut sink);
+    let error = read.err().unwrap().to_string();
+    assert!(error.contains("the frame holds floating-point numbers there"), "{error}");
+}
+
+/// A frame has the identity of the files of its cells, taken while someone else reads it.
+#[test]
+fn a_frame_is_known_by_its_cells() {
+    let schema = Schema::new(vec![
+        Column::real("dose", 0.0, 1.0, 0.5).unwrap(),
+        Column::integer("hour", 5.0, 23.0, 12.0).unwrap(),
+    ])
+    .unwrap();
+    let csv = "hour,who,dose\n7, 7,0.25\n9,8,\n9,7,7\n,,-0\n8,8,0.5\n";
+    let folder = tempfile::tempdir().unwrap();
+    let identity_of = |text: &str| {
+        let path = folder.path().join("rows.csv");
+        std::fs::write(&path, text).unwrap();
+        crate::inspect(&[path], &schema, Some("who"), CsvOptions::default()).unwrap().identity
+    };
+    let expected = identity_of(csv);
+    assert_eq!(identity_of(&(csv.replace('\n', "\r\n") + "\r\n")), expected);
+    assert_ne!(identity_of(&csv.replace("0.25", "0.125")), expected);
+    assert_ne!(identity_of(&csv.replace(",8,", ",6,")), expected);
+    let mut frame = Batches::new(
+        vec![
+            ("dose", Made::Doubles(vec![0.25, f64::NAN, 7.0, 0.0, 0.5])),
+            ("who", Made::Wholes(vec![Some(7), Some(8), Some(7), None, Some(8)])),
+            ("hour", Made::Doubles(vec![7.0, 9.0, 9.0, f64::NAN, 8.0])),
+        ],
+        5,
+    );
+    // Scales and a choice of columns are the reader's own.
+    let dose = schema.columns()[0].clone().scaled(crate::Scale::Bounds).unwrap();
+    let (mut sink, view) = (Kept(vec![Vec::new()]), View::all(Schema::new(vec![dose]).unwrap()));
+    let mut identified = crate::Identified::new(&mut frame, &schema, Some("who")).unwrap();
+    read_frame(&mut identified, &view, Count::Exactly(5), &mut sink, &mut |_| {}).unwrap();
+    assert_eq!(sink.0, [[-0.5, 0.0, 1.0, -1.0, 0.0]]);
+    assert_eq!(identified.finish().unwrap(), expected);
 }
 
 #[test]

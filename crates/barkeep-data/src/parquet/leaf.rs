@@ -1,6 +1,5 @@
 //! Knows how a Parquet column is stored, and reads values of any encoding by the crate's own reader.
 
-use std::io::Write;
 use std::path::Path;
 
 use ::parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
@@ -10,9 +9,10 @@ use ::parquet::data_type::DataType;
 use ::parquet::file::reader::RowGroupReader;
 use ::parquet::schema::types::ColumnDescPtr;
 
+use crate::cell::with_digits;
 use crate::location::unreadable;
 use crate::schema::Cells;
-use crate::{Error, Roster};
+use crate::{Cell, Error, Roster};
 
 /// The name of a compression that this build does not read.
 fn unread(compression: Compression) -> Option<&'static str> {
@@ -174,8 +174,36 @@ impl Leaf {
         Some(())
     }
 
-    /// Adds the next `count` rows to a roster, a number by what it looks like when written; false if that is a person too
-    /// many.
+    /// A column that says whose row it is.
+    ///
+    /// # Errors
+    /// If it holds something else than whole numbers or text.
+    pub(super) fn identifying(
+        path: &Path,
+        name: &str,
+        position: usize,
+        descriptor: &ColumnDescPtr,
+    ) -> Result<Self, Error> {
+        let refuse =
+            |holds| Error::Unidentifying { path: path.to_path_buf(), column: name.to_owned(), holds };
+        let leaf = Self::new(path, name, position, descriptor).map_err(|error| match error {
+            Error::Holds { holds, .. } => refuse(holds),
+            other => other,
+        })?;
+        match leaf.physical() {
+            Physical::BOOLEAN => Err(refuse("true or false")),
+            Physical::FLOAT | Physical::DOUBLE => Err(refuse("floating-point numbers")),
+            #[expect(clippy::float_cmp, reason = "1 exactly where an integer counts ones")]
+            Physical::INT32 | Physical::INT64 if leaf.unit != 1.0 => Err(refuse("decimal fractions")),
+            Physical::INT32
+            | Physical::INT64
+            | Physical::BYTE_ARRAY
+            | Physical::INT96
+            | Physical::FIXED_LEN_BYTE_ARRAY => Ok(leaf),
+        }
+    }
+
+    /// Adds the next `count` rows to a roster; false if that is a person too many.
     pub(super) fn name_rows(
         &mut self,
         path: &Path,
@@ -185,34 +213,22 @@ impl Leaf {
         let Self { unsigned, present, reader, .. } = self;
         let (unsigned, present) = (*unsigned, *present);
         let fits = &mut vec![false; count][..];
-        let mut push = |value: Option<&dyn std::fmt::Display>| match value {
-            None => roster.push(b""),
-            Some(value) => with_digits(value, |digits| roster.push(digits)),
+        let whole = |signed: i64, unsigned_value: u64| match unsigned {
+            true => Cell::Unsigned(unsigned_value),
+            false => Cell::Signed(signed),
         };
+        let mut push = |cell: Option<Cell<'_>>| roster.push_cell(cell.unwrap_or(Cell::Missing));
         match reader {
-            None => return Err(unreadable(path)),
-            Some(Typed::Bool(pages)) => {
-                pages.fill(path, present, fits, |value| push(value.map(|v| v as _)))?
-            }
-            Some(Typed::Int32(pages)) => pages.fill(path, present, fits, |value| match value {
-                Some(value) if unsigned => push(Some(&value.cast_unsigned())),
-                value => push(value.map(|value| value as _)),
+            Some(Typed::Int32(pages)) => pages.fill(path, present, fits, |value| {
+                push(value.map(|value| whole((*value).into(), value.cast_unsigned().into())))
             })?,
-            Some(Typed::Int64(pages)) => pages.fill(path, present, fits, |value| match value {
-                Some(value) if unsigned => push(Some(&value.cast_unsigned())),
-                value => push(value.map(|value| value as _)),
-            })?,
-            Some(Typed::Float(pages)) => pages.fill(path, present, fits, |value| {
-                push(value.filter(|value| !value.is_nan()).map(|value| value as _))
-            })?,
-            Some(Typed::Double(pages)) => pages.fill(path, present, fits, |value| {
-                push(value.filter(|value| !value.is_nan()).map(|value| value as _))
+            Some(Typed::Int64(pages)) => pages.fill(path, present, fits, |value| {
+                push(value.map(|value| whole(*value, value.cast_unsigned())))
             })?,
             Some(Typed::Text(pages)) => {
-                pages.fill(path, present, fits, |value| {
-                    roster.push(value.map_or(b"", |value| value.data()))
-                })?;
+                pages.fill(path, present, fits, |value| push(value.map(|value| Cell::Text(value.data()))))?;
             }
+            Some(Typed::Bool(_) | Typed::Float(_) | Typed::Double(_)) | None => return Err(unreadable(path)),
         }
         Ok(fits.iter().all(|fits| *fits))
     }
@@ -317,17 +333,4 @@ fn texts(cells: &Cells<'_>, bytes: &[u8], out: &mut [f64]) -> Option<usize> {
 #[inline]
 pub(crate) fn named(cells: &Cells<'_>, number: f64, written: &impl std::fmt::Display) -> f64 {
     if cells.are_levels() { with_digits(written, |digits| cells.parse(digits)) } else { number }
-}
-
-/// Shows what a number looks like when written.
-pub(crate) fn with_digits<T>(
-    written: &(impl std::fmt::Display + ?Sized),
-    look: impl FnOnce(&[u8]) -> T,
-) -> T {
-    // The longest f64 in plain digits has 327 characters; a longer one is no level anyone declared.
-    let mut digits = [0_u8; 336];
-    let mut rest = &mut digits[..];
-    let _ = write!(rest, "{written}");
-    let length = 336 - rest.len();
-    look(digits.get(..length).unwrap_or_default())
 }

@@ -4,14 +4,16 @@ use super::*;
 use crate::{Folder, PublicRng};
 use barkeep_curator::TableBuilder;
 
-const SPEC: &str = "[data]\npath = 'nowhere.csv'\nrecords = 60\n[data.columns]\nx = { min = 0, max = 4, invalid = 0 }\n\
-    [model]\nname = 'gaussian'\n[privacy]\nepsilon = 20\ndelta = 1e-6\n\
+const SET: &str = "path = 'nowhere.csv'\nrecords = 60\n[columns]\nx = { min = 0, max = 4, invalid = 0 }\n";
+const SPEC: &str = "[data]\nset = 'people.dataset.toml'\n[model]\nname = 'gaussian'\n[privacy]\nepsilon = 20\ndelta = 1e-6\n\
     [sampler]\nname = 'langevin'\nstart = [0]\nsteps = 40\n";
 
 /// A bundle of a small run, and the key that signed it.
 fn bundle(scratch: &Path) -> (Bundle, SigningKey) {
-    let request = Request::pack(&Spec::parse(SPEC, Path::new("")).unwrap()).unwrap();
-    let plan = Plan::new(request.spec().unwrap()).unwrap();
+    std::fs::write(scratch.join("people.dataset.toml"), SET).unwrap();
+    let set = Dataset::read(&scratch.join("people.dataset.toml")).unwrap();
+    let request = Request::pack(&Spec::parse(SPEC, scratch).unwrap(), None).unwrap();
+    let plan = Plan::new(request.spec(&set).unwrap()).unwrap();
     let mut table = TableBuilder::viewed(plan.view().clone(), plan.spec().count()).unwrap();
     (0..60).for_each(|k| table.push_row(&[f64::from(k % 5)]).unwrap());
     let key = SigningKey::create(&scratch.join("key")).unwrap();
@@ -67,10 +69,10 @@ fn no_flipped_byte_passes() {
 fn a_folder_of_another_spec_or_key_is_not_packed() {
     let scratch = tempfile::tempdir().unwrap();
     let (_, key) = bundle(scratch.path());
-    let spec = Spec::parse(&SPEC.replace("steps = 40", "steps = 39"), Path::new("")).unwrap();
-    let other = Request::pack(&spec).unwrap();
+    let spec = Spec::parse(&SPEC.replace("steps = 40", "steps = 39"), scratch.path()).unwrap();
+    let other = Request::pack(&spec, None).unwrap();
     assert!(Bundle::pack(&scratch.path().join("out"), &other, "", &key).is_err());
-    let request = Request::pack(&Spec::parse(SPEC, Path::new("")).unwrap()).unwrap();
+    let request = Request::pack(&Spec::parse(SPEC, scratch.path()).unwrap(), None).unwrap();
     let stranger = SigningKey::create(&scratch.path().join("stranger")).unwrap();
     assert!(Bundle::pack(&scratch.path().join("out"), &request, "", &stranger).is_err());
 }
@@ -84,10 +86,27 @@ fn what_is_no_request_is_refused() {
         Request::read(&path).unwrap_err().to_string()
     };
     assert!(refused("x,y\n1,2\n").contains("no request that `barkeep job pack` made"));
-    assert!(refused("{\"kind\":\"barkeep-request\",\"format\":9,\"spec\":\"\"}").contains("another version"));
-    let request = Request::pack(&Spec::parse(SPEC, Path::new("")).unwrap()).unwrap();
+    assert!(
+        refused("{\"kind\":\"barkeep-request\",\"format\":9,\"spec\":\"\",\"signature\":null}")
+            .contains("another version")
+    );
+    std::fs::write(scratch.path().join("people.dataset.toml"), SET).unwrap();
+    let key = SigningKey::create(&scratch.path().join("key")).unwrap();
+    let spec = |text: &str| Spec::parse(text, scratch.path()).unwrap();
+    let request = Request::pack(&spec(SPEC), Some(&key)).unwrap();
     request.write(&path).unwrap();
     assert_eq!(Request::read(&path).unwrap(), request);
-    let broken = Spec::parse(&SPEC.replace("epsilon = 20", "epsilon = 1e-9"), Path::new("")).unwrap();
-    assert!(matches!(Request::pack(&broken), Err(Error::Budget(_))));
+    assert_eq!(request.signed_by().unwrap(), Some(&*key.public().digits()));
+    let edited = request.text().replace("steps = 40", "steps = 41");
+    std::fs::write(&path, edited).unwrap();
+    assert!(Request::read(&path).unwrap().signed_by().is_err());
+    let broken = spec(&SPEC.replace("epsilon = 20", "epsilon = 1e-9"));
+    assert!(matches!(Request::pack(&broken, None), Err(Error::Budget(_))));
+    // A spec that declares its records itself is nobody's request.
+    let inline = SPEC.replace(
+        "set = 'people.dataset.toml'",
+        "path = 'a.csv'\nrecords = 60\ncolumns = { x = { min = 0, max = 4, invalid = 0 } }",
+    );
+    let said = Request::pack(&spec(&inline), None).unwrap_err().to_string();
+    assert!(said.contains("data.set"), "{said}");
 }

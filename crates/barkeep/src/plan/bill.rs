@@ -1,5 +1,6 @@
 //! Keeps a bill together with the ε that was computed from it.
 
+use crate::check::{self, Check};
 use barkeep_accounting::{Bill, Contract, Delta, Epsilon, Risk};
 use std::sync::OnceLock;
 
@@ -17,6 +18,8 @@ pub(crate) struct PricedBill {
     searched: bool,
     /// Computed when somebody asks.
     meaning: OnceLock<Option<Risk>>,
+    /// The checker's word, where it takes no time.
+    checked: OnceLock<Option<Check>>,
 }
 
 impl PricedBill {
@@ -26,13 +29,15 @@ impl PricedBill {
     /// As [`Bill::epsilon`].
     pub(super) fn new(bill: Bill, budget: Epsilon, delta: Delta) -> Result<Self, barkeep_accounting::Error> {
         let epsilon = bill.epsilon_within(budget, delta)?;
-        Ok(Self { bill, delta, epsilon, searched: false, meaning: OnceLock::new() })
+        let (meaning, checked) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { bill, delta, epsilon, searched: false, meaning, checked })
     }
 
     /// Takes the ε of a contract, and what it means where that is known, from the search that has just composed it.
     pub(super) fn composed(contract: Contract, delta: Delta, epsilon: Epsilon, risk: Option<Risk>) -> Self {
         let meaning = risk.map_or_else(OnceLock::new, |risk| OnceLock::from(Some(risk)));
-        Self { bill: Bill::Contract(contract), delta, epsilon, searched: true, meaning }
+        let bill = Bill::Contract(contract);
+        Self { bill, delta, epsilon, searched: true, meaning, checked: OnceLock::new() }
     }
 
     /// The bill.
@@ -55,9 +60,15 @@ impl PricedBill {
         self.searched
     }
 
-    /// What the bill means for one person; None where no accountant follows its curve.
+    /// ε by the checker, where that takes no time.
+    pub(crate) fn checked(&self) -> Option<Check> {
+        *self.checked.get_or_init(|| check::quick(&self.bill, self.epsilon, self.delta))
+    }
+
+    /// What the bill means for one person, by the checker's curve or else the accountant's; None where neither follows it.
     pub(crate) fn meaning(&self) -> Option<Risk> {
-        *self.meaning.get_or_init(|| self.bill.meaning(self.delta).ok())
+        let accounted = || *self.meaning.get_or_init(|| self.bill.meaning(self.delta).ok());
+        self.checked().map(|check| check.meaning).or_else(accounted)
     }
 }
 

@@ -28,6 +28,7 @@ use self::report::FaultReport;
 use self::request::{Extent, Request};
 use self::start::PlannedStart;
 use crate::Error;
+use crate::check::Check;
 use crate::facts::Fact;
 use crate::samplers::SamplerEntry;
 use crate::samplers::entry::{Expected, MakeKernel, Questions, Setting};
@@ -35,7 +36,7 @@ use crate::samplers::foreseen::Foreseen;
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::{Contract, Delta, Epsilon, Query, Risk, Steps};
 use barkeep_curator::{Level, PrivacyModel, Table};
-use barkeep_data::{CsvOptions, Frame, Records, Unit, View};
+use barkeep_data::{Frame, Records, Unit, View};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -192,6 +193,12 @@ impl Plan {
         self.paid.as_ref().is_some_and(PricedBill::is_searched)
     }
 
+    /// What the checker, which shares no code with the accountant, finds; absent for a baseline, and where it takes longer than some 50 ms.
+    #[must_use]
+    pub fn checked(&self) -> Option<Check> {
+        self.paid.as_ref().and_then(PricedBill::checked)
+    }
+
     /// What the bill means for one person; absent without a guarantee, or where no accountant follows its curve.
     #[must_use]
     pub fn meaning(&self) -> Option<Risk> {
@@ -343,7 +350,7 @@ impl Plan {
     /// # Errors
     /// [`Error::Data`] if the file is missing, malformed, or not what the spec declares.
     pub fn read_records(&self, progress: &mut dyn FnMut(Records)) -> Result<Table, Error> {
-        self.read_files(&[self.spec.data().path()], progress)
+        self.read_files(self.spec.data().paths(), progress)
     }
 
     /// Reads the records from several files of the same columns, one after the other, as [`Plan::read_records`] reads the one that
@@ -357,7 +364,7 @@ impl Plan {
         progress: &mut dyn FnMut(Records),
     ) -> Result<Table, Error> {
         let (data, count) = (self.spec.data(), self.spec.count());
-        let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
+        let options = data.csv_options();
         let (view, limit) = (&self.view, self.streams_in());
         if let (Some(person), Unit::Person { most_rows }) = (data.person(), data.unit()) {
             return Ok(match limit {

@@ -66,6 +66,12 @@ impl Outlook {
 /// What is likely to disappoint, from public facts alone.
 fn warnings(spec: &Spec, private: bool, steps: u64) -> Vec<String> {
     let mut warnings = Vec::new();
+    if spec.names_schema() {
+        warnings.push(
+            "data.schema is the old name of data.set: a data set's file declares path and number too"
+                .to_owned(),
+        );
+    }
     if private && steps < FEW_STEPS {
         warnings.push(format!(
             "only {steps} steps for each chain: the draws will hardly forget where they started"

@@ -53,8 +53,15 @@ impl Plan {
         let mut row = |name: &str, words: &str| lines.push(format!("  {name:<10} {words}"));
         match (spec.privacy(), self.epsilon()) {
             (Privacy::Budget { delta, .. }, Some(epsilon)) => {
-                let whom = spec.data().unit().to_string();
+                let whom = spec.data().whose();
                 row("privacy", &format!("epsilon {:.6}, delta {}, for {whom}", epsilon.get(), delta.get()));
+                if let Some(check) = self.checked() {
+                    let found = check.epsilon;
+                    row(
+                        "checked",
+                        &format!("epsilon at most {found:.6}, computed independently of the above"),
+                    );
+                }
             }
             (Privacy::NotPrivate | Privacy::Budget { .. }, _) => {
                 row("privacy", "NONE: a baseline that protects nothing");

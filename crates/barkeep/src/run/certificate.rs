@@ -8,6 +8,7 @@ mod words;
 pub use self::verify::Verified;
 use self::words::{ModelCode, guarantee, premises, public, released, stated};
 use crate::Error;
+use crate::check::Independently;
 use crate::plan::{Bill, Plan};
 use crate::run::folder::{DRAWS_CSV, DRAWS_PARQUET, SUMMARY};
 use crate::run::journal::{self, JOURNAL};
@@ -48,6 +49,9 @@ pub struct Certificate {
     pub bill: Option<Bill>,
     /// What the bill means for one person; absent without a guarantee, and where no accountant follows its curve.
     pub meaning: Option<Risk>,
+    /// ε as the independent checker bounds it, or that it has not; absent without a guarantee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked: Option<Independently>,
     /// What leaves the curator.
     pub released: Vec<String>,
     /// What was assumed public.
@@ -56,6 +60,9 @@ pub struct Certificate {
     pub premises: Vec<String>,
     /// What a neighbouring data set differs in.
     pub unit: Unit,
+    /// The column that says whose row it is; absent where a row is a record by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
     /// Which data set it is, as its custodian calls it; absent where the spec does not say.
     pub data_id: Option<String>,
     /// The account of a custodian's ledger that paid; absent where the spec names none.
@@ -185,7 +192,7 @@ impl Program {
     }
 }
 
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 impl Certificate {
     /// The certificate of a plan, as it stands before the first answer.
@@ -200,11 +207,12 @@ impl Certificate {
     pub(crate) fn with_randomness(plan: &Plan, insecure_seed: bool) -> Self {
         Self {
             meaning: plan.meaning().filter(|_| !insecure_seed),
+            checked: (plan.is_private() && !insecure_seed).then(|| Independently::of(plan.checked())),
             ..Self::without_meaning(plan, insecure_seed)
         }
     }
 
-    /// The same, without what it means for one person, which takes longer than the rest.
+    /// The same, without what it means for one person and the checker's word, which take longer than the rest.
     fn without_meaning(plan: &Plan, insecure_seed: bool) -> Self {
         let guaranteed = match (plan.bill(), plan.epsilon(), plan.spec().privacy()) {
             (Some(bill), Some(upper), Privacy::Budget { epsilon, delta, neighbours }) if !insecure_seed => {
@@ -212,9 +220,11 @@ impl Certificate {
             }
             _ => None,
         };
-        let unit = plan.spec().data().unit();
+        let (unit, person) = (plan.spec().data().unit(), plan.spec().data().person().map(str::to_owned));
         let statement = match &guaranteed {
-            Some((_, epsilon, delta, neighbours)) => guarantee(*epsilon, *delta, *neighbours, unit),
+            Some((_, epsilon, delta, neighbours)) => {
+                guarantee(*epsilon, *delta, *neighbours, unit, person.as_deref())
+            }
             None if insecure_seed => {
                 "NOT PRIVATE: the protecting randomness was seeded and can be replayed.".to_owned()
             }
@@ -238,10 +248,12 @@ impl Certificate {
             level: plan.level().filter(|_| private).map(|level| level.name().to_owned()),
             bill,
             meaning: None,
+            checked: None,
             released: released(plan.bill()),
             public: public(unit),
-            premises: premises(unit, ModelCode::of(plan.spec())),
+            premises: premises(unit, ModelCode::of(plan.spec()), plan.spec().charged_to().is_some()),
             unit,
+            person,
             data_id: plan.spec().data().id().map(str::to_owned),
             charged: None,
             records: plan.spec().data().records(),

@@ -2,27 +2,27 @@
 //!
 //! **Order.** The journal names the run; the account reserves the run's whole bill and has it on the disk; the certificate is
 //! written; only then records are opened. A run killed in between has reserved nothing or all of it, and what is reserved is
-//! spent. A continued run has its name from its journal, and so continues its own reservation: no name reserves twice.
+//! spent. A continued run has its name from its journal, and so continues its own reservation: no name reserves twice. It notes a new lease
+//! in its journal first, and then takes it in the ledger: of two copies of a folder one continues.
 
 use crate::Error;
 use crate::plan::Plan;
 use crate::run::Runner;
 use crate::run::certificate::{Certificate, Charged};
 use crate::run::folder::CERTIFICATE;
-use crate::run::journal::{self, JOURNAL};
-use crate::spec::{ChargedTo, Privacy, SpecError};
-use barkeep_data::{CsvOptions, Unit, read_header};
-use barkeep_ledger::{Closing, Ledger, Quote, Records, Request, Unit as Counted};
+use crate::run::journal::{self, JOURNAL, Journal};
+use crate::spec::{ChargedTo, Data, Privacy, SpecError};
+use barkeep_data::{Count, Unit, read_header};
+use barkeep_ledger::{Closing, Declared, Ledger, Quote, Records, Request, RunState};
 use std::path::Path;
-
-/// Writes the cells of a table in memory, for its identity.
-pub(super) type OwnCells = dyn Fn(&mut dyn FnMut(&[u8])) + Send + Sync;
 
 /// A run that an account pays for.
 pub(super) struct Charge {
     ledger: Ledger,
     charged: Charged,
     reserved: bool,
+    /// Under which lease the run asks: its own name, or the token of the last one it took.
+    lease: String,
 }
 
 impl Charge {
@@ -46,7 +46,8 @@ impl Charge {
             Some(own) => own,
             None => Charged { account: to.account.clone(), run: Ledger::new_run()? },
         };
-        Ok(Some(Self { ledger, charged, reserved: false }))
+        let lease = charged.run.clone();
+        Ok(Some(Self { ledger, charged, reserved: false, lease }))
     }
 
     /// What the certificate says of it.
@@ -59,7 +60,8 @@ impl Charge {
         self.reserved
     }
 
-    /// Reserves the run's bill, or finds its own reservation.
+    /// Reserves the run's bill, or continues its own reservation under the last of `leases`. `in_files` says whether the records are in
+    /// the spec's files; else they are a frame of which nothing was read, and [`Charge::recognise`] follows.
     ///
     /// The header of a file is looked at first: a spec that names a column it does not have would spend for nothing.
     ///
@@ -69,20 +71,32 @@ impl Charge {
         &mut self,
         runner: &Runner<'_>,
         kept: u64,
-        cells: Option<&OwnCells>,
+        leases: Vec<String>,
+        in_files: bool,
     ) -> Result<(), Error> {
         let plan = runner.plan();
-        let records = match cells {
-            Some(cells) => Records::Memory(cells),
-            None => {
+        let data = plan.spec().data();
+        let records = match in_files {
+            false => Records::Unread(data.id()),
+            true => {
                 check_header(plan)?;
-                Records::File(plan.spec().data().path())
+                Records::Files(data.paths())
             }
         };
-        let request = request(plan, &self.charged, runner.certificate().digest(), kept)?;
+        leases.last().into_iter().for_each(|lease| self.lease.clone_from(lease));
+        let request =
+            Request { leases, ..request(plan, &self.charged, runner.certificate().digest(), kept)? };
         self.ledger.reserve(&request, records)?;
         self.reserved = true;
         Ok(())
+    }
+
+    /// Compares a frame that was read with the account's data set.
+    ///
+    /// # Errors
+    /// [`Error::Ledger`] if it is another one.
+    pub(super) fn recognise(&self, identity: &[u8; 32]) -> Result<(), Error> {
+        Ok(self.ledger.recognise(&self.charged.run, identity)?)
     }
 
     /// Notes how far the run came, from what lies in its folder.
@@ -93,8 +107,24 @@ impl Charge {
         let certificate = Certificate::read(&folder.join(CERTIFICATE))?;
         let steps = certificate.steps_used.iter().flatten().sum();
         let answers = journal::answers(&folder.join(JOURNAL))?.unwrap_or(steps);
-        let (run, certificate) = (self.charged.run, certificate.digest());
-        Ok(self.ledger.close(Closing { run, answers, ended: !interrupted, certificate })?)
+        let (run, certificate, lease) = (self.charged.run, certificate.digest(), Some(self.lease));
+        Ok(self.ledger.close(Closing { run, answers, ended: !interrupted, certificate, lease })?)
+    }
+
+    /// Has the ledger note the end of a run that was killed after its last file was written, if nobody has.
+    ///
+    /// # Errors
+    /// [`Error::Ledger`] if the ledger cannot be used.
+    pub(super) fn note_end(folder: &Path, journal: &Journal) -> Result<(), Error> {
+        let (Some(charged), Some(ledger)) = (&journal.header().certificate.charged, journal.ledger()) else {
+            return Ok(());
+        };
+        let ledger = Ledger::open(ledger)?;
+        if ledger.books()?.run(&charged.run).is_none_or(RunState::ended) {
+            return Ok(());
+        }
+        let lease = journal.leases().last().unwrap_or(&charged.run).clone();
+        Self { ledger, charged: charged.clone(), reserved: true, lease }.close(folder, false)
     }
 
     /// Why there is no result although the account has paid.
@@ -118,8 +148,7 @@ impl Charge {
 /// Refuses columns that the file's header does not have. Names are public; no record is read.
 fn check_header(plan: &Plan) -> Result<(), Error> {
     let data = plan.spec().data();
-    let options = CsvOptions { delimiter: data.delimiter(), ..CsvOptions::default() };
-    let header = read_header(data.path(), options)?;
+    let header = read_header(data.path(), data.csv_options())?;
     let columns = data.view().source().columns().iter().map(|column| column.name()).chain(data.person());
     match columns.into_iter().find(|name| !header.iter().any(|known| known == name)) {
         None => Ok(()),
@@ -146,17 +175,32 @@ fn request(plan: &Plan, charged: &Charged, certificate: String, answers: u64) ->
     Ok(Request {
         account: charged.account.clone(),
         run: charged.run.clone(),
-        unit: match spec.data().unit() {
-            Unit::Record => Counted::Record,
-            Unit::Person { .. } => Counted::Person,
-        },
+        declared: declared(spec.data(), spec.count()),
         neighbours,
         analyst,
         project,
         certificate,
         answers,
+        leases: Vec::new(),
         bill: bill.clone(),
     })
+}
+
+/// What a ledger holds runs on a data set to. `count` says whether the number of records is public where no data set does.
+pub(crate) fn declared(data: &Data, count: Count) -> Declared {
+    let most_rows = match data.unit() {
+        Unit::Record => None,
+        Unit::Person { most_rows } => most_rows,
+    };
+    let is_public = match data.set() {
+        Some(_) => !data.is_number_secret(),
+        None => matches!(count, Count::Exactly(_)),
+    };
+    Declared {
+        person: data.person().map(str::to_owned),
+        most_rows,
+        number: is_public.then_some(data.records().0),
+    }
 }
 
 impl Plan {
@@ -173,7 +217,8 @@ impl Plan {
 }
 
 impl Certificate {
-    /// Looks for the reservation that the certificate names: its bill, in its account, for this certificate.
+    /// Looks for the reservation that the certificate names: its bill, in its account, for this certificate, as the ledger noted it when
+    /// the run ended.
     ///
     /// # Errors
     /// [`Error::Certificate`] if there is none; [`Error::Ledger`] if the ledger cannot be used.
@@ -188,6 +233,20 @@ impl Certificate {
         let same = reserved.account == *account
             && Some(&reserved.bill) == self.bill.as_ref()
             && reserved.certificate == self.before_answers().digest();
-        if same { Ok(()) } else { fail("the ledger reserved something else under that name") }
+        if !same {
+            return fail("the ledger reserved something else under that name");
+        }
+        match (&self.hashes, &state.closing) {
+            // Before its first answer, and as long as nobody has said how it ended.
+            (None, _) => Ok(()),
+            (Some(_), Some(closing)) if closing.certificate == self.digest() => Ok(()),
+            (Some(_), Some(_)) => fail(
+                "the ledger noted another certificate when the run ended: this one is of another copy of its folder, or from before \
+                 the run was continued",
+            ),
+            (Some(_), None) => {
+                fail("the ledger has not noted that the run ended; `barkeep resume` has it noted")
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::insecure::Insecure;
 use crate::plan::Plan;
 use crate::run::Summary;
 use crate::run::certificate::{Certificate, Hashes};
-use crate::run::charged::{Charge, OwnCells};
+use crate::run::charged::Charge;
 use crate::run::files::{WriteError, write_atomically, write_json};
 use crate::run::journal::{JOURNAL, Journal};
 use crate::run::runner::Ready;
@@ -13,8 +13,9 @@ use crate::run::storage::spool::Spool;
 use crate::run::storage::{self, Source};
 use crate::run::{Drawn, Runner, summary};
 use crate::signature::SigningKey;
-use crate::spec::SpecError;
+use crate::spec::{Dataset, SpecError};
 use barkeep_curator::Table;
+use barkeep_ledger::Stamp;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -39,8 +40,6 @@ pub struct Folder {
     ledger: Option<PathBuf>,
     /// When the ledger's entries are written, as the program says.
     date: Option<String>,
-    /// What identifies a table in memory.
-    cells: Option<Box<OwnCells>>,
 }
 
 /// What happens to answers.
@@ -80,18 +79,11 @@ impl Folder {
                 ));
             }
         }
-        Ok(Self {
-            path: path.to_owned(),
-            keeping: Keeping::New,
-            signer: None,
-            ledger: None,
-            date: None,
-            cells: None,
-        })
+        Ok(Self { path: path.to_owned(), keeping: Keeping::New, signer: None, ledger: None, date: None })
     }
 
     /// Opens the folder of a run that was killed or interrupted, and plans that run again; `records` says where the
-    /// records are, if no longer where they were.
+    /// records are, or the data set's file, if no longer where they were.
     ///
     /// [`Folder::run`] then continues it: with the plan's [`Runner`], watched or not, and privacy given up as before.
     ///
@@ -115,22 +107,24 @@ impl Folder {
                 ));
             }
             if journal.had_ended() && certificate.steps_used.is_some() {
-                // Killed between its last file and the end of its claim.
+                // Killed between its last file and the end of its claim, or before the ledger heard of its end.
                 let _ = fs::remove_file(path.join(CLAIM));
+                Charge::note_end(path, &journal)?;
                 return Err(refuse("the run has ended, and all is written: there is nothing to continue"));
             }
         }
         let spec = journal.header().certificate.parsed_spec()?;
-        let spec = spec.with_records_at(records.unwrap_or(journal.place()));
+        let place = records.unwrap_or(journal.place());
+        let spec = match spec.data().set() {
+            Some(_) => spec.on_set(&Dataset::read(place)?)?,
+            None => spec.with_records_at(place),
+        };
         let plan = Plan::new(match journal.ledger() {
             Some(ledger) => spec.with_ledger_at(ledger),
             None => spec,
         })?;
         let keeping = Keeping::Continued(Box::new(journal));
-        Ok((
-            Self { path: path.to_owned(), keeping, signer: None, ledger: None, date: None, cells: None },
-            plan,
-        ))
+        Ok((Self { path: path.to_owned(), keeping, signer: None, ledger: None, date: None }, plan))
     }
 
     /// Signs the certificate, before the first answer and after the last.
@@ -155,15 +149,6 @@ impl Folder {
     #[must_use]
     pub fn dated(self, date: String) -> Self {
         Self { date: Some(date), ..self }
-    }
-
-    /// Says which data a table in memory is, for an account that pays: `cells` writes all of the data set's cells, the same bytes
-    /// whenever it is the same data, as when [`Ledger::add`](barkeep_ledger::Ledger::add) put it under the account.
-    ///
-    /// **Privacy.** Only the ledger sees the bytes, and keeps a keyed hash of them.
-    #[must_use]
-    pub fn identified_by(self, cells: impl Fn(&mut dyn FnMut(&[u8])) + Send + Sync + 'static) -> Self {
-        Self { cells: Some(Box::new(cells)), ..self }
     }
 
     /// The folder.
@@ -209,25 +194,28 @@ impl Folder {
         let _ = fs::remove_dir(&self.path);
     }
 
-    /// Reads the plan's records, certifies, runs and writes everything.
+    /// Reads the plan's records, certifies, runs and writes everything. Where the records are a data set that was stamped, and no account
+    /// knows them, their bytes are compared with the stamp meanwhile.
     ///
     /// # Errors
     /// As [`Folder::run_on`], and bad records: a new folder is then given back, since nothing was answered.
     pub fn run(self, runner: Runner<'_>) -> Result<Saved, Error> {
-        self.run_over(runner, |runner| {
-            let watch = runner.watcher();
-            runner.plan().read_records(&mut |records| watch.read(records))
-        })
+        let reserved = self.reserve_with(runner, true)?;
+        let read = reserved.read_files();
+        reserved.end(read)
     }
 
-    /// Has the account pay, if there is one, gets the records, certifies, runs and writes everything.
-    fn run_over(
-        mut self,
-        runner: Runner<'_>,
-        records: impl FnOnce(&Runner<'_>) -> Result<Table, Error>,
-    ) -> Result<Saved, Error> {
+    /// Has the account pay for a run on a frame, if the spec names one, before anything of the frame is read.
+    ///
+    /// # Errors
+    /// [`Error::Ledger`] if the account does not pay; a journal that cannot be continued, or a file that cannot be written.
+    pub fn reserve(self, runner: Runner<'_>) -> Result<Reserved<'_>, Error> {
+        self.reserve_with(runner, false)
+    }
+
+    fn reserve_with(mut self, runner: Runner<'_>, in_files: bool) -> Result<Reserved<'_>, Error> {
         let new = matches!(self.keeping, Keeping::New | Keeping::Nowhere);
-        let mut charge = self.charge(&runner).inspect_err(|_| {
+        let charge = self.charge(&runner).inspect_err(|_| {
             if new {
                 self.release();
             }
@@ -235,24 +223,10 @@ impl Folder {
         let kept = self.kept_answers();
         // The journal first: a run killed while it reads can be continued, too.
         let ready = self.ready(runner.charged(charge.as_ref().map(Charge::stated)))?;
-        let table = self.reserve(charge.as_mut(), &ready, kept).and_then(|()| records(&ready.runner));
-        match (table, charge) {
-            (Ok(table), None) => self.certify_and_run(ready, table),
-            (Ok(table), Some(charge)) => {
-                let path = self.path.clone();
-                let run = self.certify_and_run(ready, table)?;
-                charge.close(&path, run.interrupted)?;
-                Ok(run)
-            }
-            // What is reserved is spent, and can only be continued.
-            (Err(error), Some(charge)) if charge.is_reserved() => Err(charge.stands(&error, &self.path)),
-            (Err(error), _) => {
-                if new {
-                    ready.give_up();
-                    self.release();
-                }
-                Err(error)
-            }
+        let mut reserved = Reserved { folder: self, ready, charge, new };
+        match reserved.pay(kept, in_files) {
+            Ok(()) => Ok(reserved),
+            Err(error) => Err(reserved.refuse(error)),
         }
     }
 
@@ -265,32 +239,24 @@ impl Folder {
         Charge::of(runner, own, self.ledger.as_deref(), self.date.clone())
     }
 
-    /// Has the account pay, and then certifies: before records are opened.
-    fn reserve(&self, charge: Option<&mut Charge>, ready: &Ready<'_>, kept: u64) -> Result<(), Error> {
-        let Some(charge) = charge else { return Ok(()) };
-        charge.reserve(&ready.runner, kept, self.cells.as_deref())?;
-        self.announce(&ready.runner.certificate())
-    }
-
     /// Certifies, runs on a table already in memory and writes everything.
     ///
     /// The certificate is written before the first answer: a run killed at any moment leaves no result, or a
     /// certificate that charges at least what was answered.
     ///
-    /// Where the spec names an account, the table must be [identified](Folder::identified_by), and the account pays first.
-    ///
     /// # Errors
-    /// A refused question, a journal that cannot be continued, or a file that cannot be written; [`Error::Ledger`] if the account
-    /// does not pay; [`Error::Spec`] if it cannot know which data this is.
+    /// A refused question, a journal that cannot be continued, or a file that cannot be written; [`Error::Spec`] if the spec names an
+    /// account, which must pay before records are read: [`Folder::reserve`].
     pub fn run_on(self, runner: Runner<'_>, table: Table) -> Result<Saved, Error> {
-        if self.cells.is_none() && runner.plan().spec().charged_to().is_some() {
+        if runner.plan().spec().charged_to().is_some() {
             if matches!(self.keeping, Keeping::New | Keeping::Nowhere) {
                 self.release();
             }
-            let reason = "names an account, which must know the table in memory again: say which data it is by identified_by";
+            let reason =
+                "names an account, which pays before records are read: reserve first, by Folder::reserve";
             return Err(SpecError::new("privacy.ledger", reason).into());
         }
-        self.run_over(runner, |_| Ok(table))
+        self.reserve_with(runner, false)?.run(table, None)
     }
 
     fn certify_and_run(self, ready: Ready<'_>, table: Table) -> Result<Saved, Error> {
@@ -350,6 +316,88 @@ impl Folder {
         // Failing to tidy up changes nothing that was promised.
         let _ = fs::remove_file(self.path.join(CLAIM));
         Ok(certificate)
+    }
+}
+
+/// A run that is paid for and certified, whose records were not read yet.
+pub struct Reserved<'a> {
+    folder: Folder,
+    ready: Ready<'a>,
+    charge: Option<Charge>,
+    /// Whether it was begun here.
+    new: bool,
+}
+
+impl Reserved<'_> {
+    /// Has the account pay, and then certifies: before records are opened.
+    fn pay(&mut self, kept: u64, in_files: bool) -> Result<(), Error> {
+        let Some(charge) = &mut self.charge else { return Ok(()) };
+        let leases = self.ready.lease(!self.new)?;
+        charge.reserve(&self.ready.runner, kept, leases, in_files)?;
+        self.folder.announce(&self.ready.runner.certificate())
+    }
+
+    /// Reads the records from the spec's files.
+    fn read_files(&self) -> Result<Table, Error> {
+        let runner = &self.ready.runner;
+        let read = || runner.plan().read_records(&mut |records| runner.watcher().read(records));
+        let data = runner.plan().spec().data();
+        let stamped = data.declared_in().filter(|file| self.charge.is_none() && Stamp::is_beside(file));
+        let Some(file) = stamped else { return read() };
+        let set = Dataset::read(file)?;
+        std::thread::scope(|scope| {
+            let stamped = scope.spawn(|| Stamp::check(file, set.text(), data.paths()));
+            let table = read();
+            // What was changed is said before what that led to.
+            stamped.join().unwrap_or_else(|_| Err(barkeep_ledger::Error::Request("no stamp".to_owned())))?;
+            table
+        })
+    }
+
+    /// Certifies, runs on records that were read, and writes everything. An account must know a frame again by its `identity`, which
+    /// [`Identified`](barkeep_data::Identified) takes while it is read.
+    ///
+    /// # Errors
+    /// As [`Folder::run_on`]; [`Error::Journal`] if the frame is not the account's: what was reserved stays spent.
+    pub fn run(self, table: Table, identity: Option<[u8; 32]>) -> Result<Saved, Error> {
+        let known = match (&self.charge, identity) {
+            (None, _) => Ok(()),
+            (Some(charge), Some(identity)) => charge.recognise(&identity),
+            (Some(_), None) => {
+                Err(SpecError::new("privacy.ledger", "names an account, which must know the records again")
+                    .into())
+            }
+        };
+        self.end(known.map(|()| table))
+    }
+
+    /// Ends a run whose records could not be read. A new folder is given back where nothing is spent.
+    #[must_use]
+    pub fn refuse(self, error: Error) -> Error {
+        match self.charge {
+            // What is reserved is spent, and can only be continued.
+            Some(charge) if charge.is_reserved() => charge.stands(&error, &self.folder.path),
+            Some(_) | None => {
+                if self.new {
+                    self.ready.give_up();
+                    self.folder.release();
+                }
+                error
+            }
+        }
+    }
+
+    fn end(self, read: Result<Table, Error>) -> Result<Saved, Error> {
+        let table = match read {
+            Ok(table) => table,
+            Err(error) => return Err(self.refuse(error)),
+        };
+        let path = self.folder.path.clone();
+        let run = self.folder.certify_and_run(self.ready, table)?;
+        if let Some(charge) = self.charge {
+            charge.close(&path, run.interrupted)?;
+        }
+        Ok(run)
     }
 }
 

@@ -59,6 +59,8 @@ pub(crate) struct Journal {
     kept: Vec<u64>,
     /// Whether the run had ended when the journal was opened.
     ended: bool,
+    /// The tokens of its leases.
+    leases: Vec<String>,
     /// Whether answers are paid for, so that losing one loses something.
     paid: bool,
     progress: Mutex<Progress>,
@@ -95,7 +97,9 @@ impl Journal {
         file.lock().map_err(fail)?;
         let absolute =
             |path: &Path| std::path::absolute(path).map(|path| path.to_string_lossy().into_owned());
-        let records = plan.spec().data().path();
+        // A data set is found again by its declaration, which says where its files are and how they are read.
+        let data = plan.spec().data();
+        let records = data.declared_in().unwrap_or(data.path());
         let mut place = match records.to_str() {
             Some(place) if is_remote(records) => place.to_owned(),
             _ => absolute(records).map_err(fail)?,
@@ -108,7 +112,7 @@ impl Journal {
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(fail)?;
         synchronise_folder(folder).map_err(fail)?;
         let opening = Opening { header, place, digests, length: bytes.len() as u64 };
-        let journal = Self::of(path, file, opening, false);
+        let journal = Self::of(path, file, opening, false, Vec::new());
         Ok(Self { paid: plan.is_private(), ..journal })
     }
 
@@ -135,7 +139,7 @@ impl Journal {
                 return refuse(format!("it cannot be locked: {}", error.kind()));
             }
         }
-        let Scan { opening, whole, torn, ended } = scanned(&path, &file)?;
+        let Scan { opening, whole, torn, ended, leases } = scanned(&path, &file)?;
         if torn > 0 {
             file.set_len(whole)
                 .and_then(|()| file.sync_all())
@@ -144,10 +148,10 @@ impl Journal {
         if let Err(error) = file.seek(SeekFrom::Start(whole)) {
             return refuse(format!("it cannot be read: {}", error.kind()));
         }
-        Ok(Self::of(path, file, opening, ended))
+        Ok(Self::of(path, file, opening, ended, leases))
     }
 
-    fn of(path: PathBuf, file: File, opening: Opening, ended: bool) -> Self {
+    fn of(path: PathBuf, file: File, opening: Opening, ended: bool, leases: Vec<String>) -> Self {
         let Opening { header, place, digests, length: start } = opening;
         let chains = u32::try_from(header.certificate.chains).unwrap_or(u32::MAX);
         let kept = (0..=chains).map(|chain| digests.answers(chain)).collect();
@@ -168,6 +172,7 @@ impl Journal {
             start,
             kept,
             ended,
+            leases,
             paid: true,
             progress: Mutex::new(progress),
             synced: Condvar::new(),
@@ -235,6 +240,31 @@ impl Journal {
     /// Whether the run had ended when the journal was opened.
     pub(crate) fn had_ended(&self) -> bool {
         self.ended
+    }
+
+    /// Notes that the run is continued under a lease of this token, on the disk before the ledger hears of it: a copy that was made
+    /// before does not have it.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if it cannot be written.
+    pub(crate) fn lease(&mut self, token: &[u8; 16]) -> Result<(), Error> {
+        let (chain, kind, identity, answer) = (u32::MAX, Kind::Lease, Identity::default(), token.to_vec());
+        let record = Record { chain, kind, identity, answer, position: None };
+        let mut progress = self.progress();
+        let mut bytes = Vec::new();
+        record
+            .write(&mut progress.digests, &mut bytes)
+            .and_then(|()| (&self.file).write_all(&bytes))
+            .and_then(|()| self.file.sync_data())
+            .map_err(|source| Error::Write(WriteError { path: self.path.clone(), source }))?;
+        drop(progress);
+        self.leases.push(digits(token));
+        Ok(())
+    }
+
+    /// The tokens of the run's leases, the last one last.
+    pub(crate) fn leases(&self) -> &[String] {
+        &self.leases
     }
 
     /// Answers that were kept when the journal was opened.

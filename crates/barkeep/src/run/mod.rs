@@ -1,7 +1,7 @@
 //! Runs a plan: opens a gate for every chain and steps until the steps are used, refused, or a person stops it.
 
 pub(crate) mod certificate;
-mod charged;
+pub(crate) mod charged;
 pub mod draws;
 pub(crate) mod finished;
 pub(crate) mod folder;

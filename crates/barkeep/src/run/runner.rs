@@ -14,6 +14,7 @@ use crate::spec::SpecError;
 use crate::units::Units;
 use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Refused, Table};
+use barkeep_ledger::Ledger;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -122,6 +123,9 @@ impl<'a> Runner<'a> {
             let reason = "charges runs that read their records from the spec's file, by `Folder::run`; the records of this one \
                           have no identity";
             return Err(SpecError::new("privacy.ledger", reason).into());
+        }
+        if let (Some(check), Some(claim)) = (self.plan.checked(), self.plan.epsilon()) {
+            check.must_not_contradict(claim)?;
         }
         if self.plan.is_searched() { self.certificate().check_bill() } else { Ok(()) }
     }
@@ -238,6 +242,20 @@ pub(super) struct Ready<'a> {
 }
 
 impl Ready<'_> {
+    /// Takes a lease on a run that is continued, and gives all it ever held, its own name first; none for a new run, and without a journal.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if the journal cannot be written; [`Error::Ledger`] if there is no randomness.
+    pub(super) fn lease(&mut self, continued: bool) -> Result<Vec<String>, Error> {
+        let Some(journal) = self.journal.as_mut().filter(|_| continued) else { return Ok(Vec::new()) };
+        // Where all answers are there nothing is asked any more, and nothing follows a journal's end.
+        if !journal.had_ended() {
+            journal.lease(&Ledger::new_token()?)?;
+        }
+        let own = self.runner.charged.iter().map(|charged| &charged.run);
+        Ok(own.chain(journal.leases()).cloned().collect())
+    }
+
     /// Gives a new journal up: nothing was asked.
     pub(super) fn give_up(self) {
         if let Some(journal) = self.journal {

@@ -85,6 +85,8 @@ impl Spec {
             charged_to: None,
             proposal: None,
             table,
+            asked: None,
+            names_schema: false,
             written: None,
         }
     }

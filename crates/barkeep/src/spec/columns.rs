@@ -1,7 +1,6 @@
-//! Reads and writes `[data.columns]`, in a spec or in a schema file of its own.
+//! Reads the columns of a data set: kinds, bounds, levels, and what stands for a bad cell.
 
-use super::data::DATA_KEYS;
-use crate::keys::{Files, Key, Section, SpecError, key};
+use crate::keys::{Key, Section, SpecError, key};
 use barkeep_data::{Column, CsvOptions, Kind, Precision, Scale, Schema, read_header};
 use std::path::Path;
 
@@ -27,42 +26,6 @@ pub const COLUMN_KEYS: [Key; 8] = [
     ),
 ];
 
-/// The section with the columns of its schema file in place of the file's name, if it names one: what a certificate keeps
-/// must not change with a file beside it.
-pub(super) fn with_columns(table: &toml::Table, files: Files<'_>) -> Result<Option<toml::Table>, SpecError> {
-    let section = Section::new("data", table, DATA_KEYS.iter())?;
-    let Some(file) = section.text("schema")? else { return Ok(None) };
-    if section.has("columns") {
-        return Err(section.error("schema", "and columns say the same thing; give one of them"));
-    }
-    let columns = columns_of(&section, file, files)?;
-    let mut inlined = table.clone();
-    inlined.remove("schema");
-    inlined.insert("columns".to_owned(), columns.into());
-    Ok(Some(inlined))
-}
-
-/// The `[columns]` of a schema file.
-fn columns_of(section: &Section<'_>, file: &str, files: Files<'_>) -> Result<toml::Table, SpecError> {
-    let (text, shown) = files.read(section, "schema", file)?;
-    let root: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        section.error("schema", format!("{shown}: {}", not_toml(&text, &error)))
-    })?;
-    let keys = [key("columns", "", "one entry for each column")];
-    let root = Section::new("", &root, keys.iter())
-        .map_err(|error| section.error("schema", format!("{shown}: `{}`: {}", error.key, error.reason)))?;
-    match root.table("columns") {
-        Ok(Some(columns)) => Ok(columns.clone()),
-        _ => Err(section.error("schema", format!("{shown} has no [columns] section"))),
-    }
-}
-
-/// Where TOML ends being TOML.
-pub(super) fn not_toml(text: &str, error: &toml::de::Error) -> String {
-    let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(text));
-    format!("line {} is not TOML: {}", before.matches('\n').count() + 1, error.message())
-}
-
 /// Checks the entries of `[data.columns]` by themselves.
 ///
 /// # Errors
@@ -71,6 +34,7 @@ pub fn check_columns(columns: &toml::Table) -> Result<(), SpecError> {
     schema(columns).map(drop)
 }
 
+/// The schema of these columns, in their order.
 pub(super) fn schema(columns: &toml::Table) -> Result<Schema, SpecError> {
     let columns = columns
         .iter()
@@ -86,9 +50,9 @@ pub(super) fn schema(columns: &toml::Table) -> Result<Schema, SpecError> {
 }
 
 /// What a draft puts where a person must fill something in.
-const BLANK: &str = "?";
+pub(super) const BLANK: &str = "?";
 
-/// Drafts a schema file from the header of a file of records, every field left blank for a person.
+/// Drafts a data set's file from the header of a file of records, every field left blank for a person.
 ///
 /// **Privacy.** Reads names alone, never a record: bounds and levels taken from records would be answers nobody paid for.
 ///
@@ -104,10 +68,21 @@ pub fn draft_schema(
     if let Some(missing) = columns.into_iter().flatten().find(|name| !header.contains(name)) {
         return Err(barkeep_data::Error::Header { path: path.to_owned(), column: missing.clone() });
     }
-    let mut text = String::from(
-        "# Drafted from the header alone. Everything here is public: fill in every \"?\" from what is known of the records'\n\
-         # making, never from the records, and delete the lines that do not apply and the columns nobody needs.\n\
-         # Values outside [min, max] are clamped; a missing, unreadable or undeclared cell becomes invalid.\n",
+    let mut text = format!(
+        "# Drafted from the header alone. Replace every \"?\" using what you know about how the data were collected (the form, the\n\
+         # device, the law), never by looking at the data. Delete the lines that do not apply and the columns nobody needs.\n\
+         # Values outside [min, max] are clamped; a missing, unreadable or undeclared cell becomes invalid.\n\
+         path = {}\n{}\
+         records = \"?\"      # how many; or, where a person may have several rows, delete this and give the next three\n\
+         person = \"?\"       # the column that says whose row it is\n\
+         persons = \"?\"      # how many persons there are\n\
+         most_rows = \"?\"    # the most rows a person counts with\n\
+         number = \"public\"  # \"secret\" where runs may not show how many there are; records or persons is then a public scale\n",
+        toml::Value::String(path.display().to_string()),
+        match delimiter {
+            b',' => String::new(),
+            other => format!("delimiter = {}\n", toml::Value::String(char::from(other).to_string())),
+        },
     );
     for name in header.into_iter().filter(|name| columns.is_none_or(|columns| columns.contains(name))) {
         let quoted = toml::Value::String(name).to_string();
@@ -167,7 +142,7 @@ pub(super) fn written(column: &Column) -> toml::Table {
     table
 }
 
-pub(super) fn column(name: &str, table: &toml::Table) -> Result<Column, SpecError> {
+fn column(name: &str, table: &toml::Table) -> Result<Column, SpecError> {
     let path = format!("data.columns.{name}");
     let section = Section::new(&path, table, COLUMN_KEYS.iter())?;
     // A level may be called "?" and then stand for a bad cell.

@@ -1,12 +1,12 @@
 //! Reads `[data]`: where the records are and every public fact about them.
 
-use super::columns::{schema, with_columns, written};
+use super::columns::{schema, written};
 use crate::keys::{Files, Key, Section, SpecError, key};
-use barkeep_data::{Records, Schema, Unit, View, is_remote};
+use barkeep_data::{CsvOptions, Records, Schema, Unit, View, is_remote};
 use std::path::{Path, PathBuf};
 
 /// The keys of `[data]`.
-pub const DATA_KEYS: [Key; 11] = [
+pub const DATA_KEYS: [Key; 14] = [
     key(
         "path",
         "",
@@ -20,6 +20,7 @@ pub const DATA_KEYS: [Key; 11] = [
     ),
     key("id", "", "what the custodian calls this data set; public, and stated in the certificate"),
     key("delimiter", "\",\"", "the one character between cells"),
+    key("quote", "'\"'", "the one character around a cell that holds delimiters or line ends"),
     key(
         "memory",
         "half of the machine's, where it is known",
@@ -56,25 +57,42 @@ pub const DATA_KEYS: [Key; 11] = [
         "one entry for each column the model reads, in the model's order; a formula picks its own by name",
     ),
     key(
-        "schema",
+        "set",
         "",
-        "instead of columns: a file, relative to the spec, with a [columns] section; `barkeep schema` drafts one",
+        "instead of all keys but columns, report and memory: a custodian's data set, a file relative to the spec that declares path, \
+         unit, number and columns; `barkeep schema` drafts one. [data.columns] then chooses columns, and for each may tighten min and \
+         max and set scale",
     ),
+    key(
+        "number",
+        "\"public\"",
+        "in a data set: \"secret\" makes records or persons a public scale, and runs need neighbours = \"add-remove\"",
+    ),
+    key("schema", "", "set, as it was called before: a file with a [columns] section alone"),
 ];
 
 /// Where the records are and what is publicly known of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
-    pub(super) path: PathBuf,
+    /// The files; none of a data set of which only the public part is known.
+    pub(super) paths: Vec<PathBuf>,
     id: Option<String>,
+    /// Where the records are a custodian's data set: its name.
+    set: Option<String>,
+    /// The file that declares it.
+    pub(super) declared_in: Option<PathBuf>,
+    /// Whether the number of records is secret by its declaration.
+    secret: bool,
     /// Records, or persons.
     records: Records,
     person: Option<Person>,
     /// The share of μ² that buys counts of bad cells.
     report: Option<f64>,
-    delimiter: u8,
+    pub(super) options: CsvOptions,
     /// Bytes that the records may take in memory, where somebody has said so.
     memory: Option<u64>,
+    /// All columns that are declared, whether a model reads them or not.
+    declared: Schema,
     pub(super) view: View,
 }
 
@@ -111,8 +129,18 @@ impl Data {
     pub(crate) fn parse(table: &toml::Table, files: Files<'_>) -> Result<Self, SpecError> {
         let inlined = with_columns(table, files)?;
         let section = Section::new("data", inlined.as_ref().unwrap_or(table), DATA_KEYS.iter())?;
-        let path = Path::new(section.require("path", section.text("path")?)?);
-        let path = if is_remote(path) { path.to_path_buf() } else { files.folder().join(path) };
+        let set = section.text("set")?;
+        let foreign = match set {
+            Some(_) => ["path", "delimiter", "quote", "schema"].iter().find(|key| section.has(key)),
+            None => ["number"].iter().find(|key| section.has(key)),
+        };
+        if let Some(key) = foreign {
+            return Err(section.error(key, "is declared by a data set, a file that `set` names"));
+        }
+        let paths = match set {
+            Some(_) => Vec::new(),
+            None => vec![located(section.require("path", section.text("path")?)?, files.folder())],
+        };
         let person = section.text("person")?;
         for key in ["persons", "most_rows"] {
             if person.is_none() && section.has(key) {
@@ -130,29 +158,47 @@ impl Data {
         admissible(&section.name(counted), records)?;
         let most_rows = section.count("most_rows")?;
         let person = person.map(|column| Person { column: column.to_owned(), most_rows });
-        let delimiter = match section.text("delimiter")?.unwrap_or(",").as_bytes() {
-            [one] if *one != b'"' && *one != b'\n' && *one != b'\r' => *one,
-            _ => {
-                return Err(
-                    section.error("delimiter", "must be one ASCII character, not a quote or a line end")
-                );
-            }
-        };
+        let options = csv_options(&section)?;
+        let secret = is_secret(&section)?;
         let Some(columns) = section.table("columns")? else {
-            return Err(section.error("columns", "is required, or schema"));
+            return Err(section.error("columns", "is required, or set"));
         };
         let report = report(&section)?;
-        let id = section.text("id")?.map(str::to_owned);
+        let id = section.text("id")?.or(set).map(str::to_owned);
+        let set = set.map(str::to_owned);
         let memory = match section.text("memory")? {
             None => None,
             Some(text) => Some(bytes(text).ok_or_else(|| {
                 section.error("memory", "must be a number and its unit, such as \"500MB\" or \"4GB\"")
             })?),
         };
-        let view = View::all(schema(columns)?);
-        let data = Self { path, id, records, person, report, delimiter, memory, view };
+        let declared = schema(columns)?;
+        let view = View::all(declared.clone());
+        let declared_in = None;
+        let data = Self {
+            paths,
+            id,
+            set,
+            declared_in,
+            secret,
+            records,
+            person,
+            report,
+            options,
+            memory,
+            declared,
+            view,
+        };
         data.check()?;
         Ok(data)
+    }
+
+    /// Records as a spec's `[data]` declares them; relative paths start from the working folder.
+    ///
+    /// # Errors
+    /// The first key that is missing, unknown or out of range.
+    pub fn from_table(table: &toml::Table) -> Result<Self, SpecError> {
+        Self::parse(table, Files::From(Path::new("")))
     }
 
     /// Records that a program holds in memory, all of whose columns the model reads in this order.
@@ -165,13 +211,17 @@ impl Data {
     #[must_use]
     pub fn in_file(schema: Schema, records: Records, path: impl Into<PathBuf>) -> Self {
         Self {
-            path: path.into(),
+            paths: vec![path.into()],
             id: None,
+            set: None,
+            declared_in: None,
+            secret: false,
             records,
             person: None,
             report: None,
-            delimiter: b',',
+            options: CsvOptions::default(),
             memory: None,
+            declared: schema.clone(),
             view: View::all(schema),
         }
     }
@@ -215,7 +265,7 @@ impl Data {
     /// The same file with another character between cells.
     #[must_use]
     pub fn delimited_by(self, delimiter: u8) -> Self {
-        Self { delimiter, ..self }
+        Self { options: CsvOptions { delimiter, ..self.options }, ..self }
     }
 
     /// The same records with counts of the cells of each column that were invalid, or outside the bounds, for this share of
@@ -261,7 +311,7 @@ impl Data {
     pub(super) fn to_toml(&self) -> toml::Table {
         let columns = self.view.source().columns().iter();
         let mut table = toml::Table::from_iter([
-            ("path".to_owned(), self.path.display().to_string().into()),
+            ("path".to_owned(), self.path().display().to_string().into()),
             (self.unit().plural().to_owned(), whole(self.records.0)),
             (
                 "columns".to_owned(),
@@ -279,8 +329,12 @@ impl Data {
         if let Some(id) = &self.id {
             table.insert("id".to_owned(), id.clone().into());
         }
-        if self.delimiter != b',' {
-            table.insert("delimiter".to_owned(), char::from(self.delimiter).to_string().into());
+        for (key, byte, usual) in
+            [("delimiter", self.options.delimiter, b','), ("quote", self.options.quote, b'"')]
+        {
+            if byte != usual {
+                table.insert(key.to_owned(), char::from(byte).to_string().into());
+            }
         }
         if let Some(memory) = self.memory {
             table.insert("memory".to_owned(), format!("{memory}B").into());
@@ -288,10 +342,40 @@ impl Data {
         table
     }
 
-    /// The file.
+    /// The file, or the first of several; empty where only a data set's public part is known.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.paths.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// The files.
+    #[must_use]
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// The name of the custodian's data set, where the records are one.
+    #[must_use]
+    pub fn set(&self) -> Option<&str> {
+        self.set.as_deref()
+    }
+
+    /// The file that declares that data set, where it was read.
+    #[must_use]
+    pub fn declared_in(&self) -> Option<&Path> {
+        self.declared_in.as_deref()
+    }
+
+    /// Whether a data set declares its number of records, or persons, as secret.
+    #[must_use]
+    pub fn is_number_secret(&self) -> bool {
+        self.secret
+    }
+
+    /// What a neighbouring data set differs in, by the column that says whose a row is: "one `patient`'s rows, at most 5".
+    #[must_use]
+    pub fn whose(&self) -> String {
+        whose(self.unit(), self.person())
     }
 
     /// How many records it must hold, or persons where [`Data::unit`] is a person; about how many where neighbours add or remove
@@ -319,16 +403,22 @@ impl Data {
         self.report
     }
 
-    /// The character between cells.
+    /// How a CSV file is written.
     #[must_use]
-    pub fn delimiter(&self) -> u8 {
-        self.delimiter
+    pub fn csv_options(&self) -> CsvOptions {
+        self.options
     }
 
     /// The columns read and what the model sees of them.
     #[must_use]
     pub fn view(&self) -> &View {
         &self.view
+    }
+
+    /// All columns that are declared: those of a data set, or of a spec that declares its records itself.
+    #[must_use]
+    pub fn declared(&self) -> &Schema {
+        &self.declared
     }
 
     /// Whether it is declared of every column with bounds where most of its values lie.
@@ -342,6 +432,37 @@ impl Data {
     #[must_use]
     pub fn schema(&self) -> &Schema {
         self.view.schema()
+    }
+}
+
+/// What a neighbouring data set differs in, by the column that says whose a row is.
+pub(crate) fn whose(unit: Unit, person: Option<&str>) -> String {
+    let words = unit.to_string();
+    person.map_or(words.clone(), |column| words.replace("one person's", &format!("one `{column}`'s")))
+}
+
+/// A path that starts from a folder, unless it names an object in a store.
+pub(super) fn located(path: &str, folder: &Path) -> PathBuf {
+    let path = Path::new(path);
+    if is_remote(path) { path.to_path_buf() } else { folder.join(path) }
+}
+
+/// Reads `number`.
+fn is_secret(section: &Section<'_>) -> Result<bool, SpecError> {
+    Ok(section.choice("number", &[("public", false), ("secret", true)])?.unwrap_or(false))
+}
+
+/// Reads `delimiter` and `quote`.
+pub(super) fn csv_options(section: &Section<'_>) -> Result<CsvOptions, SpecError> {
+    let one = |key, usual: u8| match section.text(key)?.map(str::as_bytes) {
+        None => Ok(usual),
+        Some([one]) if one.is_ascii() && *one != b'\n' && *one != b'\r' => Ok(*one),
+        Some(_) => Err(section.error(key, "must be one ASCII character, not a quote or a line end")),
+    };
+    let options = CsvOptions { delimiter: one("delimiter", b',')?, quote: one("quote", b'"')? };
+    match options.delimiter == options.quote {
+        true => Err(section.error("delimiter", "must be one ASCII character, not a quote or a line end")),
+        false => Ok(options),
     }
 }
 
@@ -380,6 +501,42 @@ fn report(section: &Section<'_>) -> Result<Option<f64>, SpecError> {
 /// A count as TOML has it.
 fn whole(count: u64) -> toml::Value {
     i64::try_from(count).unwrap_or(i64::MAX).into()
+}
+
+/// The section with the columns of its schema file in place of the file's name, if it names one: what a certificate keeps
+/// must not change with a file beside it.
+pub(super) fn with_columns(table: &toml::Table, files: Files<'_>) -> Result<Option<toml::Table>, SpecError> {
+    let section = Section::new("data", table, DATA_KEYS.iter())?;
+    let Some(file) = section.text("schema")? else { return Ok(None) };
+    if section.has("columns") {
+        return Err(section.error("schema", "and columns say the same thing; give one of them"));
+    }
+    let columns = columns_of(&section, file, files)?;
+    let mut inlined = table.clone();
+    inlined.remove("schema");
+    inlined.insert("columns".to_owned(), columns.into());
+    Ok(Some(inlined))
+}
+
+/// The `[columns]` of a schema file.
+fn columns_of(section: &Section<'_>, file: &str, files: Files<'_>) -> Result<toml::Table, SpecError> {
+    let (text, shown) = files.read(section, "schema", file)?;
+    let root: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        section.error("schema", format!("{shown}: {}", not_toml(&text, &error)))
+    })?;
+    let keys = [key("columns", "", "one entry for each column")];
+    let root = Section::new("", &root, keys.iter())
+        .map_err(|error| section.error("schema", format!("{shown}: `{}`: {}", error.key, error.reason)))?;
+    match root.table("columns") {
+        Ok(Some(columns)) => Ok(columns.clone()),
+        _ => Err(section.error("schema", format!("{shown} has no [columns] section"))),
+    }
+}
+
+/// Where TOML ends being TOML.
+pub(super) fn not_toml(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(text));
+    format!("line {} is not TOML: {}", before.matches('\n').count() + 1, error.message())
 }
 
 #[cfg(test)]

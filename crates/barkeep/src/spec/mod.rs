@@ -7,12 +7,16 @@
 mod builder;
 mod columns;
 mod data;
+mod dataset;
 mod privacy;
 
 pub(crate) use builder::OWN;
 pub use builder::{BuiltIn, Sampler};
 pub use columns::{COLUMN_KEYS, check_columns, draft_schema};
+pub(crate) use data::whose;
 pub use data::{DATA_KEYS, Data};
+pub(crate) use dataset::is_of;
+pub use dataset::{Dataset, dataset_keys};
 pub use privacy::{ChargedTo, PRIVACY_KEYS, Privacy};
 
 pub use crate::keys::{Key, SpecError};
@@ -52,8 +56,12 @@ pub struct Spec {
     charged_to: Option<ChargedTo>,
     /// What proposes, if it is code outside barkeep.
     proposal: Option<Arc<dyn Proposal>>,
-    /// All sections, with the columns of a schema file written in.
+    /// All sections, with the columns of a schema file, or what a data set declares, written in.
     table: toml::Table,
+    /// `[data]` as it was asked for, where it names a data set, by the data set's name.
+    asked: Option<toml::Table>,
+    /// Whether it names a schema file by the old key.
+    names_schema: bool,
     /// The text it was read from, if the table is that text and nothing else.
     written: Option<String>,
 }
@@ -72,20 +80,123 @@ impl Spec {
         Self::parse_with(text, Files::Closed)
     }
 
+    /// Reads a request: a spec that names a custodian's data set. No file that it names is opened.
+    ///
+    /// # Errors
+    /// The first fault, by key; first of all a key that is the custodian's to declare.
+    pub fn parse_request(text: &str, set: &Dataset) -> Result<Self, SpecError> {
+        Self::check_request(text)?;
+        let mut table = parsed(text)?;
+        let asked = data_section(&table)?;
+        if asked.get("set").and_then(toml::Value::as_str) != Some(set.name()) {
+            let reason = format!("is another data set than the custodian's \"{}\"", set.name());
+            return Err(SpecError::new("data.set", reason));
+        }
+        table.insert("data".to_owned(), set.resolve(&asked)?.into());
+        Self::from_table(table, Files::Closed)?.asked_of(asked, set)
+    }
+
+    /// Refuses a request that says how records are read, or who asks.
+    ///
+    /// # Errors
+    /// The first such key.
+    pub(crate) fn check_request(text: &str) -> Result<(), SpecError> {
+        let table = parsed(text)?;
+        let asked = data_section(&table)?;
+        if !asked.contains_key("set") {
+            return Err(SpecError::new("data.set", "is missing: a request names the custodian's data set"));
+        }
+        dataset::check_asked(&asked)?;
+        let says_who = table.get("privacy").is_some_and(|privacy| privacy.get("analyst").is_some());
+        if says_who {
+            let reason =
+                "is not a request's to say: whoever signs it is charged, or whom the custodian names";
+            return Err(SpecError::new("privacy.analyst", reason));
+        }
+        Ok(())
+    }
+
     fn parse_with(text: &str, files: Files<'_>) -> Result<Self, SpecError> {
-        let table: toml::Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| SpecError::new("", columns::not_toml(text, &error)))?;
+        let table = parsed(text)?;
+        let data = table.get("data").and_then(toml::Value::as_table);
+        let set = data.and_then(|data| data.get("set")).and_then(toml::Value::as_str);
+        if let (Files::From(folder), Some(file), Some(asked)) = (files, set, data)
+            && !["records", "persons"].iter().any(|key| asked.contains_key(*key))
+        {
+            let set = Dataset::read(&folder.join(file))?;
+            let (mut asked, mut table) = (asked.clone(), table.clone());
+            asked.insert("set".to_owned(), set.name().into());
+            table.insert("data".to_owned(), set.resolve(&asked)?.into());
+            return Self::from_table(table, files)?.asked_of(asked, &set);
+        }
         let mut spec = Self::from_table(table.clone(), files)?;
         spec.written = (spec.table == table).then(|| text.to_owned());
         Ok(spec)
+    }
+
+    /// The same spec, whose `[data]` was resolved from this on a data set.
+    fn asked_of(mut self, asked: toml::Table, set: &Dataset) -> Result<Self, SpecError> {
+        set.place(&mut self.data);
+        Ok(Self { asked: Some(asked), ..self })
+    }
+
+    /// A spec out of a certificate, with the files of the data set that it names.
+    ///
+    /// # Errors
+    /// [`SpecError`] if the data set is another one, or is declared otherwise now.
+    pub fn on_set(mut self, set: &Dataset) -> Result<Self, SpecError> {
+        let data = data_section(&self.table)?;
+        let mut asked = toml::Table::from_iter([("set".to_owned(), set.name().into())]);
+        for key in ["report", "memory"] {
+            data.get(key).map(|value| asked.insert(key.to_owned(), value.clone()));
+        }
+        let now = set.resolve(&asked)?;
+        let fact = |key: &&&str| data.get(**key) != now.get(**key);
+        let facts = ["set", "records", "person", "persons", "most_rows", "number"];
+        if let Some(key) = facts.iter().find(fact) {
+            let reason =
+                format!("{} declares another {key} than the run was begun with", set.file().display());
+            return Err(SpecError::new("data.set", reason));
+        }
+        set.place(&mut self.data);
+        Ok(self)
+    }
+
+    /// The spec as a request: it names its data set, and what else it needs is written in.
+    ///
+    /// # Errors
+    /// [`SpecError`] where it names no data set, or says who asks.
+    pub fn request_text(&self) -> Result<String, SpecError> {
+        let Some(asked) = &self.asked else {
+            let reason = "is missing: a request names the custodian's data set, by the file that `barkeep dataset show` printed";
+            return Err(SpecError::new("data.set", reason));
+        };
+        let mut table = self.table.clone();
+        table.insert("data".to_owned(), asked.clone().into());
+        let text = table.to_string();
+        Self::check_request(&text)?;
+        Ok(text)
+    }
+
+    /// The same spec, asked by this analyst, whatever its text says.
+    #[must_use]
+    pub fn asked_by(mut self, analyst: Option<String>) -> Self {
+        if let Some(charged_to) = &mut self.charged_to {
+            charged_to.analyst = analyst;
+        }
+        self
+    }
+
+    /// Whether it names a schema file by the key that data sets have replaced.
+    pub(crate) fn names_schema(&self) -> bool {
+        self.names_schema
     }
 
     /// Checks all sections.
     fn from_table(mut table: toml::Table, files: Files<'_>) -> Result<Self, SpecError> {
         let root = Section::new("", &table, SECTIONS.iter())?;
         let section = |name: &str| root.require(name, root.table(name)?);
-        let inlined = columns::with_columns(section("data")?, files)?;
+        let inlined = data::with_columns(section("data")?, files)?;
         let mut data = Data::parse(inlined.as_ref().unwrap_or(section("data")?), files)?;
         let texted = models::with_text(section("model")?, files)?;
         let model_table = texted.as_ref().unwrap_or(section("model")?);
@@ -98,6 +209,16 @@ impl Spec {
         let temper = temper(&Section::open("model", model_table), data.records())?;
         let privacy = Privacy::parse(section("privacy")?)?;
         let charged_to = ChargedTo::parse(section("privacy")?, files)?;
+        if let (true, Privacy::Budget { neighbours: Neighbours::Substitute, .. }) =
+            (data.is_number_secret(), privacy)
+        {
+            let reason = format!(
+                "must be \"add-remove\": data set \"{}\" declares its number of {} as secret",
+                data.set().unwrap_or_default(),
+                data.unit().plural()
+            );
+            return Err(SpecError::new("privacy.neighbours", reason));
+        }
         if let (Privacy::Budget { neighbours: Neighbours::AddRemove, .. }, true) =
             (privacy, model_table.contains_key("n0"))
         {
@@ -107,6 +228,7 @@ impl Spec {
             ));
         }
         root.table("sampler")?;
+        let names_schema = inlined.is_some();
         if let Some(inlined) = inlined {
             table.insert("data".to_owned(), inlined.into());
         }
@@ -125,6 +247,8 @@ impl Spec {
             charged_to,
             proposal: None,
             table,
+            asked: None,
+            names_schema,
             written: None,
         })
     }
@@ -136,6 +260,7 @@ impl Spec {
         let records = self.data.records().as_len();
         match self.privacy {
             Privacy::Budget { neighbours: Neighbours::AddRemove, .. } => Count::About(records),
+            Privacy::NotPrivate if self.data.is_number_secret() => Count::About(records),
             Privacy::Budget { neighbours: Neighbours::Substitute, .. } | Privacy::NotPrivate => {
                 Count::Exactly(records)
             }
@@ -241,7 +366,7 @@ impl Spec {
     /// The same spec with its records in another place. Its text stays: where records lie is no part of what is certified.
     #[must_use]
     pub fn with_records_at(mut self, path: impl Into<PathBuf>) -> Self {
-        self.data.path = path.into();
+        self.data.paths = vec![path.into()];
         self
     }
 
@@ -273,6 +398,17 @@ impl Spec {
             Err(SpecError::new("data.columns", reason))
         }
     }
+}
+
+/// A spec's sections.
+fn parsed(text: &str) -> Result<toml::Table, SpecError> {
+    text.parse().map_err(|error: toml::de::Error| SpecError::new("", data::not_toml(text, &error)))
+}
+
+/// `[data]` as written.
+fn data_section(table: &toml::Table) -> Result<toml::Table, SpecError> {
+    let data = table.get("data").and_then(toml::Value::as_table);
+    data.cloned().ok_or_else(|| SpecError::new("data", "is required"))
 }
 
 fn temper(section: &Section<'_>, records: Records) -> Result<Temper, SpecError> {

@@ -108,7 +108,7 @@ fn every_kind_of_column_survives_being_written() {
     let data = Data::in_file(Schema::new(columns).unwrap(), Records(9), "r.csv").delimited_by(b';');
     let model = BuiltIn::named("regression").with("formula", "y ~ n + g + x").with("family", "bernoulli");
     let spec = Spec::built_in(&data, model, budget()).unwrap();
-    assert_eq!((spec.data().delimiter(), spec.data().path()), (b';', Path::new("r.csv")));
+    assert_eq!((spec.data().csv_options().delimiter, spec.data().path()), (b';', Path::new("r.csv")));
     assert_eq!(spec.data().view().source(), data.schema());
     assert_eq!(Spec::parse(&spec.text(), Path::new("")).unwrap().data(), spec.data());
 }

@@ -84,7 +84,10 @@ fn described(name: &str, account: &Account, books: &Books) -> Result<Value, Exit
             "share_spent": cap.share_spent(),
         })
     });
-    let data = account.data().iter().map(|data| json!({ "data": data.data, "version": data.version }));
+    let data = account
+        .data()
+        .iter()
+        .map(|data| json!({ "data": data.data, "version": data.version, "declared": data.declared }));
     let runs = account.runs().iter().filter_map(|run| books.run(run)).map(|state| {
         let reserved = &state.reserved;
         json!({
@@ -139,7 +142,11 @@ fn in_words(account: &Value) -> Result<(), Exit> {
     )?;
     row("left", format!("{:.1} %", 100.0 - share))?;
     for data in account["data"].as_array().into_iter().flatten() {
-        row("data", format!("\"{}\", version {}", text(&data["data"]), data["version"]))?;
+        let person = data["declared"]["person"].as_str().map(|column| format!(", by {column}"));
+        let most = data["declared"]["most_rows"].as_u64().map(|most| format!(", at most {most} rows"));
+        let number = data["declared"]["number"].as_u64().map(|number| format!(", {number} of them"));
+        let facts: String = [person, most, number].into_iter().flatten().collect();
+        row("data", format!("\"{}\", version {}{facts}", text(&data["data"]), data["version"]))?;
     }
     for cap in account["caps"].as_array().into_iter().flatten() {
         let (whom, name, share) =
@@ -202,6 +209,8 @@ fn line(entry: &Entry) -> String {
                 refusal.asked.account, refusal.asked.run, refusal.reason
             )
         }
+        Event::Lease(lease) => format!("run {} is continued", lease.run),
+        Event::Analyst { name, key } => format!("{key} signs for \"{name}\""),
         Event::Close(closing) => {
             let how = if closing.ended { "ended" } else { "was interrupted" };
             format!("run {} {how} after {} answers", closing.run, closing.answers)

@@ -3,6 +3,7 @@
 use super::words::{ModelCode, guarantee, premises, public, released};
 use super::{Certificate, FORMAT};
 use crate::Error;
+use crate::check::{self, Check};
 use crate::plan::{Bill, DEFAULT_SAMPLER, Plan};
 use crate::spec::{OWN, Privacy, Spec};
 use barkeep_accounting::{Delta, Epsilon, Risk};
@@ -21,12 +22,14 @@ pub struct Verified {
     pub epsilon: Epsilon,
     /// What the bill means for one person, computed again.
     pub meaning: Option<Risk>,
+    /// What the independent checker found, or why it found nothing.
+    pub checked: Result<Check, String>,
     /// What could not be planned again and why; absent where everything was.
     pub not_planned: Option<String>,
 }
 
 impl Certificate {
-    /// Computes ε again from the bill, plans the spec again, and compares.
+    /// Computes ε again from the bill, by the accountant and by a checker that shares no code with it, plans the spec again, and compares.
     ///
     /// What is verified is that the parts say the same: the words are those of the numbers, the bill costs what is stated,
     /// and the spec asks for nothing that is not on the bill. Whoever can write an unsigned file can write another one that
@@ -35,9 +38,18 @@ impl Certificate {
     /// spec cannot be planned again, and [`Verified::not_planned`] says so.
     ///
     /// # Errors
-    /// [`Error::Certificate`] if the parts contradict each other, the bill costs more than is stated, or there is no
-    /// guarantee to verify.
+    /// [`Error::Certificate`] if the parts contradict each other, the bill costs more than is stated, the checker finds more than 5 % above
+    /// that, or there is no guarantee to verify. A check that does not finish within some ten seconds contradicts nothing.
     pub fn verify(&self) -> Result<Verified, Error> {
+        self.verify_while(&mut check::at_most(check::PATIENT))
+    }
+
+    /// The same, with an independent check that goes on while it is told to: `keep` is asked with the share of the work that is done and the multiplications since it
+    /// was last asked.
+    ///
+    /// # Errors
+    /// As [`Certificate::verify`].
+    pub fn verify_while(&self, keep: &mut dyn FnMut(f64, f64) -> bool) -> Result<Verified, Error> {
         let fail = |reason: String| Err(Error::Certificate(reason));
         if self.format != FORMAT {
             return fail(format!(
@@ -53,7 +65,7 @@ impl Certificate {
         else {
             return fail("epsilon, delta, neighbours or the bill is missing".to_owned());
         };
-        if self.statement != guarantee(epsilon, delta, neighbours, self.unit) {
+        if self.statement != guarantee(epsilon, delta, neighbours, self.unit, self.person.as_deref()) {
             return fail("the statement says something else than the numbers beside it".to_owned());
         }
         if bill.neighbours() != Some(neighbours) {
@@ -67,10 +79,19 @@ impl Certificate {
         let delta = Delta::new(delta).map_err(|error| Error::Certificate(error.to_string()))?;
         let stated = Epsilon::new(epsilon).map_err(|error| Error::Certificate(error.to_string()))?;
         let computed = cost(bill, stated, delta)?;
-        let meaning = bill.meaning(delta).ok();
+        let quick = check::quick(bill, stated, delta);
+        let meaning = quick.map(|check| check.meaning).or_else(|| bill.meaning(delta).ok());
         if !means_alike(self.meaning, meaning) {
             return fail("what it means for one person is not what the bill means".to_owned());
         }
+        let checked = quick.map_or_else(|| check::check(bill, stated, delta, keep), Ok);
+        if let Ok(check) = checked {
+            check.must_not_contradict(stated)?;
+        }
+        if self.checked.as_ref().is_some_and(|stated| !stated.agrees_with(quick)) {
+            return fail("what it says of an independent check is not what that finds".to_owned());
+        }
+        let meaning = checked.as_ref().map_or(meaning, |check| Some(check.meaning));
         let not_planned = match self.own_model()? {
             None => {
                 self.compare_with_spec()?;
@@ -84,7 +105,7 @@ impl Certificate {
                 ))
             }
         };
-        Ok(Verified { epsilon: computed, meaning, not_planned })
+        Ok(Verified { epsilon: computed, meaning, checked, not_planned })
     }
 
     /// Computes ε of the bill, which the search for steps has stated so far, before anything is asked under it.
@@ -142,10 +163,21 @@ impl Certificate {
             ("delta", self.delta == Some(delta.get())),
             ("neighbours", self.neighbours == Some(neighbours)),
             ("released", self.released == released(Some(bill))),
-            ("unit", self.unit == unit),
+            (
+                "unit",
+                self.unit == unit
+                    && self.person.as_deref() == data.get("person").and_then(toml::Value::as_str),
+            ),
             ("public", self.public == public(unit)),
-            ("premises", self.premises == premises(unit, ModelCode::Own(own))),
-            ("data_id", data.get("id").and_then(toml::Value::as_str) == self.data_id.as_deref()),
+            (
+                "premises",
+                self.premises
+                    == premises(unit, ModelCode::Own(own), section("privacy").contains_key("account")),
+            ),
+            (
+                "data_id",
+                data.get("id").or(data.get("set")).and_then(toml::Value::as_str) == self.data_id.as_deref(),
+            ),
             ("charged", self.names_account(section("privacy").get("account").and_then(toml::Value::as_str))),
             ("records", count(&data, unit.plural()) == Some(self.records.0)),
             ("model", self.model == own),
@@ -177,7 +209,7 @@ impl Certificate {
             ("released", planned.released == self.released),
             ("public", planned.public == self.public),
             ("premises", planned.premises == self.premises),
-            ("unit", planned.unit == self.unit),
+            ("unit", planned.unit == self.unit && planned.person == self.person),
             ("data_id", planned.data_id == self.data_id),
             ("charged", self.names_account(plan.spec().charged_to().map(|to| to.account.as_str()))),
             ("records", planned.records == self.records),

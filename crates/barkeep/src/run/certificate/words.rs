@@ -2,7 +2,7 @@
 
 use crate::models::TEXT_MODEL;
 use crate::plan::Bill;
-use crate::spec::Spec;
+use crate::spec::{Spec, whose};
 use barkeep_accounting::{Mechanism, Neighbours};
 use barkeep_data::Unit;
 
@@ -37,7 +37,7 @@ impl<'a> ModelCode<'a> {
 }
 
 /// What the guarantee rests on.
-pub(super) fn premises(unit: Unit, model: ModelCode<'_>) -> Vec<String> {
+pub(super) fn premises(unit: Unit, model: ModelCode<'_>, charged: bool) -> Vec<String> {
     let code = match model {
         ModelCode::BuiltIn | ModelCode::Own(_) => "the model is trusted code",
         ModelCode::Text => {
@@ -55,6 +55,13 @@ pub(super) fn premises(unit: Unit, model: ModelCode<'_>) -> Vec<String> {
         code,
         "the operating system's randomness is good and the process's memory is not read",
         "time, power and other side channels are not covered",
+        match charged {
+            true => "the ledger's custodian put every file about the same persons under one account",
+            false => {
+                "the folder of an unfinished run is continued once: a copy that is continued too answers the rest with other noise, and \
+                 whoever sees both sees up to twice the cost"
+            }
+        },
     ]);
     if let ModelCode::Own(own) = model {
         premises.push(format!("the model's code, {own}, is no part of barkeep: its author answers for it"));
@@ -67,7 +74,13 @@ fn words(list: &[&str]) -> Vec<String> {
 }
 
 /// The guarantee in one sentence.
-pub(super) fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours, unit: Unit) -> String {
+pub(super) fn guarantee(
+    epsilon: f64,
+    delta: f64,
+    neighbours: Neighbours,
+    unit: Unit,
+    person: Option<&str>,
+) -> String {
     let changed = match neighbours {
         Neighbours::Substitute => "substituted",
         Neighbours::AddRemove => "added or removed",
@@ -77,8 +90,9 @@ pub(super) fn guarantee(epsilon: f64, delta: f64, neighbours: Neighbours, unit: 
         Unit::Person { most_rows: None } => " are",
         Unit::Person { most_rows: Some(_) } => ", are",
     };
+    let whose = whose(unit, person);
     format!(
-        "Everything this run releases is ({epsilon}, {delta:e})-differentially private when {unit}{verb} {changed}."
+        "Everything this run releases is ({epsilon}, {delta:e})-differentially private when {whose}{verb} {changed}."
     )
 }
 

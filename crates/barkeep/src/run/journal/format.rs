@@ -13,19 +13,21 @@
 //! | bytes | record |
 //! | --- | --- |
 //! | 4 | the chain that asked, from 0; the number of chains for the questions of the start |
-//! | 1 | what was asked: 1 a decision, 2 a sum, 3 a choice; 4 ends the journal |
+//! | 1 | what was asked: 1 a decision, 2 a sum, 3 a choice; 4 ends the journal; 5 notes a lease |
 //! | 4 | bytes of the answer |
 //! | 16 | the question's [identity](super::identity) |
 //! | 4 | hash of the record so far |
-//! | | the answer: a byte 0 or 1; doubles; four bytes; for the end, the journal's digest |
+//! | | the answer: a byte 0 or 1; doubles; four bytes; for the end, the journal's digest; for a lease, its token |
 //! | 16 | only under `--insecure-seed`: words of noise drawn so far |
 //! | 8 | hash of the chain's digest up to here |
 //!
 //! A chain's digest starts from the header and its number, and each record extends it by itself. The journal's digest
-//! covers all chains' digests in order, so it does not depend on which chain was faster.
+//! covers all chains' digests in order, so it does not depend on which chain was faster. A lease is no answer, and in no digest: how often
+//! a run was continued changes nothing that it says.
 
 use super::identity::Identity;
 use crate::run::certificate::Certificate;
+use barkeep_files::hex::digits;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
@@ -67,10 +69,20 @@ pub(super) enum Kind {
     Sum,
     Choose,
     End,
+    Lease,
 }
 
 impl Kind {
-    const ALL: [(u8, Self); 4] = [(1, Self::Decide), (2, Self::Sum), (3, Self::Choose), (4, Self::End)];
+    const ALL: [(u8, Self); 5] =
+        [(1, Self::Decide), (2, Self::Sum), (3, Self::Choose), (4, Self::End), (5, Self::Lease)];
+
+    /// Whether it is an answer, of a chain.
+    fn is_answer(self) -> bool {
+        match self {
+            Self::Decide | Self::Sum | Self::Choose => true,
+            Self::End | Self::Lease => false,
+        }
+    }
 
     fn code(self) -> u8 {
         match self {
@@ -78,6 +90,7 @@ impl Kind {
             Self::Sum => 2,
             Self::Choose => 3,
             Self::End => 4,
+            Self::Lease => 5,
         }
     }
 
@@ -147,10 +160,7 @@ impl Digests {
 
     /// The hash whose first bytes end a record; none for a chain there is not.
     fn checked(&self, record: &Record, bytes: &[u8]) -> Option<Hash> {
-        match record.kind {
-            Kind::End => Some(hash(&[bytes])),
-            Kind::Decide | Kind::Sum | Kind::Choose => self.next(record.chain, bytes),
-        }
+        if record.kind.is_answer() { self.next(record.chain, bytes) } else { Some(hash(&[bytes])) }
     }
 
     /// Takes a chain's extended digest.
@@ -208,7 +218,7 @@ impl Record {
         }
         let next =
             digests.checked(self, bytes).ok_or_else(|| io::Error::other("a chain that was not planned"))?;
-        if self.kind != Kind::End {
+        if self.kind.is_answer() {
             digests.take(self.chain, next);
         }
         bytes.extend(first(&next));
@@ -316,7 +326,7 @@ pub(super) fn read_record(
     let (Some(kind), Ok(identity)) = (Kind::of(code[0]), identity.try_into()) else {
         return Err(Broken::Head);
     };
-    let seeded = seeded && kind != Kind::End;
+    let seeded = seeded && kind.is_answer();
     let answer = u64::from(number(count));
     let whole = HEAD as u64 + answer + CHECK as u64 + if seeded { POSITION as u64 } else { 0 };
     if whole > left {
@@ -343,6 +353,8 @@ pub(super) struct Scan {
     pub(super) torn: u64,
     /// Whether the run ended.
     pub(super) ended: bool,
+    /// The tokens of its leases.
+    pub(super) leases: Vec<String>,
 }
 
 /// Reads a whole journal of `length` bytes and checks every hash.
@@ -354,10 +366,11 @@ pub(super) fn scan(file: &mut impl Read, length: u64) -> Result<Scan, Fault> {
     let seeded = opening.header.insecure_seed.is_some();
     let chains = opening.header.certificate.chains;
     let (mut at, mut longest, mut bytes) = (opening.length, (HEAD + CHECK) as u64, Vec::new());
+    let mut leases = Vec::new();
     loop {
         let left = length.saturating_sub(at);
         let broken = match read_record(file, left, seeded, &mut bytes) {
-            Ok(None) => return Ok(Scan { opening, whole: at, torn: 0, ended: false }),
+            Ok(None) => return Ok(Scan { opening, whole: at, torn: 0, ended: false, leases }),
             Ok(Some((record, check))) => {
                 let size = (bytes.len() + CHECK) as u64;
                 let next = opening.digests.checked(&record, &bytes);
@@ -369,10 +382,15 @@ pub(super) fn scan(file: &mut impl Read, length: u64) -> Result<Scan, Fault> {
                                 "it is damaged: it goes on after its end, or ends with another digest",
                             );
                         }
-                        return Ok(Scan { opening, whole: length, torn: 0, ended: true });
+                        return Ok(Scan { opening, whole: length, torn: 0, ended: true, leases });
                     }
                     Some(next) => {
-                        opening.digests.take(record.chain, next);
+                        match record.kind {
+                            Kind::Lease => leases.push(digits(&record.answer)),
+                            Kind::Decide | Kind::Sum | Kind::Choose | Kind::End => {
+                                opening.digests.take(record.chain, next);
+                            }
+                        }
                         at += size;
                         longest = longest.max(size);
                         continue;
@@ -393,6 +411,6 @@ pub(super) fn scan(file: &mut impl Read, length: u64) -> Result<Scan, Fault> {
                 "it is damaged {at} bytes from its start, amid answers that were released: they cannot be replayed"
             ));
         }
-        return Ok(Scan { opening, whole: at, torn: left, ended: false });
+        return Ok(Scan { opening, whole: at, torn: left, ended: false, leases });
     }
 }

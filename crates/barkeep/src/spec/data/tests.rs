@@ -1,7 +1,7 @@
 //! Checks what `[data]` admits and how its faults are named.
 
 use super::*;
-use crate::spec::draft_schema;
+use crate::spec::{Dataset, draft_schema};
 use barkeep_data::Column;
 
 fn parse(text: &str) -> Result<Data, String> {
@@ -23,8 +23,8 @@ fn reads_every_kind_of_column_in_the_order_written() {
         "#,
     )
     .unwrap();
-    assert_eq!(data.path, Path::new("/folder/r.csv"));
-    assert_eq!(data.delimiter, b';');
+    assert_eq!(data.path(), Path::new("/folder/r.csv"));
+    assert_eq!(data.options.delimiter, b';');
     let names: Vec<&str> = data.schema().columns().iter().map(Column::name).collect();
     assert_eq!(names, ["z", "a", "m", "c"]);
 }
@@ -33,7 +33,7 @@ fn reads_every_kind_of_column_in_the_order_written() {
 fn a_store_is_in_no_folder() {
     let column = "records = 10\n[columns]\nz = { min = -1, max = 2.5, invalid = 0 }";
     let data = parse(&format!("path = 's3://bucket/r.parquet'\n{column}")).unwrap();
-    assert_eq!(data.path, Path::new("s3://bucket/r.parquet"));
+    assert_eq!(data.path(), Path::new("s3://bucket/r.parquet"));
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn each_fault_is_named_by_its_key() {
         ("path = 'r.csv'", "`data.records`: is required"),
         ("path = 'r.csv'\nrecords = 0", "`data.records`: must be a whole number of at least 1"),
         ("path = 'r.csv'\nrecords = 5000000000", "`data.records`: must be at most 2^32"),
-        ("path = 'r.csv'\nrecords = 10", "`data.columns`: is required, or schema"),
+        ("path = 'r.csv'\nrecords = 10", "`data.columns`: is required, or set"),
         ("path = 'r.csv'\nrecord = 10", "`data.record`: unknown key; did you mean `records`?"),
         ("path = 'r.csv'\nrecords = 10\ndelimiter = 'ab'", "`data.delimiter`"),
         (good, "`data.columns`"),
@@ -102,12 +102,22 @@ fn a_draft_knows_the_header_only_and_is_refused_until_filled_in() {
     let table: toml::Table = draft.parse().unwrap();
     let columns = table["columns"].as_table().unwrap();
     assert_eq!(columns.keys().collect::<Vec<_>>(), ["age", "city, \"here\""]);
-    std::fs::write(folder.path().join("a.schema.toml"), &draft).unwrap();
-    let spec: toml::Table = "path = 'people.csv'\nrecords = 1\nschema = 'a.schema.toml'".parse().unwrap();
-    let error = Data::parse(&spec, Files::From(folder.path())).unwrap_err().to_string();
+    let file = folder.path().join("a.dataset.toml");
+    let read = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        Dataset::read(&file).map_err(|error| error.to_string())
+    };
+    let error = read(&draft).unwrap_err();
+    assert!(error.contains("`records`") && error.contains("fill it in"), "{error}");
+    let units = draft
+        .replace("records = \"?\"", "records = 1")
+        .replace("person = \"?\"", "#")
+        .replace("persons = \"?\"", "#")
+        .replace("most_rows = \"?\"", "#");
+    let error = read(&units).unwrap_err();
     assert!(error.contains("data.columns.age.kind") && error.contains("fill it in"), "{error}");
-    // Filled in, it is a schema.
-    let filled = draft
+    // Filled in, it is a data set.
+    let filled = units
         .replacen("kind = \"?\"", "kind = \"integer\"", 1)
         .replacen("min = \"?\"", "min = 0", 1)
         .replacen("max = \"?\"", "max = 120", 1)
@@ -120,6 +130,6 @@ fn a_draft_knows_the_header_only_and_is_refused_until_filled_in() {
         .replacen("levels = \"?\"", "levels = [\"Oslo\", \"Rome\"]", 1)
         .replacen("invalid = \"?\"", "invalid = \"Rome\"", 1);
     let last = filled.rfind("scale").unwrap();
-    std::fs::write(folder.path().join("a.schema.toml"), &filled[..last]).unwrap();
-    assert_eq!(Data::parse(&spec, Files::From(folder.path())).unwrap().schema().width(), 2);
+    let set = read(&filled[..last]).unwrap();
+    assert_eq!((set.name(), set.data().schema().width(), set.data().path()), ("a", 2, &*records));
 }
