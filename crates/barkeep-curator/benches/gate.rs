@@ -2,24 +2,36 @@
 //!
 //! `cargo bench -p barkeep-curator --bench gate` prints for each question our time per record, the time of a
 //! hand-written loop that adds up in f64 without clip or rounding ("plain"), and of the same loop with sixteen
-//! running sums, which the compiler may vectorise ("wide"). For gradients it prints first the time of the same sum
-//! without clip, rounding and noise ("unclipped"): the model's gradients, block by block, added up in f64 by such a loop.
+//! running sums, which the compiler may vectorise ("wide"). For gradients it prints first the time of the same program's
+//! outputs without clip, rounding and noise ("unclipped"), tile by tile, added up in f64 by such a loop.
 #![allow(clippy::print_stdout, clippy::unwrap_used, missing_docs, reason = "a program that measures")]
 
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::{
-    Ask, Budget, Clip, Curator, Decide, Gate, Level, LogRatio, NoiseRng, Precondition, PrivacyModel, Sum,
-    TableBuilder, Temper, Term,
+    Ask, Asked, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, PrivacyModel, Shape, Sum, TableBuilder,
+    Temper, Term,
 };
 use barkeep_data::{BLOCK, Block, Schema};
-use barkeep_model::{GaussianMean, Likelihood, Scratch};
+use barkeep_machine::{self as machine, Machine, Output, Program, Share, Source, TILE, Writer};
 use barkeep_num::vector::dispatch;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-fn model(dimension: usize) -> GaussianMean {
-    GaussianMean::independent(&vec![2.0; dimension], 100.0).unwrap()
+/// The log-ratio of two columns of normal records with variance 2: Σⱼ wⱼ(xⱼ − mⱼ).
+fn log_ratio(weights: [f64; 2], middles: [f64; 2]) -> Program {
+    let mut w = Writer::default();
+    let start = -weights.iter().zip(middles).map(|(weight, middle)| weight * middle).sum::<f64>();
+    let ratio = w.dot(start, weights.into_iter().zip([0, 1].map(Source::Column)));
+    w.finish([Output::Dense(ratio)]).unwrap()
+}
+
+/// The gradients of normal records with variance 2: ½(xⱼ − θⱼ).
+fn gradient(theta: &[f64]) -> machine::Term {
+    let mut w = Writer::default();
+    let entry = |(j, centre): (u32, &f64)| Output::Dense(w.deviation(0.5, Source::Column(j), *centre));
+    let outputs: Vec<Output> = (0..).zip(theta).map(entry).collect();
+    machine::Term::of(w.finish(outputs).unwrap())
 }
 
 /// Columns of public, made-up records, and a gate on the same records.
@@ -38,8 +50,7 @@ fn setting(records: usize, dimension: usize) -> (Vec<Vec<f64>>, Gate) {
         builder.push_row(&row).unwrap();
     }
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
-    let model = Arc::new(model(dimension));
-    let curator = Curator::new(builder.finish().unwrap(), model, privacy_model, Budget::not_private());
+    let curator = Curator::new(builder.finish().unwrap(), privacy_model, Budget::not_private());
     (columns, Gate::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(1)).unwrap())
 }
 
@@ -52,26 +63,21 @@ fn blocks(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
     starts.map(block).collect()
 }
 
-/// Σᵢ ∇ln p(xᵢ|θ) by the model's own gradients, a block at a time.
+/// Σᵢ of what a program writes, a tile at a time.
 #[inline(never)]
-fn unclipped_gradient(
-    model: &dyn Likelihood,
-    blocks: &[Vec<f64>],
-    theta: &[f64],
-    terms: &mut Vec<f64>,
-    out: &mut [f64],
-) {
-    let mut scratch = Scratch::default();
+fn unclipped_gradient(program: &Program, machine: &mut Machine, blocks: &[Vec<f64>], out: &mut [f64]) {
     out.fill(0.0);
     for block in blocks {
-        let records = block.len() / theta.len();
-        terms.resize(block.len(), 0.0);
-        model.gradient(Block::over(block, records, records), theta, terms, &mut scratch);
-        for (out, column) in out.iter_mut().zip(terms.chunks_exact(records)) {
-            *out += dispatch(
-                #[inline(always)]
-                || wide_sum(column),
-            );
+        let records = block.len() / out.len();
+        for tile in Block::over(block, records, records).tiles(TILE) {
+            machine.run(program, tile);
+            for (k, out) in out.iter_mut().enumerate() {
+                let Share::Dense(column) = machine.share(program, tile, k) else { continue };
+                *out += dispatch(
+                    #[inline(always)]
+                    || wide_sum(column),
+                );
+            }
         }
     }
 }
@@ -140,9 +146,10 @@ fn report(name: &str, records: usize, against: &[&str], times: &[f64]) {
 
 fn decide(records: usize) {
     let (columns, mut gate) = setting(records, 2);
-    let (from, to) = ([0.1, -0.2], [0.11, -0.19]);
+    // From (0.1, −0.2) to (0.11, −0.19).
+    let program = log_ratio([0.005; 2], [0.105, -0.195]);
     let question = Decide {
-        ratio: LogRatio::Model { from: &from, to: &to, along: None },
+        ratio: &program,
         offset: 0.3,
         temper: Temper::NONE,
         clip: Clip::new(0.01).unwrap(),
@@ -164,9 +171,10 @@ fn decide(records: usize) {
 
 fn decide_on_batch(records: usize, batch: usize) {
     let (columns, mut gate) = setting(records, 2);
-    let (from, to) = ([0.1, -0.2], [0.11, -0.19]);
+    // From (0.1, −0.2) to (0.11, −0.19).
+    let program = log_ratio([0.005; 2], [0.105, -0.195]);
     let question = Decide {
-        ratio: LogRatio::Model { from: &from, to: &to, along: None },
+        ratio: &program,
         offset: 0.3,
         temper: Temper::new(1e-4).unwrap(),
         clip: Clip::new(0.01).unwrap(),
@@ -193,8 +201,9 @@ fn decide_on_batch(records: usize, batch: usize) {
 fn sum(records: usize, dimension: usize) {
     let (columns, mut gate) = setting(records, dimension);
     let theta: Vec<f64> = (0..dimension).map(|j| 0.01 * j as f64).collect();
+    let term = gradient(&theta);
     let question = Sum {
-        term: Term::Gradient { theta: &theta, precondition: Precondition::Identity },
+        term: Term::Program(Asked { term: &term, shape: Shape::Ball }),
         temper: Temper::NONE,
         clip: Clip::new(0.5).unwrap(),
         batch: Sampling::Full,
@@ -202,13 +211,13 @@ fn sum(records: usize, dimension: usize) {
     };
     let (mut ours, mut unclipped, mut plain, mut wide) =
         (theta.clone(), theta.clone(), theta.clone(), theta.clone());
-    let (model, blocks, mut terms) = (model(dimension), blocks(&columns), Vec::new());
+    let (blocks, mut machine) = (blocks(&columns), Machine::default());
     let times = race(
         if dimension > 4 { 60 } else { 400 },
         &mut [
             &mut || drop(black_box(gate.sum(black_box(&question), &mut ours))),
             &mut || {
-                unclipped_gradient(&model, black_box(&blocks), &theta, &mut terms, black_box(&mut unclipped))
+                unclipped_gradient(&term.row, &mut machine, black_box(&blocks), black_box(&mut unclipped))
             },
             &mut || plain_gradient::<1>(black_box(&columns), 0.5, &theta, black_box(&mut plain)),
             &mut || plain_gradient::<16>(black_box(&columns), 0.5, &theta, black_box(&mut wide)),

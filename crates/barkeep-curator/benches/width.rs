@@ -4,12 +4,11 @@
 
 use barkeep_accounting::{Neighbours, Rule, Sampling};
 use barkeep_curator::{
-    Ask, Budget, Clip, Curator, Decide, Gate, Level, LogRatio, NoiseRng, Precondition, PrivacyModel, Sum,
-    Table, TableBuilder, Temper, Term,
+    Ask, Asked, Budget, Clip, Curator, Decide, Gate, Level, NoiseRng, PrivacyModel, Shape as Cut, Sum, Table,
+    TableBuilder, Temper, Term,
 };
 use barkeep_data::{Column, Count, Factor, Feature, Schema, Shape, View};
-use barkeep_model::families::bernoulli::Logit;
-use barkeep_model::{Design, Likelihood, Prior, Regression};
+use barkeep_machine::{self as machine, Binary, Output, Source, Unary, Writer};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
@@ -95,6 +94,46 @@ impl Setting {
         View::new(Schema::new(columns).unwrap(), features).unwrap()
     }
 
+    /// The log-ratio of a logistic regression from coefficients 0.1 to 0.101, and its gradient, levels of each category together.
+    fn programs(&self, width: u32) -> (machine::Program, machine::Term) {
+        let mut w = Writer::default();
+        let line = |w: &mut Writer, theta: f64| w.dot(theta, (1..width).map(|j| (theta, Source::Column(j))));
+        let [from, to] = [0.1, 0.101].map(|theta| line(&mut w, theta));
+        let sign = w.product((-1.0, 2.0, Source::Column(0)), (1.0, 0.0, Source::Column(0)));
+        let [a, b] = [to, from].map(|line| w.mul(sign, line));
+        let ratio = w.binary(Binary::LogSigmoidDifference, a, b);
+        let ratio = w.finish([Output::Dense(ratio)]).unwrap();
+        let mut w = Writer::default();
+        let line = line(&mut w, 0.1);
+        let mean = w.unary(Unary::ShortSigmoid, line);
+        let slope = w.sub(Source::Column(0), mean);
+        let mut outputs = vec![Output::Dense(slope)];
+        let mut column = 1;
+        for count in self.categories {
+            let count = *count as u32 - 1;
+            outputs.push(Output::Levels { value: slope, column, count });
+            column += count;
+        }
+        let crossed = match self.more {
+            // Levels of both categories: one index too.
+            More::Crossed => {
+                (column + self.reals as u32, (self.categories[0] - 1) * (self.categories[1] - 1))
+            }
+            More::Nothing | More::Pairs => (width, 0),
+        };
+        while column < width {
+            if column == crossed.0 {
+                let count = crossed.1 as u32;
+                outputs.push(Output::Levels { value: slope, column, count });
+                column += count;
+            } else {
+                outputs.push(Output::Dense(w.mul(slope, Source::Column(column))));
+                column += 1;
+            }
+        }
+        (ratio, machine::Term::of(w.finish(outputs).unwrap()))
+    }
+
     fn fill(&self, mut builder: TableBuilder) -> Table {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut uniform = || {
@@ -126,19 +165,17 @@ fn fastest(records: usize, gates: &mut [Gate; 2], pass: impl Fn(&mut Gate)) -> [
 }
 
 /// Times of a decision and of a sum of gradients, of each of two tables.
-fn times(setting: &Setting, tables: [Table; 2], likelihood: &Arc<dyn Likelihood>) -> [[f64; 2]; 2] {
+fn times(setting: &Setting, tables: [Table; 2]) -> [[f64; 2]; 2] {
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let mut gates = tables.map(|table| {
-        let curator =
-            Curator::new(table, Arc::clone(likelihood), privacy_model, Budget::not_private()).unwrap();
+        let curator = Curator::new(table, privacy_model, Budget::not_private()).unwrap();
         Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1)).unwrap()
     });
-    let theta = vec![0.1; likelihood.dimension()];
-    let to = vec![0.101; likelihood.dimension()];
+    let (ratio, term) = setting.programs(setting.view().schema().width() as u32);
     let clip = Clip::new(1.0).unwrap();
     let (temper, batch) = (Temper::NONE, Sampling::Full);
     let decide = Decide {
-        ratio: LogRatio::Model { from: &theta, to: &to, along: None },
+        ratio: &ratio,
         offset: 0.0,
         temper,
         clip,
@@ -146,14 +183,15 @@ fn times(setting: &Setting, tables: [Table; 2], likelihood: &Arc<dyn Likelihood>
         rule: &Rule::Barker,
         level: Level::Decision,
     };
-    let term = Term::Gradient { theta: &theta, precondition: Precondition::Identity };
+    let width = term.width();
+    let term = Term::Program(Asked { term: &term, shape: Cut::Ball });
     let sum = Sum { term, temper, clip, batch, sigma: 10.0 };
     [
         fastest(setting.records, &mut gates, |gate| {
             assert!(black_box(gate.decide(black_box(&decide))).is_ok());
         }),
         fastest(setting.records, &mut gates, |gate| {
-            gate.sum(black_box(&sum), &mut vec![0.0; theta.len()]).unwrap();
+            gate.sum(black_box(&sum), &mut vec![0.0; width]).unwrap();
         }),
     ]
 }
@@ -166,14 +204,10 @@ fn main() {
     println!("                              f64  own  ratio      f64    own  ratio       f64    own  ratio");
     for setting in &SETTINGS {
         let view = setting.view();
-        let features: Vec<String> =
-            view.features().iter().skip(1).map(|feature| feature.name.clone()).collect();
-        let design = Design::new("y", features, true, Prior::Normal { mean: 0.0, sd: 2.5 }).unwrap();
-        let likelihood: Arc<dyn Likelihood> = Arc::new(Regression::new(design, Box::new(Logit)).unwrap());
         let count = Count::Exactly(setting.records);
         let wide = setting.fill(TableBuilder::wide(view.clone(), count).unwrap());
         let own = setting.fill(TableBuilder::viewed(view.clone(), count).unwrap());
-        let [[decision, own_decision], [gradient, own_gradient]] = times(setting, [wide, own], &likelihood);
+        let [[decision, own_decision], [gradient, own_gradient]] = times(setting, [wide, own]);
         let (bytes, own_bytes) =
             (8 * view.schema().width(), Table::bytes(&view, count) / setting.records as u128);
         println!(

@@ -11,10 +11,8 @@
 //!
 //! What passes one of them must be marked NOT PRIVATE: [`Gate::is_private`](crate::Gate::is_private) says so.
 
-use crate::gate::curator::check_model;
-use crate::{Budget, Curator, Gate, LatticeSigma, NoiseRng, PrivacyModel, Refused, Table};
-use barkeep_model::Likelihood;
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::{Budget, Curator, Gate, NoiseRng, PrivacyModel, Refused, Table};
+use std::sync::Arc;
 
 impl Budget {
     /// Buys nothing and answers everything, for baselines.
@@ -62,19 +60,6 @@ impl Gate {
     }
 }
 
-/// The noise of a sum, as `rounded` for σ, or none for σ = 0.
-///
-/// **Privacy.** None for σ = 0: its cost stays the refusal in `rounded`, so that a private budget refuses the sum.
-///
-/// # Errors
-/// That of `rounded`, unless σ = 0.
-pub(crate) fn allow_no_noise(
-    sigma: f64,
-    rounded: Result<LatticeSigma, Refused>,
-) -> Result<Option<LatticeSigma>, Refused> {
-    if sigma == 0.0 { Ok(None) } else { rounded.map(Some) }
-}
-
 /// Records that several curators answer about.
 ///
 /// **Privacy.** None is promised: each curator knows its own budget only. What they answer together costs what all the
@@ -83,13 +68,11 @@ pub(crate) fn allow_no_noise(
 #[derive(Clone)]
 pub struct SharedTable {
     table: Arc<Table>,
-    /// The likelihoods that were checked on its schema, so that none is checked twice.
-    checked: Arc<Mutex<Vec<Arc<dyn Likelihood>>>>,
 }
 
 impl From<Table> for SharedTable {
     fn from(table: Table) -> Self {
-        Self { table: Arc::new(table), checked: Arc::default() }
+        Self { table: Arc::new(table) }
     }
 }
 
@@ -100,19 +83,7 @@ impl SharedTable {
     ///
     /// # Errors
     /// As [`Curator::new`].
-    pub fn curator(
-        &self,
-        likelihood: &Arc<dyn Likelihood>,
-        privacy_model: PrivacyModel,
-        budget: Budget,
-    ) -> Result<Curator, Refused> {
-        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
-        if !checked.iter().any(|known| Arc::ptr_eq(known, likelihood)) {
-            check_model(&**likelihood, self.table.schema())?;
-            checked.push(Arc::clone(likelihood));
-        }
-        drop(checked);
-        let budget = budget.marked_not_private();
-        Curator::over(Arc::clone(&self.table), Arc::clone(likelihood), privacy_model, budget)
+    pub fn curator(&self, privacy_model: PrivacyModel, budget: Budget) -> Result<Curator, Refused> {
+        Curator::over(Arc::clone(&self.table), privacy_model, budget.marked_not_private())
     }
 }

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The libraries a program may use.
-const LIBRARIES: [&str; 5] =
-    ["barkeep_curator", "barkeep_data", "barkeep_model", "barkeep_accounting", "serde"];
+const LIBRARIES: [&str; 4] = ["barkeep_curator", "barkeep_data", "barkeep_accounting", "serde"];
 
 /// What precedes the error expected on a line.
 const EXPECTED: &str = "//~ ";

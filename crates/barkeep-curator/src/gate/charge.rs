@@ -4,9 +4,9 @@ use crate::error::question;
 use crate::gate::budget::Charged;
 use crate::gate::curator::Curator;
 use crate::gate::priced::Question;
-use crate::sums::lattice::check_batch;
-use crate::sums::terms::{Terms, check_state};
-use crate::{Choose, Decide, LogRatio, LogRatios, MOST_CANDIDATES, Refused, Sum};
+use crate::lattice::check_batch;
+use crate::sums::terms::Widths;
+use crate::{Choose, Decide, MOST_CANDIDATES, Refused, Sum, Term};
 use barkeep_accounting::{Neighbours, Sampling};
 
 impl Curator {
@@ -19,30 +19,9 @@ impl Curator {
         chain: usize,
         asked: &Decide<'q>,
     ) -> Result<Charged<Decide<'q>>, Refused> {
-        let along = match asked.ratio {
-            LogRatio::Model { from, to, along } => {
-                for (name, state) in [("from", from), ("to", to)] {
-                    check_state(name, state, self.dimension())?;
-                }
-                along
-            }
-            LogRatio::Program(program) => {
-                self.check_program(program)?;
-                None
-            }
-        };
+        self.check_ratio(asked.ratio)?;
         if !asked.offset.is_finite() {
             return Err(question("offset", "a finite number"));
-        }
-        if let Some(along) = along {
-            self.check_path(along)?;
-            if asked.batch != Sampling::Full {
-                // A batch's members would have to be those of the path's gradients.
-                return Err(question(
-                    "batch",
-                    "all records where a path takes something off their log-ratios",
-                ));
-            }
         }
         let priced = asked.price(self.privacy_model())?;
         self.check_batch(asked.batch)?;
@@ -54,25 +33,25 @@ impl Curator {
     /// # Errors
     /// The refusal; nothing was charged then.
     pub(crate) fn charge_sum<'q>(
-        &'q self,
+        &self,
         chain: usize,
         asked: &Sum<'q>,
         room: Option<usize>,
-    ) -> Result<(Terms<'q>, Charged<Sum<'q>>), Refused> {
-        let terms = self.terms(asked.term)?;
-        if room.is_some_and(|room| room != terms.width()) {
+    ) -> Result<(Widths, Charged<Sum<'q>>), Refused> {
+        let widths = self.widths(asked.term)?;
+        if room.is_some_and(|room| room != widths.answer) {
             return Err(question(
                 "out",
-                "as long as what is summed: a number per parameter, per entry of a score, or per statistic",
+                "as long as the answer: a number for each entry that the term writes",
             ));
         }
-        if terms.is_counted() && asked.batch != Sampling::Full {
+        if matches!(asked.term, Term::Faults) && asked.batch != Sampling::Full {
             // The sum of all records would be priced as that of a batch.
             return Err(question("batch", "all records, whose bad cells were counted as they were read"));
         }
         self.check_batch(asked.batch)?;
         let charged = self.budget().charge(chain, asked.price(self.privacy_model())?)?;
-        Ok((terms, charged))
+        Ok((widths, charged))
     }
 
     /// Checks and charges a choice.
@@ -85,22 +64,16 @@ impl Curator {
         asked: &Choose<'q>,
     ) -> Result<Charged<Choose<'q>>, Refused> {
         let count = asked.offsets.len();
-        if let LogRatios::Model { reference, .. } = asked.ratios {
-            check_state("reference", reference, self.dimension())?;
-        }
         if !(1..=MOST_CANDIDATES).contains(&count) {
             return Err(question("candidates", "at least 1 and at most 2^16"));
         }
-        match asked.ratios {
-            LogRatios::Model { candidates, .. } => {
-                check_state("candidates", candidates, count * self.dimension())?;
-            }
-            LogRatios::Programs(programs) if programs.len() == count => {
-                programs.iter().try_for_each(|program| self.check_program(program))?;
-            }
-            LogRatios::Programs(_) => return Err(question("candidates", "as many as offsets")),
+        if asked.ratios.len() != count {
+            return Err(question("candidates", "as many as offsets"));
         }
-        check_state("offsets", asked.offsets, count)?;
+        asked.ratios.iter().try_for_each(|program| self.check_ratio(program))?;
+        if !asked.offsets.iter().all(|offset| offset.is_finite()) {
+            return Err(question("offsets", "finite, one for each candidate"));
+        }
         self.budget().charge(chain, asked.price(self.privacy_model())?)
     }
 

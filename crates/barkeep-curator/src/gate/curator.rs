@@ -1,31 +1,24 @@
-//! Holds the records, the likelihood and the budget of a run: whoever asks the records asks it.
+//! Holds the records and the budget of a run: whoever asks the records asks it.
 
 use crate::error::question;
 use crate::gate::budget::Charged;
 use crate::gate::priced::Choice;
-use crate::sums::lattice::Moments;
-use crate::sums::own_terms::check_own_terms;
+use crate::lattice::Moments;
 use crate::sums::passes::{Worker, clear_sums, total_moments, total_sums};
-use crate::sums::programs::check_ratio;
-use crate::sums::sweep::{Summed, Sweep};
-use crate::sums::terms::{Terms, check_path};
-use crate::{
-    Along, Budget, Choose, Decide, LogRatio, LogRatios, MOST_DIMENSIONS, MOST_RECORDS, PrivacyModel, Refused,
-    Secret, Sum, Table, Term,
-};
+use crate::sums::terms::{Summed, Widths, check_ratio};
+use crate::tables::sweep::Sweep;
+use crate::{Budget, Choose, Decide, MOST_RECORDS, PrivacyModel, Refused, Secret, Sum, Table, Term};
 use barkeep_accounting::Neighbours;
-use barkeep_data::{Records, Schema, Unit};
+use barkeep_data::{Records, Unit};
 use barkeep_machine::Program;
-use barkeep_model::Likelihood;
 use std::sync::Arc;
 
-/// What the chains of a run share: records, likelihood, privacy model and budget.
+/// What the chains of a run share: records, privacy model and budget.
 ///
 /// **Privacy.** Records enter and only answers come out, through the [`Gate`](crate::Gate)s opened on it. It has no
 /// `Debug`, `Clone` or `Serialize`, and no method gives back the table.
 pub struct Curator {
     table: Arc<Table>,
-    likelihood: Arc<dyn Likelihood>,
     privacy_model: PrivacyModel,
     budget: Budget,
 }
@@ -34,30 +27,18 @@ impl Curator {
     /// Takes charge of the records: whoever hands a table over keeps nothing of it, so that no second budget is ever
     /// spent on it.
     ///
-    /// The likelihood is tried on records made up from the schema: a record's term must be its own, wherever the record
-    /// stands and whatever stands beside it. Every sensitivity rests on that.
-    ///
     /// # Errors
-    /// [`Refused::Question`] if there are more than [`MOST_RECORDS`] records, or none although their number is public; if
-    /// the model has no parameter or more than 4096, reads more columns than the table has, or writes terms that are
-    /// not each record's own.
-    pub fn new(
-        table: Table,
-        likelihood: Arc<dyn Likelihood>,
-        privacy_model: PrivacyModel,
-        budget: Budget,
-    ) -> Result<Self, Refused> {
-        check_model(&*likelihood, table.schema())?;
-        Self::over(Arc::new(table), likelihood, privacy_model, budget)
+    /// [`Refused::Question`] if there are more than [`MOST_RECORDS`] records, or none although their number is public.
+    pub fn new(table: Table, privacy_model: PrivacyModel, budget: Budget) -> Result<Self, Refused> {
+        Self::over(Arc::new(table), privacy_model, budget)
     }
 
-    /// Takes charge of records whose likelihood was checked, for [`insecure`](crate::insecure) and [`Curator::new`] alone.
+    /// Takes charge of records that others may use too, for [`insecure`](crate::insecure) and [`Curator::new`] alone.
     ///
     /// # Errors
-    /// As [`Curator::new`], for the number of records.
+    /// As [`Curator::new`].
     pub(crate) fn over(
         table: Arc<Table>,
-        likelihood: Arc<dyn Likelihood>,
         privacy_model: PrivacyModel,
         budget: Budget,
     ) -> Result<Self, Refused> {
@@ -69,7 +50,7 @@ impl Curator {
         if !(fewest..=MOST_RECORDS).contains(&(table.sweep().records() as u64)) {
             return Err(question("records", "at least 1 and at most 2^32"));
         }
-        Ok(Self { table, likelihood, privacy_model, budget })
+        Ok(Self { table, privacy_model, budget })
     }
 
     /// What a neighbouring data set differs in.
@@ -99,11 +80,6 @@ impl Curator {
         &self.budget
     }
 
-    /// The number of parameters.
-    pub(crate) fn dimension(&self) -> usize {
-        self.likelihood.dimension()
-    }
-
     /// The number of records, or of persons; secret where neighbours add or remove one.
     pub(crate) fn records(&self) -> usize {
         self.sweep().records()
@@ -114,28 +90,20 @@ impl Curator {
         self.table.sweep()
     }
 
-    /// Checks a program with one number for each record.
+    /// Checks a program that writes one number of each record.
     ///
     /// # Errors
     /// As [`check_ratio`].
-    pub(crate) fn check_program(&self, program: &Program) -> Result<(), Refused> {
+    pub(crate) fn check_ratio(&self, program: &Program) -> Result<(), Refused> {
         check_ratio(program, self.table.schema().width())
     }
 
-    /// Checks a path against the model and the unit.
+    /// Checks what a sum adds up, and says how long its answer is.
     ///
     /// # Errors
-    /// As [`check_path`].
-    pub(crate) fn check_path(&self, along: Along<'_>) -> Result<(), Refused> {
-        check_path(along, &*self.likelihood, self.unit())
-    }
-
-    /// What a sum adds up, checked.
-    ///
-    /// # Errors
-    /// As [`Terms::new`].
-    pub(crate) fn terms<'a>(&'a self, term: Term<'a>) -> Result<Terms<'a>, Refused> {
-        terms(&self.table, &*self.likelihood, term)
+    /// As [`Table::widths`].
+    pub(crate) fn widths(&self, term: Term<'_>) -> Result<Widths, Refused> {
+        self.table.widths(term)
     }
 
     /// Σu, and Σu² of a batch, over the asked records' clipped log-ratios.
@@ -149,11 +117,7 @@ impl Curator {
         workers: &mut [Worker],
     ) -> Result<Secret<Moments>, Refused> {
         let Decide { ratio, clip, .. } = *charged.question();
-        let summed = match ratio {
-            LogRatio::Model { from, to, along } => Summed::LogRatios { from, to, along, clip },
-            LogRatio::Program(program) => Summed::Ratio { program, clip },
-        };
-        self.add(summed, 0, positions, workers)?;
+        self.add(Summed::Ratio { program: ratio, clip }, 0, positions, workers)?;
         Ok(Secret::seal(total_moments(workers)))
     }
 
@@ -166,12 +130,12 @@ impl Curator {
     pub(crate) fn vector<'a>(
         &self,
         charged: &Charged<Sum<'_>>,
-        terms: &Terms<'_>,
+        widths: Widths,
         positions: Option<&[u32]>,
         workers: &'a mut [Worker],
     ) -> Result<Secret<&'a [i64]>, Refused> {
         let Sum { term, clip, .. } = *charged.question();
-        self.add(Summed::Terms { term, terms, clip }, terms.sums(), positions, workers)?;
+        self.add(term.at(clip), widths.sums, positions, workers)?;
         Ok(Secret::seal(total_sums(workers)))
     }
 
@@ -186,13 +150,7 @@ impl Curator {
     ) -> Result<Secret<&'a [i64]>, Refused> {
         let Choose { ratios, offsets, .. } = *charged.question();
         let Choice { centre, clip, .. } = *charged.constants();
-        let summed = match ratios {
-            LogRatios::Model { reference, candidates } => {
-                Summed::Candidates { reference, candidates, centre, clip }
-            }
-            LogRatios::Programs(programs) => Summed::Choices { programs, centre, clip },
-        };
-        self.add(summed, offsets.len(), None, workers)?;
+        self.add(Summed::Choices { programs: ratios, centre, clip }, offsets.len(), None, workers)?;
         Ok(Secret::seal(total_sums(workers)))
     }
 
@@ -205,32 +163,6 @@ impl Curator {
         workers: &mut [Worker],
     ) -> Result<(), Refused> {
         clear_sums(workers, width);
-        self.sweep().add(summed, &*self.likelihood, positions, workers)
+        self.sweep().add(summed, positions, workers)
     }
-}
-
-/// What a sum over a table adds up, checked.
-///
-/// # Errors
-/// As [`Terms::new`].
-pub(crate) fn terms<'a>(
-    table: &'a Table,
-    likelihood: &'a dyn Likelihood,
-    term: Term<'a>,
-) -> Result<Terms<'a>, Refused> {
-    match (term, table.sweep().faults()) {
-        (Term::Faults, Some(width)) => Ok(Terms::counted(width, likelihood)),
-        _ => Terms::new(term, likelihood, table.schema(), table.unit()),
-    }
-}
-
-/// Refuses a model that does not fit the columns, or whose terms are not each record's own.
-pub(crate) fn check_model(likelihood: &dyn Likelihood, schema: &Schema) -> Result<(), Refused> {
-    if !(1..=MOST_DIMENSIONS).contains(&likelihood.dimension()) {
-        return Err(question("model", "one with at least 1 and at most 4096 parameters"));
-    }
-    if likelihood.columns() > schema.width() {
-        return Err(question("data.columns", "at least as many as the model reads"));
-    }
-    check_own_terms(likelihood, schema)
 }

@@ -3,11 +3,11 @@
 use crate::error::question;
 use crate::gate::curator::Curator;
 use crate::gate::priced::{Decision, Drawn, NoisySum};
+use crate::lattice::{coin_input, noisy_log_ratio};
 use crate::random::batch::Batch;
 use crate::random::coin::flip;
 use crate::random::exponential::draw as draw_candidate;
 use crate::random::normal::rounded_normal;
-use crate::sums::lattice::{coin_input, noisy_log_ratio};
 use crate::sums::passes::{Worker, workers};
 use crate::{AnyQuestion, Choose, Decide, NoiseRng, Refused, Sum};
 use barkeep_accounting::Sampling;
@@ -138,14 +138,14 @@ impl Ask for Gate {
 
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         let curator = &*self.curator;
-        let (terms, charged) = curator.charge_sum(self.chain, asked, Some(out.len()))?;
+        let (widths, charged) = curator.charge_sum(self.chain, asked, Some(out.len()))?;
         let positions = draw(&mut self.batch, asked.batch, curator.records(), &mut self.rng)?;
-        let sums = curator.vector(&charged, &terms, positions, &mut self.workers)?.open();
+        let sums = curator.vector(&charged, widths, positions, &mut self.workers)?.open();
         let NoisySum { unit, noise, pair_noise } = *charged.constants();
         for (k, out) in out.iter_mut().enumerate() {
-            let noise = if terms.is_pair(k) { pair_noise } else { noise };
+            let noise = if asked.term.is_pair(k) { pair_noise } else { noise };
             let drawn = noise.map_or(0, |sigma| rounded_normal(&mut self.rng, sigma));
-            *out = unit * (terms.entry(k, asked.clip, sums)? + drawn) as f64;
+            *out = unit * (asked.term.entry(k, asked.clip, sums)? + drawn) as f64;
         }
         Ok(())
     }

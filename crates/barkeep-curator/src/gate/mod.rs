@@ -2,7 +2,7 @@
 //!
 //! Read the files in this order.
 
-/// Holds the records, the likelihood and the budget.
+/// Holds the records and the budget.
 pub(crate) mod curator;
 
 /// Answers one chain's questions.
@@ -20,6 +20,3 @@ pub(crate) mod budget;
 
 /// What happens before records are touched.
 pub(crate) mod charge;
-
-/// What lies between records and answer.
-pub(crate) mod secret;

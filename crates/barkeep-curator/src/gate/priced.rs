@@ -1,13 +1,13 @@
 //! Fixes a question's cost and all constants of its answer, in one place: planner and curator cannot differ.
 
 use crate::error::question;
-use crate::random::exponential::{LARGEST_CHOICE, ROUNDING, Worth};
-use crate::sums::lattice::{
+use crate::lattice::{
     BatchVariance, batch_unit, check_barker_minibatch, full_unit, lattice_sensitivity, noise_ratio, reach,
 };
+use crate::random::exponential::{LARGEST_CHOICE, ROUNDING, Worth};
 use crate::{
     Asked, Choose, Clip, Decide, LatticeSigma, Level, PrivacyModel, Refused, Shape, Sum, Temper, Term,
-    decide_sensitivity, insecure,
+    decide_sensitivity,
 };
 use barkeep_accounting::mechanisms::{self, BarkerMinibatch, Bernoulli, Gaussian, NoisyDecision};
 use barkeep_accounting::{BarkerBound, Cost, Mechanism, Probability, Ratio, Rule, Sampling};
@@ -78,28 +78,12 @@ impl Question for Sum<'_> {
 
     fn price(self, privacy_model: PrivacyModel) -> Result<Priced<Self>, Refused> {
         let Self { term, temper, clip, batch, sigma } = self;
-        let (constants, cost) = match term {
-            Term::Gram { .. } => {
-                if temper != Temper::NONE || batch != Sampling::Full {
-                    return Err(question("batch", "all records, with temper 1, for products of coordinates"));
-                }
-                noisy_shape(Shape::Outer, temper, clip, batch, sigma, privacy_model)?
-            }
-            Term::Columns { .. } if batch != Sampling::Full => {
-                return Err(question("batch", "all records for coordinates of columns"));
-            }
-            Term::Program(Asked { shape, .. }) => {
-                noisy_shape(shape, temper, clip, batch, sigma, privacy_model)?
-            }
-            Term::Gradient { .. }
-            | Term::Score { .. }
-            | Term::Statistics
-            | Term::Faults
-            | Term::Columns { .. }
-            | Term::Centred(_)
-            | Term::Tail { .. }
-            | Term::Shifted { .. } => noisy_shape(Shape::Ball, temper, clip, batch, sigma, privacy_model)?,
+        let shape = match term {
+            Term::Program(Asked { shape, .. }) => shape,
+            // What a record adds to the counts is a vector within the clip, as `records/faults.rs` proves.
+            Term::Faults => Shape::Ball,
         };
+        let (constants, cost) = noisy_shape(shape, temper, clip, batch, sigma, privacy_model)?;
         Ok(Priced { question: self, constants, cost })
     }
 }
@@ -257,7 +241,7 @@ fn noisy_shape(
     shape.check(temper, batch)?;
     let unit = shape.unit(temper, clip)?;
     let rounded = LatticeSigma::rounded_up(sigma, unit);
-    let noise = insecure::allow_no_noise(sigma, rounded.clone())?;
+    let noise = allow_no_noise(sigma, rounded.clone())?;
     let pair_noise = match noise {
         // Rounded up twice, and the root by two units: at least 1/√2 of the other, in real numbers.
         Some(noise) if shape == Shape::Outer => {
@@ -369,4 +353,17 @@ fn epsilon_of(worth: Worth, privacy_model: PrivacyModel) -> Result<f64, Refused>
     } else {
         Err(question("power", "so small that epsilon is at most 30"))
     }
+}
+
+/// The noise of a sum, as `rounded` for σ, or none for σ = 0.
+///
+/// **Privacy.** None for σ = 0: its cost stays the refusal in `rounded`, so that a private budget refuses the sum.
+///
+/// # Errors
+/// That of `rounded`, unless σ = 0.
+fn allow_no_noise(
+    sigma: f64,
+    rounded: Result<LatticeSigma, Refused>,
+) -> Result<Option<LatticeSigma>, Refused> {
+    if sigma == 0.0 { Ok(None) } else { rounded.map(Some) }
 }

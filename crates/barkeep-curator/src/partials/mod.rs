@@ -6,7 +6,7 @@
 //!
 //! **Lemma (shards do not matter).** Let every record, or person, be in exactly one shard, with the rows of a person in the same
 //! order as in one file. Then the sum of all partials is the integer sum over the whole table, to the bit. Proof: a record's
-//! term is its own (`sums/own_terms.rs`), a person's is a function of the person's rows in their order (`sums/fold.rs`); each
+//! term is its own, since a program's output is a function of its row (`barkeep_machine`); a person's is a function of the person's rows in their order (`sums/fold.rs`); each
 //! becomes an integer before it is added; integer addition is associative and commutative and nothing overflows. ∎
 //! Sensitivities, costs and noise are therefore those of one table, and answers too: noise is drawn once, in the driver's
 //! gate, after the charge.

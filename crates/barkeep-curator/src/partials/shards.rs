@@ -3,12 +3,12 @@
 use super::carried::Carried;
 use super::wire::{Partial, PlanIdentity, Sums, Ticket, question_head};
 use crate::error::{question, unasked};
-use crate::sums::lattice::Moments;
+use crate::lattice::Moments;
 use crate::sums::passes::Worker;
-use crate::sums::sweep::{Summed, Sweep};
+use crate::sums::terms::Summed;
+use crate::tables::sweep::Sweep;
 use crate::{MOST_RECORDS, NoiseRng, Refused, Table};
 use barkeep_data::{Count, Schema, Unit};
-use barkeep_model::Likelihood;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -62,7 +62,7 @@ impl Table {
             roll: None,
             records: 0,
         };
-        let counted = away.answers(&Carried::count(), 0)?;
+        let counted = away.answers(&Carried::Count, 0)?;
         let roll: Vec<(u32, u64)> = counted.iter().map(|sums| (sums.shard, sums.records)).collect();
         let total = roll.iter().try_fold(0_u64, |total, (_, records)| total.checked_add(*records));
         let total = total.filter(|total| *total <= MOST_RECORDS);
@@ -157,7 +157,6 @@ impl Sweep for Away {
     fn add(
         &self,
         summed: Summed<'_>,
-        _likelihood: &dyn Likelihood,
         positions: Option<&[u32]>,
         workers: &mut [Worker],
     ) -> Result<(), Refused> {

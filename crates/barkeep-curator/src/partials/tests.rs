@@ -2,17 +2,15 @@
 
 use super::carried::Carried;
 use super::*;
-use crate::sums::own_terms::made_up_theta;
-use crate::sums::sweep::Summed;
+use crate::sums::terms::Summed;
+use crate::test_support::echo::{Echo, ball};
 use crate::test_support::questions::answers;
 use crate::{
-    Along, Ask, Budget, Clip, Curator, Gate, NoiseRng, PersonsBuilder, PrivacyModel, Refused, Spent, Sum,
-    Table, TableBuilder, Temper, Term, sum_cost,
+    Ask, Asked, Budget, Clip, Curator, Gate, NoiseRng, PersonsBuilder, PrivacyModel, Refused, Shape, Spent,
+    Sum, Table, TableBuilder, Temper, sum_cost,
 };
 use barkeep_accounting::{Contract, Neighbours, Sampling, Steps};
 use barkeep_data::{Column, Count, Schema, Unit, View};
-use barkeep_model::families::gaussian::Gaussian;
-use barkeep_model::{Design, Nuisance, Prior, Regression};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -26,13 +24,6 @@ fn schema() -> Schema {
         Column::boolean("b", false).unwrap(),
     ])
     .unwrap()
-}
-
-fn likelihood() -> Arc<Regression> {
-    let prior = Prior::Normal { mean: 0.0, sd: 2.5 };
-    let design = Design::new("y", vec!["a".into(), "b".into()], true, prior).unwrap();
-    let sd = Nuisance::Unknown(Prior::HalfNormal { scale: 1.0 });
-    Arc::new(Regression::new(design, Box::new(Gaussian { sd })).unwrap())
 }
 
 /// Rows by person, some with a cell that must be clamped; row i is person i's first, or one more of an earlier one.
@@ -140,14 +131,14 @@ fn sharded(
             }
             _ => table(rows, unit, Count::About(1)),
         };
-        Shard::new(table, likelihood(), PLAN, place as u32)
+        Shard::new(table, PLAN, place as u32)
     });
     let shards = Box::new(Local { shards: shards.collect(), fault: Arc::clone(fault) });
     Table::sharded(shards, &Whole { schema: &schema(), columns: 3, unit, count, plan: PLAN })
 }
 
 fn open(table: Table, budget: Budget) -> Gate {
-    let curator = Curator::new(table, likelihood(), SUBSTITUTE, budget).unwrap();
+    let curator = Curator::new(table, SUBSTITUTE, budget).unwrap();
     Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(11)).unwrap()
 }
 
@@ -156,13 +147,12 @@ fn any_number_of_shards_answers_as_one_table() {
     let rows = rows(3000);
     for unit in [Unit::Record, Unit::Person { most_rows: None }, Unit::Person { most_rows: Some(20) }] {
         let count = Count::Exactly(if unit == Unit::Record { 3000 } else { 61 });
-        let expected =
-            answers(&mut open(table(&rows, unit, count), Budget::not_private()), &*likelihood(), &schema());
+        let expected = answers(&mut open(table(&rows, unit, count), Budget::not_private()), &schema());
         for shards in [1, 2, 4, 130] {
             let parts = divided(&rows, shards, unit != Unit::Record);
             let sharded = sharded(&parts, unit, count, &Arc::new(Mutex::new(Fault::None)));
             let mut gate = open(sharded.unwrap(), Budget::not_private());
-            assert_eq!(answers(&mut gate, &*likelihood(), &schema()), expected, "{unit} {shards}");
+            assert_eq!(answers(&mut gate, &schema()), expected, "{unit} {shards}");
         }
     }
 }
@@ -212,8 +202,7 @@ fn what_goes_wrong_later_stops_the_run_and_releases_nothing() {
     let parts = divided(&rows, 3, false);
     let (sigma, clip) = (5.0, Clip::new(0.7).unwrap());
     let cost = sum_cost(Temper::NONE, clip, Sampling::Full, sigma, SUBSTITUTE).unwrap();
-    let theta = made_up_theta(4, 0.5);
-    let term = Term::Gradient { theta: &theta, precondition: crate::Precondition::Identity };
+    let term = ball(&Echo::of(3).gradient);
     let question = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma };
     for wrong in [Fault::Lost, Fault::Doubled, Fault::Stale, Fault::Short, Fault::Byte(50), Fault::Byte(-1)] {
         let fault = Arc::new(Mutex::new(Fault::None));
@@ -221,14 +210,14 @@ fn what_goes_wrong_later_stops_the_run_and_releases_nothing() {
         let budget = Budget::permits(&Contract::new(vec![(cost.clone(), Steps(2))]).unwrap());
         let mut gate = open(table, budget.clone().marked_not_private());
         *fault.lock().unwrap() = wrong;
-        let mut out = [f64::NAN; 4];
+        let mut out = [f64::NAN; 3];
         assert!(matches!(gate.sum(&question, &mut out), Err(Refused::Unasked { .. })), "{wrong:?}");
         assert!(out.iter().all(|x| x.is_nan()), "{wrong:?}");
         assert!(matches!(budget.spent(), Spent::Permits(lines) if lines[0].1 == Steps(1)));
         *fault.lock().unwrap() = Fault::None;
         gate.sum(&question, &mut out).unwrap();
         // The noise of the lost answer was not drawn.
-        let mut whole = [0.0; 4];
+        let mut whole = [0.0; 3];
         open(self::table(&rows, Unit::Record, Count::Exactly(500)), Budget::not_private())
             .sum(&question, &mut whole)
             .unwrap();
@@ -245,10 +234,9 @@ fn a_batch_is_refused_before_it_is_charged() {
     let (sigma, clip) = (5.0, Clip::new(0.7).unwrap());
     let cost = sum_cost(Temper::NONE, clip, batch, sigma, SUBSTITUTE).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(2))]).unwrap());
-    let theta = made_up_theta(4, 0.5);
-    let term = Term::Gradient { theta: &theta, precondition: crate::Precondition::Identity };
+    let term = ball(&Echo::of(3).gradient);
     let refused = open(table, budget.clone().marked_not_private())
-        .sum(&Sum { term, temper: Temper::NONE, clip, batch, sigma }, &mut [0.0; 4]);
+        .sum(&Sum { term, temper: Temper::NONE, clip, batch, sigma }, &mut [0.0; 3]);
     assert!(matches!(refused, Err(Refused::Question { name: "batch", .. })));
     assert!(matches!(budget.spent(), Spent::Permits(lines) if lines[0].1 == Steps(0)));
 }
@@ -262,34 +250,44 @@ fn a_secret_number_of_records_is_not_compared() {
     }
 }
 
-/// What a path takes off travels with the question.
+/// What is asked comes out of its bytes as it went in.
 #[test]
-fn a_path_is_carried() {
-    let (theta, weights) = (made_up_theta(4, 0.5), made_up_theta(8, 0.1));
-    let points = [theta.clone(), theta.clone()].concat();
-    let clip = Clip::new(1.0).unwrap();
-    let along = Along { points: &points, weights: &weights, clip: Clip::new(2.0).unwrap() };
-    let shard = Shard::new(table(&rows(20), Unit::Record, Count::Exactly(20)), likelihood(), PLAN, 0);
-    let sums = |along: Option<Along<'_>>| {
-        let mut question = wire::question_head(&PLAN, &[1; 24]);
-        Carried::of(Summed::LogRatios { from: &theta, to: &theta, along, clip }).write(&mut question);
-        shard.partial(&question).map(Partial::into_bytes)
-    };
-    assert_ne!(sums(None).unwrap(), sums(Some(along)).unwrap());
-    let short = Along { weights: &weights[1..], ..along };
-    assert!(sums(Some(short)).is_err());
+fn questions_are_carried_to_the_bit() {
+    let (echo, clip) = (Echo::of(3), Clip::new(0.7).unwrap());
+    let shapes = [
+        Shape::Ball,
+        Shape::Interval { low: -0.1, high: 0.3 },
+        Shape::Positive,
+        Shape::Outer,
+        Shape::Indexed { low: 0.0, high: 0.5 },
+        Shape::ByGroup { threshold: 2.5 },
+    ];
+    let terms = shapes.map(|shape| Summed::Term { asked: Asked { term: &echo.score, shape }, clip });
+    let programs = [echo.ratio.clone(), Echo::of(2).ratio.clone()];
+    let others = [
+        Summed::Faults,
+        Summed::Ratio { program: &echo.ratio, clip },
+        Summed::Choices { programs: &programs, centre: 0.25, clip },
+    ];
+    let carried = terms.into_iter().chain(others).map(Carried::of).chain([Carried::Count]);
+    for carried in carried {
+        let mut bytes = wire::question_head(&PLAN, &[1; 24]);
+        carried.write(&mut bytes);
+        let read = Carried::read(wire::read_question(&bytes, &PLAN).unwrap().1).unwrap();
+        // Not by `==`: constants that are not numbers differ from themselves.
+        assert_eq!(format!("{read:?}"), format!("{carried:?}"));
+    }
 }
 
 proptest! {
     /// Whatever comes in place of a question is refused or answered; nothing panics.
     #[test]
     fn any_bytes_may_come(bytes in prop::collection::vec(any::<u8>(), 0..200), place in any::<prop::sample::Index>(), byte in any::<u8>()) {
-        let shard = Shard::new(table(&rows(20), Unit::Record, Count::Exactly(20)), likelihood(), PLAN, 0);
+        let shard = Shard::new(table(&rows(20), Unit::Record, Count::Exactly(20)), PLAN, 0);
         prop_assert!(shard.partial(&bytes).is_err());
-        let (theta, ticket) = (made_up_theta(4, 0.5), [1; 24]);
-        let mut question = wire::question_head(&PLAN, &ticket);
+        let mut question = wire::question_head(&PLAN, &[1; 24]);
         let clip = Clip::new(1.0).unwrap();
-        Carried::of(Summed::LogRatios { from: &theta, to: &theta, along: None, clip }).write(&mut question);
+        Carried::of(Summed::Ratio { program: &Echo::of(1).ratio, clip }).write(&mut question);
         prop_assert!(shard.partial(&question).is_ok());
         let at = place.index(question.len());
         question[at] = byte;

@@ -18,7 +18,7 @@ const NOBODY: u32 = u32::MAX;
 /// Memory is four bytes a row and eight a person.
 ///
 /// **Privacy.** Says who has which rows, and how many. No `Debug`, `Clone`, `Serialize` or `PartialEq`.
-pub(super) struct Bands {
+pub(crate) struct Bands {
     /// The person of each row, in file order.
     rows: Vec<u32>,
     /// Where each person's rows start, were they sorted by person, and where the last one's end.
@@ -41,7 +41,7 @@ impl Bands {
     ///
     /// # Errors
     /// [`Error::Room`] for 2^32 persons or more.
-    pub(super) fn new(roster: Roster, most_rows: Option<u64>, rooms: [usize; 2]) -> Result<Self, Error> {
+    pub(crate) fn new(roster: Roster, most_rows: Option<u64>, rooms: [usize; 2]) -> Result<Self, Error> {
         let persons = roster.persons();
         if persons >= NOBODY as usize {
             return Err(Error::Room);
@@ -73,12 +73,12 @@ impl Bands {
     }
 
     /// The number of persons.
-    pub(super) fn persons(&self) -> usize {
+    pub(crate) fn persons(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// The most rows of a band.
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         (0..self.cut.firsts.len() - 1).map(|band| self.band_rows(band)).max().unwrap_or(0).max(1)
     }
 
@@ -88,12 +88,12 @@ impl Bands {
     }
 
     /// The unit of the persons' table.
-    pub(super) fn unit(&self) -> Unit {
+    pub(crate) fn unit(&self) -> Unit {
         Unit::Person { most_rows: self.most_rows }
     }
 
     /// A walk through the rows for each reading.
-    pub(super) fn walks(&self) -> impl Iterator<Item = Walk<'_>> {
+    pub(crate) fn walks(&self) -> impl Iterator<Item = Walk<'_>> {
         self.cut.readings.iter().map(|reading| {
             let left = self.band_rows(reading.start);
             Walk { bands: self, row: 0, band: reading.start, end: reading.end, left }
@@ -101,7 +101,7 @@ impl Bands {
     }
 
     /// The persons of a band, as those of a table.
-    pub(super) fn of(&self, band: usize) -> Persons {
+    pub(crate) fn of(&self, band: usize) -> Persons {
         Persons::from_starts(self.starts_of(band), self.most_rows)
     }
 
@@ -147,7 +147,7 @@ impl Cut {
 
 /// Goes through the rows of one reading in file order.
 #[derive(Clone)]
-pub(super) struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     bands: &'a Bands,
     row: usize,
     band: usize,
@@ -157,7 +157,7 @@ pub(super) struct Walk<'a> {
 }
 
 /// Whose the next row is.
-pub(super) enum Next {
+pub(crate) enum Next {
     /// Nobody's of the band that is gathered.
     Other,
     /// This person's, counted from the band's first. Where it is the band's last row, the band is named.
@@ -167,7 +167,7 @@ pub(super) enum Next {
 impl<'a> Walk<'a> {
     /// Turns to the next row.
     #[inline]
-    pub(super) fn next(&mut self) -> Next {
+    pub(crate) fn next(&mut self) -> Next {
         let row = self.bands.rows.get(self.row).copied().unwrap_or(NOBODY);
         self.row += 1;
         let Some(&[first, end]) =
@@ -190,12 +190,12 @@ impl<'a> Walk<'a> {
     }
 
     /// The number of rows of each person of a band.
-    pub(super) fn lengths(&self, band: usize) -> impl Iterator<Item = usize> + use<'a> {
+    pub(crate) fn lengths(&self, band: usize) -> impl Iterator<Item = usize> + use<'a> {
         self.bands.starts_of(band).windows(2).map(|ends| ends[1] - ends[0])
     }
 
     /// Whether all rows, and only they, have come by.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.band == self.end && self.row == self.bands.rows.len()
     }
 }

@@ -15,7 +15,6 @@
 //! most 2^30, the bound of [`sum_sensitivity`](crate::sum_sensitivity), in exact arithmetic.
 
 use crate::records::persons::Persons;
-use crate::sums::passes::Worker;
 use crate::{Clip, Refused};
 use barkeep_data::{Count, Fault, Faults};
 
@@ -62,12 +61,12 @@ pub(crate) struct FaultTally(Vec<[usize; 3]>);
 
 impl FaultTally {
     /// Nothing yet, of a file of this many columns.
-    pub(super) fn new(columns: usize) -> Self {
+    pub(crate) fn new(columns: usize) -> Self {
         Self(vec![[0; 3]; columns])
     }
 
     /// Counts some cells of a column.
-    pub(super) fn add(&mut self, column: usize, faults: &Faults) {
+    pub(crate) fn add(&mut self, column: usize, faults: &Faults) {
         let Some([noted, invalid, clamped]) = self.0.get_mut(column) else { return };
         *noted += faults.cells;
         *invalid += faults.invalid;
@@ -90,7 +89,7 @@ fn worth(found: usize, rows: usize, columns: usize, count: Count) -> i64 {
 
 impl FaultSums {
     /// Adds up the cells of records: those with a fault, and those without.
-    pub(super) fn of_records(tally: &FaultTally, count: Count) -> Self {
+    pub(crate) fn of_records(tally: &FaultTally, count: Count) -> Self {
         let [with, without] = [1, 0].map(|found| worth(found, 1, tally.0.len(), count));
         // At most 2^32 records of 2^30 each.
         let sum = |noted: usize, found: usize| with * found as i64 + without * (noted - found) as i64;
@@ -102,7 +101,7 @@ impl FaultSums {
     /// Adds up what was noted of each column's cells, in file order, by person.
     ///
     /// `persons` gives whose rows they are, `places` the place in the file of each row that counts, by person.
-    pub(super) fn of_persons(
+    pub(crate) fn of_persons(
         noted: &[Vec<Fault>],
         persons: &Persons,
         places: &[usize],
@@ -120,12 +119,12 @@ impl FaultSums {
     }
 
     /// Nothing yet, of a file of this many columns.
-    pub(super) fn new(columns: usize) -> Self {
+    pub(crate) fn new(columns: usize) -> Self {
         Self(vec![0; 2 * columns])
     }
 
     /// Adds a person of this many rows, of which so many had an invalid and a clamped cell in a column.
-    pub(super) fn add_person(
+    pub(crate) fn add_person(
         &mut self,
         column: usize,
         [invalid, clamped]: [usize; 2],
@@ -146,9 +145,8 @@ impl FaultSums {
         self.0.len()
     }
 
-    /// Adds the sums to the first worker's.
-    pub(crate) fn add_to(&self, workers: &mut [Worker]) {
-        let sums = workers.first_mut().map(|worker| &mut worker.sums[..]).unwrap_or_default();
+    /// Adds the sums to others.
+    pub(crate) fn add_to(&self, sums: &mut [i64]) {
         sums.iter_mut().zip(&self.0).for_each(|(sum, counted)| *sum += counted);
     }
 }

@@ -14,10 +14,12 @@
 //!
 //! **Privacy.** Nothing here depends on a record.
 
-use crate::sums::passes::Buffer;
-use barkeep_data::{Beside, Block, Column, Count, Factor, Feature, Kind, Place, Schema, Shape, View};
-use barkeep_machine::MOST_LEVELS;
+mod features;
+
+use crate::records::buffer::Buffer;
+use barkeep_data::{Beside, Block, Count, Place, Schema, View};
 use barkeep_num::vector::dispatch;
+use features::{index_width, is_single, levels, product, whole};
 use std::collections::BTreeMap;
 
 /// Tables of f64 below this many bytes stay in a shared cache, where nothing is gained by widening them again and again.
@@ -66,7 +68,7 @@ pub(crate) struct Widened {
 
 /// Where the values of one column are.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Slot {
+pub(crate) enum Slot {
     /// The f64 of this place.
     Wide(usize),
     /// A whole number in bytes from `at` on.
@@ -81,7 +83,7 @@ pub(super) enum Slot {
 
 /// Bytes of a whole number.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Width {
+pub(crate) enum Width {
     One,
     Two,
     Four,
@@ -207,7 +209,7 @@ impl Layout {
     }
 
     /// The number of columns from this one on that are kept as one index.
-    pub(super) fn levels(&self, column: usize) -> usize {
+    pub(crate) fn levels(&self, column: usize) -> usize {
         match self.by_index.get(column) {
             Some(Place::Level { count, .. }) => *count,
             Some(Place::Lying(_) | Place::Widened(_)) | None => 0,
@@ -215,17 +217,17 @@ impl Layout {
     }
 
     /// Whether every column is an f64.
-    pub(super) fn is_wide(&self) -> bool {
+    pub(crate) fn is_wide(&self) -> bool {
         self.bytes == 0
     }
 
     /// The number of f64 of a record.
-    pub(super) fn numbers(&self) -> usize {
+    pub(crate) fn numbers(&self) -> usize {
         self.wide
     }
 
     /// The number of bytes beside them.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
@@ -235,12 +237,12 @@ impl Layout {
     }
 
     /// Where the values of column `index` are.
-    pub(super) fn slot(&self, index: usize) -> Option<Slot> {
+    pub(crate) fn slot(&self, index: usize) -> Option<Slot> {
         self.slots.get(index).copied()
     }
 
     /// Writes values of column `index` of as many records into their bytes: those of a block, zero at first.
-    pub(super) fn encode(&self, index: usize, values: &[f64], block: &mut [u8]) {
+    pub(crate) fn encode(&self, index: usize, values: &[f64], block: &mut [u8]) {
         let Some(slot) = self.slots.get(index) else { return };
         #[expect(
             clippy::cast_possible_truncation,
@@ -279,7 +281,7 @@ impl Layout {
     }
 
     /// One value of column `index`: of the record at `place` of a block of `records`.
-    pub(super) fn value(
+    pub(crate) fn value(
         &self,
         index: usize,
         numbers: &[f64],
@@ -313,7 +315,7 @@ impl Layout {
 
     /// The first `reads` columns of the records of a block, whose f64 and bytes these are; levels as they are if `by_index`. Columns that
     /// are neither f64 nor indices are widened in `room`.
-    pub(super) fn block<'b>(
+    pub(crate) fn block<'b>(
         &'b self,
         numbers: &'b [f64],
         bytes: &'b [u8],
@@ -444,69 +446,6 @@ fn part(block: &[u8], at: usize, width: Width, records: usize) -> &[u8] {
 
 fn part_mut(block: &mut [u8], at: usize, width: Width, records: usize) -> &mut [u8] {
     block.get_mut(at * records..).and_then(|rest| rest.get_mut(..width.bytes() * records)).unwrap_or_default()
-}
-
-/// The categories, and bools, of which a feature says by 1 that a record is at one level of each, and the levels.
-fn levels(feature: &Feature, source: &Schema) -> Option<(Vec<usize>, Vec<usize>)> {
-    let has_level = feature.factors.iter().any(|factor| matches!(factor.shape, Shape::Level(_)));
-    let at = |factor: &Factor| match factor.shape {
-        Shape::Level(level) => Some((factor.column, level)),
-        Shape::Value | Shape::Log | Shape::Sqrt | Shape::Square | Shape::Legendre(_) => {
-            is_bit(factor, source).then_some((factor.column, 1))
-        }
-    };
-    if has_level { feature.factors.iter().map(at).collect() } else { None }
-}
-
-/// The bytes of an index of this many columns.
-fn index_width(columns: usize) -> Option<Width> {
-    // 0 is of no column.
-    [(1 << 8, Width::One), (1 << 16, Width::Two), (MOST_LEVELS + 1, Width::Four)]
-        .into_iter()
-        .find_map(|(end, width)| (columns < end).then_some(width))
-}
-
-/// The columns whose product a feature is, where both are kept: two functions of columns, or one and all its factors of 0 and 1.
-fn product(feature: &Feature, view: &View) -> Option<(usize, usize)> {
-    let (bits, others): (Vec<Factor>, Vec<Factor>) =
-        feature.factors.iter().partition(|factor| is_bit(factor, view.source()));
-    let (first, second) = match (&others[..], &bits[..]) {
-        ([first, second], []) => (std::slice::from_ref(first), std::slice::from_ref(second)),
-        ([_], [_, ..]) => (&others[..], &bits[..]),
-        _ => return None,
-    };
-    // Neither is a product itself: one is a single function of a column, the other that or a product of bits.
-    let kept = |factors: &[Factor]| view.features().iter().position(|feature| feature.factors == factors);
-    Some((kept(first)?, kept(second)?))
-}
-
-/// Whether every value of a feature is a number of 32 bits.
-fn is_single(feature: &Feature, source: &Schema) -> bool {
-    let [factor] = &feature.factors[..] else { return false };
-    source.columns().get(factor.column).is_some_and(|column| factor.is_single(column))
-}
-
-/// Whether every result is 0 or 1.
-fn is_bit(factor: &Factor, source: &Schema) -> bool {
-    match (factor.shape, source.columns().get(factor.column).map(Column::kind)) {
-        (Shape::Level(_), _) | (Shape::Value, Some(Kind::Bool)) => true,
-        (Shape::Value | Shape::Log | Shape::Sqrt | Shape::Square | Shape::Legendre(_), _) => false,
-    }
-}
-
-/// The bytes that hold every value of a feature, if all are whole numbers.
-fn whole(feature: &Feature, source: &Schema) -> Option<Width> {
-    if feature.factors.iter().all(|factor| is_bit(factor, source)) {
-        return Some(Width::One);
-    }
-    let [factor] = &feature.factors[..] else { return None };
-    let (Shape::Value, column) = (factor.shape, source.columns().get(factor.column)?) else { return None };
-    match column.kind() {
-        Kind::Real { .. } => None,
-        Kind::Bool | Kind::Integer { .. } | Kind::Category { .. } => {
-            (factor.scaling(column) == (0.0, 1.0)).then(|| Width::of(factor.range(column))).flatten()
-        }
-    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ impl Persons {
     ///
     /// A counting sort: persons in the order of their first rows, the rows of each in file order, at most the first
     /// `most_rows` of them.
-    pub(super) fn sort(roster: &Roster, most_rows: Option<u64>) -> (Self, Vec<usize>) {
+    pub(crate) fn sort(roster: &Roster, most_rows: Option<u64>) -> (Self, Vec<usize>) {
         let most = most_rows.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
         let mut counts = vec![0_usize; roster.persons()];
         for person in roster.rows() {
@@ -43,13 +43,13 @@ impl Persons {
     }
 
     /// Persons of whom each one's rows start at the next of these numbers, and the last one's end at the last.
-    pub(super) fn from_starts(starts: &[usize], most_rows: Option<u64>) -> Self {
+    pub(crate) fn from_starts(starts: &[usize], most_rows: Option<u64>) -> Self {
         let first = starts.first().copied().unwrap_or(0);
         Self { starts: starts.iter().map(|start| start - first).collect(), most_rows }
     }
 
     /// Where each row goes that comes in the order of `whose`, to lie by person: for each place the row, counted as they come.
-    pub(super) fn places(&self, whose: &[u32]) -> Vec<usize> {
+    pub(crate) fn places(&self, whose: &[u32]) -> Vec<usize> {
         let mut places = vec![0; whose.len()];
         let mut next = self.starts.clone();
         for (row, person) in whose.iter().enumerate() {

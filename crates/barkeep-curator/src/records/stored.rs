@@ -4,9 +4,7 @@ use crate::MOST_RECORDS;
 use crate::records::faults::{FaultSums, FaultTally};
 use crate::records::layout::{Layout, Slot, Widened};
 use crate::records::persons::Persons;
-use crate::records::rows::{RUN, Run};
 use barkeep_data::{BLOCK, Block, Count, Error, Fault, Faults, Noting, Roster, Schema, Sink, Unit, View};
-use std::ops::Range;
 
 /// The number of f64 in a cache line and in the widest vector register.
 const LANES: usize = 8;
@@ -90,7 +88,7 @@ impl Stored {
     ///
     /// # Errors
     /// [`Error::Room`] if that is not enough.
-    pub(super) fn in_order(&self, places: &[usize], mut sorted: Filling) -> Result<Self, Error> {
+    pub(crate) fn in_order(&self, places: &[usize], mut sorted: Filling) -> Result<Self, Error> {
         let blocks = self.blocks();
         for places in places.chunks(BLOCK) {
             sorted.take(places.len(), &mut |column, out| {
@@ -101,7 +99,7 @@ impl Stored {
     }
 
     /// The same rows, which lie as these persons' do.
-    pub(super) fn of(self, persons: Persons) -> Self {
+    pub(crate) fn of(self, persons: Persons) -> Self {
         Self { persons: Some(persons), ..self }
     }
 
@@ -114,7 +112,7 @@ impl Stored {
     pub(crate) fn blocks(&self) -> Blocks<'_> {
         let values = self.values.get(self.offset..).unwrap_or(&[]);
         let (layout, bytes) = (&self.layout, &self.bytes[..]);
-        Blocks { layout, values, bytes, width: self.schema.width(), records: self.records }
+        Blocks { layout, values, bytes, records: self.records }
     }
 }
 
@@ -124,7 +122,6 @@ pub(crate) struct Blocks<'a> {
     layout: &'a Layout,
     values: &'a [f64],
     bytes: &'a [u8],
-    width: usize,
     records: usize,
 }
 
@@ -132,11 +129,6 @@ impl<'a> Blocks<'a> {
     /// The number of blocks.
     pub(crate) fn len(self) -> usize {
         self.records.div_ceil(BLOCK)
-    }
-
-    /// The number of columns.
-    pub(crate) fn width(self) -> usize {
-        self.width
     }
 
     /// Block `index`; record i of the table is record i mod [`BLOCK`] of block i / [`BLOCK`].
@@ -169,14 +161,6 @@ impl<'a> Blocks<'a> {
     pub(crate) fn wide(self, index: usize) -> Option<Block<'a>> {
         let (values, _, stride, length) = self.parts(index);
         self.layout.is_wide().then(|| Block::over(values, stride, length))
-    }
-
-    /// The first of these blocks that are full, at most [`RUN`], where all columns are f64; `None` if there are none.
-    pub(crate) fn run(self, blocks: &Range<usize>) -> Option<Run<'a>> {
-        let end = blocks.end.min(self.records / BLOCK).min(blocks.start.saturating_add(RUN));
-        let pitch = STRIDE * self.layout.numbers();
-        let values = self.values.get(blocks.start * pitch..end * pitch)?;
-        if self.layout.is_wide() { Run::new(values, pitch) } else { None }
     }
 
     /// One value.
@@ -261,7 +245,7 @@ impl Filling {
     }
 
     /// Counts faults as a table of this many records does, of which these are a shard.
-    pub(super) fn of_all(self, count: Count) -> Self {
+    pub(crate) fn of_all(self, count: Count) -> Self {
         Self { count, ..self }
     }
 
@@ -277,7 +261,7 @@ impl Filling {
     }
 
     /// What was noted of each row.
-    pub(super) fn take_noted(&mut self) -> Option<Vec<Vec<Fault>>> {
+    pub(crate) fn take_noted(&mut self) -> Option<Vec<Vec<Fault>>> {
         match std::mem::replace(&mut self.noted, Noted::Nothing) {
             Noted::Rows(noted) => Some(noted),
             Noted::Nothing | Noted::Tally(_) => None,
@@ -285,7 +269,7 @@ impl Filling {
     }
 
     /// Starts anew in the memory of a table that is no longer needed.
-    pub(super) fn anew(mut table: Stored, count: Count) -> Self {
+    pub(crate) fn anew(mut table: Stored, count: Count) -> Self {
         table.values.truncate(table.offset);
         table.bytes.clear();
         let table = Stored { records: 0, persons: None, ..table };
@@ -293,7 +277,7 @@ impl Filling {
     }
 
     /// The number of records so far.
-    pub(super) fn records(&self) -> usize {
+    pub(crate) fn records(&self) -> usize {
         self.table.records
     }
 

@@ -4,7 +4,7 @@
 //! their order in the file, and of public numbers: a row's term is a function of that row, and rows are added in file order in
 //! f64, by one worker, from the first to the last. It does not depend on where the rows stand, in which block, beside whom, or
 //! on the number of threads. So replacing all rows of a person changes one term of a sum, whatever they are and however many:
-//! every proof in [`lattice`](crate::sums::lattice) holds with "person" for "record", since each bounds a term whatever f64 did
+//! every proof in [`lattice`](crate::lattice) holds with "person" for "record", since each bounds a term whatever f64 did
 //! inside it.
 //!
 //! Rows are added in f64 rather than on a lattice of their own. A person with one row then has the very term a record would
@@ -36,6 +36,11 @@ impl<'a> Ends<'a> {
     /// The number of persons that end in the tile.
     pub(crate) fn persons(self) -> usize {
         self.ends.len()
+    }
+
+    /// The number of the tile's rows up to the last one of each person that ends in it.
+    pub(crate) fn places(self) -> impl Iterator<Item = usize> + use<'a> {
+        self.ends.iter().map(move |end| (*end - self.start) as usize)
     }
 
     /// The tile of `rows` rows from `start` on, of a block that starts at 0.

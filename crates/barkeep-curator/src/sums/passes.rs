@@ -1,15 +1,13 @@
 //! Shows every asked record to a kernel once, in blocks, on as many threads as help; the result is the same on any.
 
+use crate::lattice::{Moments, OpenProducts, TileRoom};
+use crate::records::buffer::Buffer;
 use crate::records::layout::Widened;
 use crate::records::persons::Persons;
-use crate::records::rows::Run;
 use crate::records::stored::{Blocks, STRIDE};
 use crate::sums::fold::{Ends, Fold};
-use crate::sums::gram::OpenProducts;
-use crate::sums::lattice::{ClipRoom, Moments, TileRoom};
 use barkeep_data::{BLOCK, Block};
 use barkeep_machine::Machine;
-use barkeep_model::{Affine, Line, NodeRoom, Scratch};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -19,7 +17,7 @@ pub(crate) const GRAIN: usize = 16;
 
 /// Which records a question asks, or which persons where a person may have several rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Rows<'a> {
     /// All rows.
     pub(crate) blocks: Blocks<'a>,
     /// Whose they are; `None` where each is a record of its own.
@@ -32,7 +30,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) by_index: bool,
 }
 
-impl Asked<'_> {
+impl Rows<'_> {
     /// What is shared out among workers: blocks of records, or persons.
     fn parts(self) -> usize {
         match (self.persons, self.positions) {
@@ -69,11 +67,6 @@ impl Asked<'_> {
             }
             (_, Some(_)) | (None, None) => cut(index, self.parts())..cut(index + 1, self.parts()),
         }
-    }
-
-    /// The first blocks of a share, where they are asked in whole and can be read as they lie.
-    fn run(&self, share: &Range<usize>) -> Option<Run<'_>> {
-        if self.persons.is_some() || self.positions.is_some() { None } else { self.blocks.run(share) }
     }
 
     /// Shows a share block by block, gathered first if need be; where rows belong to persons, with the ends of theirs.
@@ -169,70 +162,25 @@ fn gather<'a>(
 /// **Privacy.** Holds values computed from records. Not visible outside the crate.
 #[derive(Default)]
 pub(crate) struct Worker {
-    /// The model's.
-    pub(crate) scratch: Scratch,
-    /// A block's terms, and what becomes of them.
+    /// The registers of programs.
+    pub(crate) machine: Machine,
+    /// What rows write, entry by entry.
     pub(crate) terms: Buffer<f64>,
-    /// A block's preconditioned terms.
-    pub(crate) mixed: Buffer<f64>,
-    /// A block's squared norms.
-    pub(crate) squares: Buffer<f64>,
-    /// The question's gradient, where it is affine.
-    pub(crate) affine: Affine,
-    /// What its slopes are functions of.
-    pub(crate) line: Line,
-    /// What clipping needs.
-    pub(crate) room_to_clip: ClipRoom,
-    /// Partial sums of this worker's records, per coordinate.
-    pub(crate) sums: Vec<i64>,
-    /// Partial moments of this worker's records.
-    pub(crate) moments: Moments,
+    /// The same, folded by person.
+    pub(crate) folded: Buffer<f64>,
     /// Persons whose rows do not end in the block.
     pub(crate) fold: Fold,
     /// Their products.
     pub(crate) open: OpenProducts,
     /// The entries of a person that its rows name.
     pub(crate) entries: Vec<(usize, f64)>,
-    /// The registers of programs.
-    pub(crate) machine: Machine,
-    /// What clipping a program's outputs needs.
+    /// What clipping needs.
     pub(crate) tile_room: TileRoom,
+    /// Partial sums of this worker's records, per coordinate.
+    pub(crate) sums: Vec<i64>,
+    /// Partial moments of this worker's records.
+    pub(crate) moments: Moments,
     room: Room,
-    /// The nodes of one record's response.
-    pub(crate) nodes: NodeRoom,
-}
-
-/// Working memory that starts at a cache line: a vector across two of them takes twice as long to store.
-///
-/// **Privacy.** Holds values computed from records; no `Debug`.
-#[derive(Default)]
-pub(crate) struct Buffer<T> {
-    values: Vec<T>,
-    start: usize,
-    length: usize,
-}
-
-impl<T: Copy + Default> Buffer<T> {
-    /// Room for `length` entries, their contents unspecified; grows once.
-    pub(crate) fn sized(&mut self, length: usize) -> &mut [T] {
-        /// Bytes of a cache line.
-        const LINE: usize = 64;
-        let line = LINE / size_of::<T>().max(1);
-        if self.values.len() < length + line {
-            self.values.resize(length + line, T::default());
-        }
-        self.start = self.values.as_ptr().align_offset(LINE).min(line);
-        self.length = length;
-        &mut self.values[self.start..self.start + length]
-    }
-}
-
-impl<T> std::ops::Deref for Buffer<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.values[self.start..self.start + self.length]
-    }
 }
 
 /// Makes room for `width` sums in every worker, all zero.
@@ -253,6 +201,11 @@ pub(crate) fn total_sums(workers: &mut [Worker]) -> &[i64] {
     &first.sums
 }
 
+/// The first worker's sums.
+pub(crate) fn first_sums(workers: &mut [Worker]) -> &mut [i64] {
+    workers.first_mut().map(|worker| &mut worker.sums[..]).unwrap_or_default()
+}
+
 /// Adds the workers' moments up.
 pub(crate) fn total_moments(workers: &[Worker]) -> Moments {
     workers.iter().fold(Moments::default(), |total, worker| total.and(worker.moments))
@@ -271,39 +224,23 @@ pub(crate) fn workers(records: usize) -> Vec<Worker> {
 /// the same for any number of them and any schedule. Every asked row is evaluated whatever it says; the number of rows of
 /// persons is seen in the time it takes, and nowhere else.
 pub(crate) fn sweep(
-    asked: Asked<'_>,
+    rows: Rows<'_>,
     workers: &mut [Worker],
     grain: usize,
     work: impl Fn(&mut Worker, Block<'_>, Option<Ends<'_>>) + Sync,
 ) {
-    sweep_in_runs(asked, workers, grain, |_, _| false, work);
-}
-
-/// As [`sweep`], but what lies in memory as a run is shown to `work_on_run` first, and to `work` where that says that it did not take it.
-pub(crate) fn sweep_in_runs(
-    asked: Asked<'_>,
-    workers: &mut [Worker],
-    grain: usize,
-    work_on_run: impl Fn(&mut Worker, Run<'_>) -> bool + Sync,
-    work: impl Fn(&mut Worker, Block<'_>, Option<Ends<'_>>) + Sync,
-) {
-    let busy = (asked.size() / grain.max(1)).clamp(1, workers.len().max(1));
-    let walk = |worker: &mut Worker, mut range: Range<usize>| {
-        while let Some(run) = asked.run(&range)
-            && work_on_run(worker, run)
-        {
-            range.start += run.blocks();
-        }
+    let busy = (rows.size() / grain.max(1)).clamp(1, workers.len().max(1));
+    let walk = |worker: &mut Worker, range: Range<usize>| {
         let mut room = std::mem::take(&mut worker.room);
-        asked.show(range, &mut room, |block, ends| work(worker, block, ends));
+        rows.show(range, &mut room, |block, ends| work(worker, block, ends));
         worker.room = room;
     };
     match workers {
-        [worker] => walk(worker, 0..asked.parts()),
-        [worker, ..] if busy == 1 => walk(worker, 0..asked.parts()),
+        [worker] => walk(worker, 0..rows.parts()),
+        [worker, ..] if busy == 1 => walk(worker, 0..rows.parts()),
         workers => workers[..busy]
             .par_iter_mut()
             .enumerate()
-            .for_each(|(index, worker)| walk(worker, asked.share(index, busy))),
+            .for_each(|(index, worker)| walk(worker, rows.share(index, busy))),
     }
 }

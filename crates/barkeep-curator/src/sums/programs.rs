@@ -4,118 +4,16 @@
 //! order ([`fold`](crate::sums::fold)), and what a unit's program writes one of that fold. So a unit's term is its own. It is cut to
 //! its [`Shape`] whatever it is. Nothing else of a program matters.
 
-use crate::error::question;
-use crate::gate::question::Asked;
+use crate::lattice::{Moments, Shape, TileRoom, add_cut, add_indexed, add_one, add_tile, gram, halves};
 use crate::sums::fold::Ends;
-use crate::sums::gram::{self, gram_width};
-use crate::sums::lattice::{Moments, Shape, add_cut, add_indexed, add_one, add_tile, halves};
-use crate::sums::passes::{Asked as Rows, GRAIN, Worker, sweep};
-use crate::sums::terms::COUNT;
-use crate::{Clip, MOST_DIMENSIONS, Refused};
+use crate::sums::passes::{GRAIN, Rows, Worker, sweep};
+use crate::sums::terms::Asked;
+use crate::{Clip, Refused};
 use barkeep_data::{Block, Unit};
-use barkeep_machine::{Fold, Machine, Output, Program, Share, Source, Step, TILE};
+use barkeep_machine::{Fold, Machine, Output, Program, Share, TILE};
 
-/// The most entries of an answer.
-const MOST_ENTRIES: usize = 1 << 22;
-
-/// The number of entries of the answer, and of the sums it is made of: checked.
-///
-/// # Errors
-/// [`Refused::Question`] for a program that reads columns that are not there, and for outputs that do not fit the shape or the unit.
-pub(crate) fn check(asked: Asked<'_>, columns: usize, unit: Unit) -> Result<(usize, usize), Refused> {
-    let Asked { term, shape } = asked;
-    check_columns(&term.row, columns)?;
-    let outputs = term.outputs();
-    let width = term.width();
-    let by_level = |output: &Output| matches!(output, Output::By { .. });
-    let most_rows = match unit {
-        Unit::Record => 1,
-        Unit::Person { most_rows } => most_rows.unwrap_or(u64::MAX),
-    };
-    // Where a unit has one place for each output.
-    let is_one = most_rows == 1 || term.unit.is_some();
-    let fits = match shape {
-        Shape::Ball | Shape::Positive => {
-            let sparse = outputs.iter().filter(|output| by_level(output)).count() as u64;
-            let dense: usize = outputs.iter().filter(|output| !by_level(output)).map(|one| one.width()).sum();
-            let places = sparse.saturating_mul(if is_one { 1 } else { most_rows });
-            places.saturating_add(dense as u64) <= MOST_DIMENSIONS as u64
-        }
-        Shape::Interval { .. } => matches!(outputs, [Output::Dense(_)]),
-        Shape::Outer => {
-            let dense = outputs.iter().all(|output| matches!(output, Output::Dense(_)));
-            dense && term.unit.is_none() && (most_rows == 1 || term.fold == Fold::Mean)
-        }
-        Shape::Indexed { .. } | Shape::ByGroup { .. } => {
-            is_one && matches!(outputs, [Output::Levels { .. } | Output::By { .. }])
-        }
-    };
-    if !fits || !(1..=MOST_ENTRIES).contains(&width) {
-        return Err(question(
-            "term",
-            "of outputs that fit the shape: at most 4096 that a unit can have, one for an interval, by level where one goes to its place, \
-             and few enough rows of a person",
-        ));
-    }
-    Ok(match shape {
-        Shape::Ball | Shape::Positive | Shape::Interval { .. } | Shape::Indexed { .. } => (width, width),
-        Shape::Outer => (gram_width(width), gram_width(width)),
-        // After the groups the two halves of the squares.
-        Shape::ByGroup { .. } => (1, width + 2),
-    })
-}
-
-/// A program with one number for each record, of columns that are there.
-///
-/// # Errors
-/// [`Refused::Question`] otherwise.
-pub(crate) fn check_ratio(program: &Program, columns: usize) -> Result<(), Refused> {
-    check_columns(program, columns)?;
-    if matches!(program.outputs(), [Output::Dense(_)]) {
-        Ok(())
-    } else {
-        Err(question("ratio", "a program with one output"))
-    }
-}
-
-fn check_columns(program: &Program, columns: usize) -> Result<(), Refused> {
-    if reads(program) <= columns {
-        Ok(())
-    } else {
-        Err(question("data.columns", "at least as many as the program reads"))
-    }
-}
-
-/// The number of columns a program reads, the first ones.
-pub(crate) fn reads(program: &Program) -> usize {
-    program.columns().last().map_or(0, |last| *last as usize + 1)
-}
-
-/// Whether a program can take levels by their index, `levels` being the number of columns from one on that are kept so: it reads
-/// them in sums and as outputs by level alone, and those in whole.
-pub(crate) fn takes_levels(program: &Program, levels: impl Fn(u32) -> usize) -> bool {
-    let is_plain = |source: &Source| !matches!(source, Source::Column(column) if levels(*column) > 0);
-    let steps = program.steps().iter().all(|step| match step {
-        Step::Dot { .. } | Step::Begin { .. } => true,
-        Step::Product(lines) => lines.iter().all(|line| is_plain(&line.value)),
-        Step::Unary(_, a) | Step::Carry(a) | Step::Keep(a) | Step::Gather { index: a, .. } => is_plain(a),
-        Step::Binary(_, a, b) => is_plain(a) && is_plain(b),
-        Step::Fused(a, b, c) | Step::Select(a, b, c) => is_plain(a) && is_plain(b) && is_plain(c),
-        Step::End(next) => next.iter().all(is_plain),
-    });
-    steps
-        && program.outputs().iter().all(|output| {
-            is_plain(&output.value())
-                && match *output {
-                    Output::Dense(_) => true,
-                    Output::By { column, .. } => levels(column) == 0,
-                    Output::Levels { column, count, .. } => {
-                        levels(column) >= count as usize
-                            || (column..column + count).all(|column| levels(column) == 0)
-                    }
-                }
-        })
-}
+/// Numbers that are folded next to a term's own: the number of rows.
+const COUNT: usize = 1;
 
 /// A question over a term, with what is the same for every tile.
 struct Added<'a> {
@@ -177,7 +75,7 @@ impl Added<'_> {
     /// Adds what the rows of a tile, or the persons that end in it, contribute.
     fn add(&self, tile: Block<'_>, ends: Option<Ends<'_>>, worker: &mut Worker) {
         let term = self.asked.term;
-        let Worker { machine, terms, mixed, fold, tile_room, sums, open, entries, .. } = worker;
+        let Worker { machine, terms, folded: room, fold, tile_room, sums, open, entries, .. } = worker;
         machine.run(&term.row, tile);
         let (width, rows) = (self.dense.len(), tile.len());
         if let (None, None, false) = (&term.unit, ends, self.asked.shape == Shape::Outer) {
@@ -193,14 +91,17 @@ impl Added<'_> {
             let values = &written[..width * rows];
             match ends {
                 None => gram::add(values, rows, (self.clip.get(), self.one), sums),
-                Some(ends) => gram::add_persons(values, ends, (self.clip.get(), self.one), open, sums),
+                Some(ends) => {
+                    let persons = (rows, ends.places());
+                    gram::add_persons(values, persons, (self.clip.get(), self.one), open, sums);
+                }
             }
             return;
         }
         let units = ends.map_or(rows, Ends::persons);
         let mut folded = &*written;
         if let Some(ends) = ends {
-            let out = mixed.sized((width + COUNT) * units);
+            let out = room.sized((width + COUNT) * units);
             fold.add_all(written, width + COUNT, ends, out);
             if term.fold == Fold::Mean {
                 let (entries, counts) = out.split_at_mut(width * units);
@@ -233,7 +134,7 @@ impl Added<'_> {
         &self,
         (outputs, units): (usize, usize),
         share: impl Fn(usize) -> Share<'a>,
-        room: &mut crate::sums::lattice::TileRoom,
+        room: &mut TileRoom,
         sums: &mut [i64],
     ) {
         let (shape, clip) = (self.asked.shape, self.clip);
@@ -268,7 +169,7 @@ impl Added<'_> {
         sums: &mut [i64],
     ) {
         let (term, units) = (self.asked.term, ends.persons());
-        let mut persons = ends.ends.iter().map(|end| (*end - ends.start) as usize).enumerate().peekable();
+        let mut persons = ends.places().enumerate().peekable();
         for row in 0..tile.len() {
             for (k, first) in &self.sparse {
                 if let Share::Indexed { values, index, code, .. } = machine.share(&term.row, tile, *k) {
@@ -321,13 +222,13 @@ pub(crate) fn add_ratios(rows: Rows<'_>, program: &Program, clip: Clip, workers:
     sweep(rows, workers, grain([program]), |worker, block, ends| {
         for (index, tile) in block.tiles(TILE).enumerate() {
             let ends = ends.map(|ends| ends.tile(index * TILE, tile.len()));
-            let Worker { machine, mixed, fold, moments, .. } = &mut *worker;
+            let Worker { machine, folded, fold, moments, .. } = &mut *worker;
             machine.run(program, tile);
             let Share::Dense(values) = machine.share(program, tile, 0) else { continue };
             let values = match ends {
                 None => values,
                 Some(ends) => {
-                    let persons = mixed.sized(ends.persons());
+                    let persons = folded.sized(ends.persons());
                     fold.add_all(values, 1, ends, persons);
                     persons
                 }
@@ -352,11 +253,11 @@ pub(crate) fn add_choices(
     sweep(rows, workers, grain(programs), |worker, block, ends| {
         for (index, tile) in block.tiles(TILE).enumerate() {
             let ends = ends.map(|ends| ends.tile(index * TILE, tile.len()));
-            let Worker { machine, mixed, fold, sums, .. } = &mut *worker;
+            let Worker { machine, folded, fold, sums, .. } = &mut *worker;
             for (k, (sum, program)) in sums.iter_mut().zip(programs).enumerate() {
                 machine.run(program, tile);
                 let Share::Dense(values) = machine.share(program, tile, 0) else { continue };
-                let units = mixed.sized(ends.map_or(values.len(), Ends::persons));
+                let units = folded.sized(ends.map_or(values.len(), Ends::persons));
                 match ends {
                     None => units.copy_from_slice(values),
                     Some(ends) => fold.add(k, values, ends, units),

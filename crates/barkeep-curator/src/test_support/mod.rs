@@ -1,4 +1,4 @@
-//! Serves the tests of this crate: a model that echoes its records, and verdicts on samples.
+//! Serves the tests of this crate: programs that echo records, questions of every kind, and verdicts on samples.
 
 pub(crate) mod echo;
 pub(crate) mod questions;

@@ -1,60 +1,12 @@
 //! Asks a gate one question of every kind, to compare tables that must answer alike.
 
-use crate::sums::own_terms::{Public, made_up_theta};
-use crate::sums::programs::check;
-use crate::sums::terms::Terms;
-use crate::{Ask, Asked, Choose, Clip, Decide, Gate, Level, LogRatio, LogRatios, Shape, Sum, Temper, Term};
+use crate::{Ask, Asked, Choose, Clip, Decide, Gate, Level, Shape, Sum, Temper, Term};
 use barkeep_accounting::{Rule, Sampling};
-use barkeep_data::{Schema, Unit};
+use barkeep_data::Schema;
 use barkeep_machine::{self as machine, Fold, Output, Program, Source, Unary, Writer};
-use barkeep_model::Likelihood;
 
-/// Answers to a decision, a choice and a sum of every term there is, in bits.
-pub(crate) fn answers(gate: &mut Gate, likelihood: &dyn Likelihood, schema: &Schema) -> Vec<u64> {
-    let theta = made_up_theta(likelihood.dimension(), 0.5);
-    let other: Vec<f64> = theta.iter().map(|x| x + 0.01).collect();
-    let public = Public::new(likelihood, schema);
-    let clip = Clip::new(0.7).unwrap();
-    let mut answers = Vec::new();
-    for rule in [Rule::Barker, Rule::Penalty { sigma: 1.0 }] {
-        let question = Decide {
-            ratio: LogRatio::Model { from: &theta, to: &other, along: None },
-            offset: 0.1,
-            temper: Temper::NONE,
-            clip,
-            batch: Sampling::Full,
-            rule: &rule,
-            level: Level::Decision,
-        };
-        answers.push(u64::from(gate.decide(&question).unwrap()));
-    }
-    let candidates = [theta.clone(), other.clone(), vec![0.0; theta.len()]].concat();
-    let question = Choose {
-        ratios: LogRatios::Model { reference: &theta, candidates: &candidates },
-        offsets: &[0.0; 3],
-        range: (-1.0, 1.5),
-        power: 0.1,
-    };
-    answers.push(gate.choose(&question).unwrap() as u64);
-    let every = public.every_term(&theta);
-    let possible = |term: &&Term<'_>| Terms::new(**term, likelihood, schema, Unit::Record).is_ok();
-    for term in every.iter().filter(possible).chain([&Term::Faults]) {
-        let width = match term {
-            Term::Faults => gate.faults(),
-            term => Terms::new(*term, likelihood, schema, Unit::Record).unwrap().width(),
-        };
-        let mut out = vec![0.0; width];
-        let question = Sum { term: *term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 1.0 };
-        gate.sum(&question, &mut out).unwrap();
-        answers.extend(out.iter().map(|x| x.to_bits()));
-    }
-    answers.extend(program_answers(gate, schema));
-    assert!(answers.len() > 100);
-    answers
-}
-
-/// Answers over programs, in bits: all shapes that go with the unit, with levels read by index and column by column.
-pub(crate) fn program_answers(gate: &mut Gate, schema: &Schema) -> Vec<u64> {
+/// Answers in bits: all shapes that go with the unit, with levels read by index and column by column, faults where they were counted, decisions and a choice.
+pub(crate) fn answers(gate: &mut Gate, schema: &Schema) -> Vec<u64> {
     let columns = || (0..schema.width() as u32).map(Source::Column);
     // (columns alone, levels alone, by a column): none reads a level but in sums and as one, the first reads all.
     let [plain, by_level, by_column] = [0, 1, 2].map(|kind| {
@@ -104,8 +56,8 @@ pub(crate) fn program_answers(gate: &mut Gate, schema: &Schema) -> Vec<u64> {
     for (term, shapes) in &terms {
         for shape in shapes {
             let question = Asked { term, shape: *shape };
-            let Ok((width, _)) = check(question, schema.width(), gate.unit()) else { continue };
-            let mut out = vec![0.0; width];
+            let Ok(widths) = question.check(schema.width(), gate.unit()) else { continue };
+            let mut out = vec![0.0; widths.answer];
             let (temper, batch) = (Temper::NONE, Sampling::Full);
             gate.sum(&Sum { term: Term::Program(question), temper, clip, batch, sigma: 1.0 }, &mut out)
                 .unwrap();
@@ -114,9 +66,15 @@ pub(crate) fn program_answers(gate: &mut Gate, schema: &Schema) -> Vec<u64> {
         }
     }
     assert!(asked >= 9);
+    if gate.faults() > 0 {
+        let mut out = vec![0.0; gate.faults()];
+        let (term, temper, batch) = (Term::Faults, Temper::NONE, Sampling::Full);
+        gate.sum(&Sum { term, temper, clip, batch, sigma: 1.0 }, &mut out).unwrap();
+        answers.extend(out.iter().map(|x| x.to_bits()));
+    }
     for rule in [Rule::Barker, Rule::Penalty { sigma: 1.0 }] {
         let question = Decide {
-            ratio: LogRatio::Program(&one),
+            ratio: &one,
             offset: 0.1,
             temper: Temper::new(0.01).unwrap(),
             clip,
@@ -128,8 +86,7 @@ pub(crate) fn program_answers(gate: &mut Gate, schema: &Schema) -> Vec<u64> {
     }
     let constants = |factor: f64| one.constants().iter().map(|constant| factor * constant).collect();
     let programs = [1.0, -0.5, 0.01].map(|factor| one.with_constants(constants(factor)).unwrap());
-    let ratios = LogRatios::Programs(&programs);
-    let question = Choose { ratios, offsets: &[0.0; 3], range: (-1.0, 1.5), power: 0.001 };
+    let question = Choose { ratios: &programs, offsets: &[0.0; 3], range: (-1.0, 1.5), power: 0.001 };
     answers.extend((0..8).map(|_| gate.choose(&question).unwrap() as u64));
     answers
 }

@@ -3,7 +3,6 @@
 use barkeep_accounting::{Contract, Neighbours};
 use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Table, TableBuilder};
 use barkeep_data::{Admission, Block, Count, Records, Schema, View};
-use barkeep_model::{GaussianMean, Likelihood};
 use std::sync::Arc;
 
 pub fn serialised(_: impl serde::Serialize) {}
@@ -13,9 +12,8 @@ pub fn main(contract: &Contract, schema: Schema) -> Option<Gate> {
     let mut builder = TableBuilder::viewed(View::all(schema), Count::About(3)).ok()?;
     builder.push_row(&[0.5]).ok()?;
     let table: Table = builder.finish().ok()?;
-    let likelihood: Arc<dyn Likelihood> = Arc::new(GaussianMean::independent(&[1.0], 1.0).ok()?);
     let privacy_model = PrivacyModel { neighbours: Neighbours::AddRemove };
-    let curator = Curator::new(table, likelihood, privacy_model, Budget::permits(contract)).ok()?;
+    let curator = Curator::new(table, privacy_model, Budget::permits(contract)).ok()?;
     Gate::open(&Arc::new(curator), NoiseRng::from_os().ok()?).ok()
 }
 

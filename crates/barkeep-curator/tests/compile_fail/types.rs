@@ -4,7 +4,6 @@ use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::partials::{Partial, Shard};
 use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Secret, Table, TableBuilder};
 use barkeep_data::{Admission, Block};
-use barkeep_model::Likelihood;
 use serde::{Serialize, Serializer};
 use std::sync::Arc;
 
@@ -169,12 +168,12 @@ pub mod budgets {
         curator.budget = budget; //~ error[E0616]: field `budget` of struct `barkeep_curator::Curator` is private
     }
 
-    pub fn beside(table: SharedTable, likelihood: Arc<dyn Likelihood>, model: PrivacyModel, budget: Budget) {
-        let _ = Curator::new(table, likelihood, model, budget); //~ error[E0308]: mismatched types
+    pub fn beside(table: SharedTable, model: PrivacyModel, budget: Budget) {
+        let _ = Curator::new(table, model, budget); //~ error[E0308]: mismatched types
     }
 
-    pub fn twin(table: Arc<Table>, likelihood: Arc<dyn Likelihood>, model: PrivacyModel, budget: Budget) {
-        let _ = Curator::over(table, likelihood, model, budget); //~ error[E0624]: associated function `over` is private
+    pub fn twin(table: Arc<Table>, model: PrivacyModel, budget: Budget) {
+        let _ = Curator::over(table, model, budget); //~ error[E0624]: associated function `over` is private
     }
 
     pub fn table(shared: &SharedTable) -> &Table {

@@ -3,25 +3,24 @@
 mod persons;
 
 use super::*;
-use crate::LogRatio;
 use crate::gate::priced::Question;
 use crate::insecure::SharedTable;
-use crate::sums::lattice::{Moments, reach};
-use crate::test_support::echo::{EXTREMES, Echo, table};
+use crate::lattice::{Moments, reach};
+use crate::test_support::echo::{EXTREMES, Echo, ball, table};
 use crate::{
-    Along, Budget, Clip, LARGEST_DRAWN_RATIO, Level, Precondition, PrivacyModel, Spent, TableBuilder, Temper,
-    Term, decide_cost, sum_cost,
+    Budget, Clip, LARGEST_DRAWN_RATIO, Level, PrivacyModel, Spent, TableBuilder, Temper, Term, decide_cost,
+    sum_cost,
 };
 use barkeep_accounting::mechanisms::{Gaussian, NoisyDecision};
 use barkeep_accounting::{Component, Contract, Correction, Cost, Neighbours, Rate, Rule, Steps};
 use barkeep_data::{Count, Schema, View};
-use barkeep_model::{GaussianMean, Likelihood};
+use barkeep_machine::{Output, Program, Source, Writer};
 use proptest::prelude::*;
+use std::sync::LazyLock;
 
 /// A run on records with the given terms.
 fn curator(rows: &[Vec<f64>], neighbours: Neighbours, budget: Budget) -> Arc<Curator> {
-    let model = Arc::new(Echo::new(rows[0].len()));
-    Arc::new(Curator::new(table(rows), model, PrivacyModel { neighbours }, budget).unwrap())
+    Arc::new(Curator::new(table(rows), PrivacyModel { neighbours }, budget).unwrap())
 }
 
 fn open(rows: &[Vec<f64>]) -> Gate {
@@ -29,11 +28,10 @@ fn open(rows: &[Vec<f64>]) -> Gate {
     Gate::open(&curator, NoiseRng::insecure_seed(5)).unwrap()
 }
 
-fn decide<'a>(dimension: usize, batch: Sampling, rule: &'a Rule) -> Decide<'a> {
-    let state = &[0.0; 8][..dimension];
+fn decide<'a>(batch: Sampling, rule: &'a Rule) -> Decide<'a> {
     let clip = Clip::new(1.0).unwrap();
     Decide {
-        ratio: LogRatio::Model { from: state, to: state, along: None },
+        ratio: &Echo::of(1).ratio,
         offset: 0.0,
         temper: Temper::NONE,
         clip,
@@ -43,38 +41,26 @@ fn decide<'a>(dimension: usize, batch: Sampling, rule: &'a Rule) -> Decide<'a> {
     }
 }
 
-fn model<'a>(from: &'a [f64], to: &'a [f64]) -> LogRatio<'a> {
-    LogRatio::Model { from, to, along: None }
-}
-
 fn sum<'a>(dimension: usize, batch: Sampling, sigma: f64) -> Sum<'a> {
-    let term = Term::Gradient { theta: &[0.0; 8][..dimension], precondition: Precondition::Identity };
+    let term = ball(&Echo::of(dimension).gradient);
     Sum { term, temper: Temper::NONE, clip: Clip::new(1.0).unwrap(), batch, sigma }
 }
 
-/// A question about gradients and their squares.
-fn score<'a>(dimension: usize, sigma: f64) -> Sum<'a> {
-    let term = Term::Score {
-        theta: &[0.0; 8][..dimension],
-        precondition: Precondition::Identity,
-        weight: 1.0 / 7.0,
-    };
-    Sum { term, temper: Temper::NONE, clip: Clip::new(1.0).unwrap(), batch: Sampling::Full, sigma }
-}
-
-/// What the curator computes and keeps to itself: Σu, Σu² of a batch, and the integer vectors of gradients, and of gradients with
-/// their squares.
+/// What the curator computes and keeps to itself: Σu, Σu² of a batch, and the integer vectors of a term, and of one with a program
+/// over units.
 fn secrets(gate: &mut Gate, dimension: usize, positions: Option<&[u32]>) -> (i64, u128, [Vec<i64>; 2]) {
     let curator = &*gate.curator;
     let paid = |question: Sum<'static>| {
         curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap()
     };
-    let question = decide(dimension, Sampling::Full, &Rule::Barker);
+    let question = decide(Sampling::Full, &Rule::Barker);
     let charged = curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap();
     let moments: Moments = curator.moments(&charged, positions, &mut gate.workers).unwrap().open();
-    let vectors = [sum(dimension, Sampling::Full, 1.0), score(dimension, 1.0)].map(|question| {
-        let terms = curator.terms(question.term).unwrap();
-        curator.vector(&paid(question), &terms, positions, &mut gate.workers).unwrap().open().to_vec()
+    let plain = sum(dimension, Sampling::Full, 1.0);
+    let score = Sum { term: ball(&Echo::of(dimension).score), ..plain };
+    let vectors = [plain, score].map(|question| {
+        let widths = curator.widths(question.term).unwrap();
+        curator.vector(&paid(question), widths, positions, &mut gate.workers).unwrap().open().to_vec()
     });
     (moments.sum(), moments.squares(), vectors)
 }
@@ -163,7 +149,7 @@ fn decisions_come_up_as_often_as_the_rule_says() {
     let rows = [vec![0.5], vec![0.25], vec![-7.0]];
     let mut gate = open(&rows);
     for rule in [Rule::Barker, Rule::Metropolis, Rule::Penalty { sigma: 1.5 }] {
-        let mut question = decide(1, Sampling::Full, &rule);
+        let mut question = decide(Sampling::Full, &rule);
         question.offset = 0.7;
         question.temper = Temper::new(0.5).unwrap();
         let accepted = (0..20_000).filter(|_| gate.decide(&question).unwrap()).count() as u32;
@@ -184,7 +170,7 @@ fn noise_is_drawn_at_release_level_and_the_bit_has_the_same_law() {
     // 2^-40: more noise than the lattice holds; the rest is taken in expectation.
     for clip in [1.0, 2_f64.powi(-40)] {
         for rule in &rules {
-            let mut question = decide(1, Sampling::Full, rule);
+            let mut question = decide(Sampling::Full, rule);
             question.clip = Clip::new(clip).unwrap();
             question.offset = 0.7;
             question.level = Level::Release;
@@ -216,11 +202,6 @@ fn a_decision_at_release_level_costs_the_noise_that_is_drawn() {
     assert!((ratio(0.5, 3.0) / 3.0 - 1.0).abs() < 1e-15 && ratio(0.5, 3.0) <= 3.0);
     // As much as the lattice holds.
     assert!((ratio(2_f64.powi(-40), 3.0) / LARGEST_DRAWN_RATIO - 1.0).abs() < 1e-15);
-    let clip = Clip::new(1.0).unwrap();
-    assert!(
-        decide_cost(Temper::NONE, clip, Sampling::Full, &Rule::Barker, Level::Release, privacy_model)
-            .is_err()
-    );
 }
 
 #[test]
@@ -228,7 +209,7 @@ fn a_batch_of_one_decides_by_the_record_drawn() {
     // n = 4, b = 1: λ* = 4·r and no variance, so the acceptance rate is the mean of a(4r) over records.
     let rows = [vec![0.5], vec![0.25], vec![-0.5], vec![0.0]];
     let rule = Rule::Penalty { sigma: 1.0 };
-    let question = decide(1, Sampling::WithoutReplacement { batch: 1, records: 4 }, &rule);
+    let question = decide(Sampling::WithoutReplacement { batch: 1, records: 4 }, &rule);
     let mut gate = open(&rows);
     let accepted = (0..20_000).filter(|_| gate.decide(&question).unwrap()).count() as u32;
     let expected = rows.iter().map(|row| rule.accept(4.0 * row[0])).sum::<f64>() / 4.0;
@@ -259,25 +240,6 @@ fn noise_has_the_asked_scale_and_none_is_added_where_nothing_is_private() {
             "{mean:?} {square:?}"
         );
     }
-}
-
-#[test]
-fn preconditioning_happens_before_the_clip() {
-    let rows = [vec![3.0, 4.0], vec![0.1, 0.2]];
-    let mut gate = open(&rows);
-    let mut answer = |precondition| {
-        let mut question = sum(2, Sampling::Full, 0.0);
-        question.term = Term::Gradient { theta: &[0.0, 0.0], precondition };
-        let mut out = [0.0; 2];
-        gate.sum(&question, &mut out).unwrap();
-        out
-    };
-    // A clipped record comes within 4.02·10^-5 of the clip.
-    let close = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).abs() < 4.02e-5 && (a[1] - b[1]).abs() < 4.02e-5;
-    assert!(close(answer(Precondition::Identity), [0.7, 1.0]));
-    assert!(close(answer(Precondition::Diagonal(&[0.1, -0.1])), [0.31, -0.42]));
-    // Rotation by a quarter turn, halved: (x, y) → (−y/2, x/2); the first record is still clipped.
-    assert!(close(answer(Precondition::Dense(&[0.0, -0.5, 0.5, 0.0])), [-0.8 - 0.1, 0.6 + 0.05]));
 }
 
 #[test]
@@ -317,23 +279,21 @@ fn a_chain_gets_exactly_what_was_bought_and_a_refusal_leaves_no_trace() {
         let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(9)).unwrap();
         let (mut answers, mut out) = (Vec::new(), [0.0; 2]);
         let mut asked = 0;
-        while let Ok(accepted) = gate.decide(&decide(2, Sampling::Full, &Rule::Barker)) {
+        while let Ok(accepted) = gate.decide(&decide(Sampling::Full, &Rule::Barker)) {
             answers.push(f64::from(u8::from(accepted)));
             asked += 1;
             if interruptions {
-                // Too wide a clip, too little noise, another rule, a malformed state: all refused.
-                let mut wide = decide(2, Sampling::Full, &Rule::Barker);
+                // Too wide a clip, too little noise, another rule, a program of columns that are not there: all refused.
+                let mut wide = decide(Sampling::Full, &Rule::Barker);
                 wide.clip = Clip::new(1.0_f64.next_up()).unwrap();
                 assert_eq!(gate.decide(&wide), Err(Refused::Exhausted));
                 assert_eq!(gate.sum(&sum(2, Sampling::Full, 4.999), &mut out), Err(Refused::Exhausted));
                 assert_eq!(
-                    gate.decide(&decide(2, Sampling::Full, &Rule::Penalty { sigma: 9.0 })),
+                    gate.decide(&decide(Sampling::Full, &Rule::Penalty { sigma: 9.0 })),
                     Err(Refused::Exhausted)
                 );
-                assert!(matches!(
-                    gate.decide(&decide(1, Sampling::Full, &Rule::Barker)),
-                    Err(Refused::Question { .. })
-                ));
+                let beyond = Decide { ratio: &BEYOND, ..decide(Sampling::Full, &Rule::Barker) };
+                assert!(matches!(gate.decide(&beyond), Err(Refused::Question { .. })));
             }
             if asked % 2 == 0 {
                 gate.sum(&sum(2, Sampling::Full, 5.0), &mut out).unwrap();
@@ -349,6 +309,13 @@ fn a_chain_gets_exactly_what_was_bought_and_a_refusal_leaves_no_trace() {
     assert_eq!(run(false), run(true));
 }
 
+/// Reads the third column.
+static BEYOND: LazyLock<Program> = LazyLock::new(|| {
+    let mut w = Writer::default();
+    let third = w.dot(0.0, [(1.0, Source::Column(2))]);
+    w.finish([Output::Dense(third)]).unwrap()
+});
+
 #[test]
 fn malformed_questions_are_refused_before_anything_is_spent() {
     let rows = [vec![0.5, 0.0], vec![0.125, -0.25]];
@@ -363,14 +330,14 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
     let curator = curator(&rows, privacy_model.neighbours, budget);
     let mut gate = Gate::open(&curator, NoiseRng::insecure_seed(1)).unwrap();
     let mut refused = |change: &dyn Fn(&mut Decide<'_>)| {
-        let mut question = decide(2, Sampling::Full, &Rule::Barker);
+        let mut question = decide(Sampling::Full, &Rule::Barker);
         change(&mut question);
         let answer = gate.decide(&question);
         assert!(matches!(answer, Err(Refused::Question { .. } | Refused::Accounting(_))), "{answer:?}");
     };
-    refused(&|question| question.ratio = model(&[0.0], &[0.0; 2]));
-    refused(&|question| question.ratio = model(&[0.0; 2], &[0.0, f64::NAN]));
-    refused(&|question| question.ratio = model(&[0.0; 2], &[f64::INFINITY, 0.0]));
+    // Two outputs, and a column that is not there.
+    refused(&|question| question.ratio = &Echo::of(2).gradient.row);
+    refused(&|question| question.ratio = &BEYOND);
     refused(&|question| question.offset = f64::NEG_INFINITY);
     refused(&|question| question.offset = f64::NAN);
     refused(&|question| question.rule = &Rule::Penalty { sigma: -1.0 });
@@ -387,19 +354,13 @@ fn malformed_questions_are_refused_before_anything_is_spent() {
         assert!(matches!(answer, Err(Refused::Question { .. } | Refused::Accounting(_))), "{answer:?}");
         assert!(out.iter().all(|&untouched| untouched == 0.125));
     };
-    let identity = Precondition::Identity;
     refused(3, &|_| ());
-    refused(2, &|question| question.term = Term::Gradient { theta: &[0.0], precondition: identity });
-    refused(2, &|question| {
-        question.term = Term::Gradient { theta: &[0.0, f64::NAN], precondition: identity }
+    refused(3, &|question| question.term = ball(&Echo::of(3).gradient));
+    // The sum over all records would be priced as that of a batch.
+    refused(4, &|question| {
+        question.term = Term::Faults;
+        question.batch = Sampling::WithoutReplacement { batch: 1, records: 2 };
     });
-    for precondition in [
-        Precondition::Diagonal(&[1.0]),
-        Precondition::Dense(&[1.0; 3]),
-        Precondition::Diagonal(&[1.0, f64::NAN]),
-    ] {
-        refused(2, &|question| question.term = Term::Gradient { theta: &[0.0, 0.0], precondition });
-    }
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-12, 1e12] {
         refused(2, &|question| question.sigma = sigma);
     }
@@ -452,7 +413,7 @@ fn costs_follow_from_the_question() {
 fn no_question_is_refused_for_the_number_of_records_where_it_is_secret() {
     let permits = || {
         let privacy_model = PrivacyModel { neighbours: Neighbours::AddRemove };
-        let Decide { temper, clip, batch, rule, level, .. } = decide(1, Sampling::Full, &Rule::Barker);
+        let Decide { temper, clip, batch, rule, level, .. } = decide(Sampling::Full, &Rule::Barker);
         let bit = decide_cost(temper, clip, batch, rule, level, privacy_model).unwrap();
         let noisy = |batch| sum_cost(temper, clip, batch, 1.0, privacy_model).unwrap();
         bought(vec![(bit, 1), (noisy(Sampling::Full), 1), (noisy(poisson()), 1)])
@@ -461,22 +422,21 @@ fn no_question_is_refused_for_the_number_of_records_where_it_is_secret() {
         let schema = Schema::unbounded(["x0"]).unwrap();
         let mut builder = TableBuilder::viewed(View::all(schema), Count::About(2)).unwrap();
         (0..records).for_each(|_| builder.push_row(&[0.5]).unwrap());
-        let (table, model) = (builder.finish().unwrap(), Arc::new(Echo::new(1)));
+        let table = builder.finish().unwrap();
         let privacy_model = PrivacyModel { neighbours: Neighbours::AddRemove };
-        let curator = Arc::new(Curator::new(table, model, privacy_model, permits()).unwrap());
+        let curator = Arc::new(Curator::new(table, privacy_model, permits()).unwrap());
         let mut gate = Gate::open(&curator, NoiseRng::from_os().unwrap()).unwrap();
-        gate.decide(&decide(1, Sampling::Full, &Rule::Barker)).unwrap();
+        gate.decide(&decide(Sampling::Full, &Rule::Barker)).unwrap();
         for batch in [Sampling::Full, poisson()] {
             let mut out = [f64::NAN];
             gate.sum(&sum(1, batch, 1.0), &mut out).unwrap();
             assert!(out[0].is_finite());
         }
-        assert_eq!(gate.decide(&decide(1, Sampling::Full, &Rule::Barker)), Err(Refused::Exhausted));
+        assert_eq!(gate.decide(&decide(Sampling::Full, &Rule::Barker)), Err(Refused::Exhausted));
     }
     let empty = TableBuilder::viewed(View::all(Schema::unbounded(["x0"]).unwrap()), Count::About(2)).unwrap();
     let public = PrivacyModel { neighbours: Neighbours::Substitute };
-    let model = Arc::new(Echo::new(1));
-    assert!(Curator::new(empty.finish().unwrap(), model, public, Budget::not_private()).is_err());
+    assert!(Curator::new(empty.finish().unwrap(), public, Budget::not_private()).is_err());
 }
 
 fn poisson() -> Sampling {
@@ -497,19 +457,18 @@ fn only_a_paid_tab_with_secret_randomness_calls_itself_private() {
     assert!(!Gate::open(&marked, NoiseRng::from_os().unwrap()).unwrap().is_private());
     // So is a table that others use too, and what it is asked is paid for nonetheless.
     let shared = SharedTable::from(table(&rows));
-    let likelihood: Arc<dyn Likelihood> = Arc::new(Echo::new(1));
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
-    let twin = Arc::new(shared.curator(&likelihood, privacy_model, bought(Vec::new())).unwrap());
+    let twin = Arc::new(shared.curator(privacy_model, bought(Vec::new())).unwrap());
     let mut gate = Gate::open(&twin, NoiseRng::from_os().unwrap()).unwrap();
     assert!(!gate.is_private());
-    assert_eq!(gate.decide(&decide(1, Sampling::Full, &Rule::Barker)), Err(Refused::Exhausted));
+    assert_eq!(gate.decide(&decide(Sampling::Full, &Rule::Barker)), Err(Refused::Exhausted));
     assert!(!Gate::open(&open, NoiseRng::from_os().unwrap()).unwrap().is_private());
 }
 
 #[test]
 fn what_a_journal_answers_is_charged_and_moves_no_randomness() {
     let (rule, rows) = (Rule::Penalty { sigma: 2.0 }, [vec![0.5], vec![-0.5]]);
-    let asked = Decide { level: Level::Release, ..decide(1, Sampling::Full, &rule) };
+    let asked = Decide { level: Level::Release, ..decide(Sampling::Full, &rule) };
     let model = PrivacyModel { neighbours: Neighbours::Substitute };
     let cost = decide_cost(asked.temper, asked.clip, asked.batch, &rule, asked.level, model).unwrap();
     let sums = sum_cost(Temper::NONE, Clip::new(1.0).unwrap(), Sampling::Full, 3.0, model).unwrap();
@@ -538,37 +497,4 @@ fn what_a_journal_answers_is_charged_and_moves_no_randomness() {
     assert_eq!(continued.charge(&AnyQuestion::Decide(asked)), Err(Refused::Exhausted));
     continued.charge(&AnyQuestion::Sum(summed)).unwrap();
     assert_eq!(continued.sum(&summed, &mut out), Err(Refused::Exhausted));
-}
-
-/// What a path takes off stands against sums in f64: the probability of a yes is that of λ computed by hand.
-#[test]
-fn a_path_takes_clipped_gradients_off_log_ratios() {
-    let rows: Vec<Vec<f64>> = (0..60).map(|i| vec![0.1 * f64::from(i) - 2.0]).collect();
-    let (rule, clip, bound) = (Rule::Metropolis, Clip::new(0.8).unwrap(), Clip::new(1.5).unwrap());
-    let (points, weights) = ([0.0, 0.2, 0.5], [0.3, -0.4, 0.5]);
-    // Records of N(θ, 1): log-ratios from 0 to ½ are x/2 − 1/8, gradients x − θ.
-    let term = |x: f64| {
-        let off = points.iter().zip(weights).map(|(theta, w)| w * (x - theta).clamp(-1.5, 1.5)).sum::<f64>();
-        (0.5 * x - 0.125 - off).clamp(-0.8, 0.8)
-    };
-    let sum: f64 = rows.iter().map(|row| term(row[0])).sum();
-    let model = Arc::new(GaussianMean::independent(&[1.0], 10.0).unwrap());
-    let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
-    let curator = Curator::new(table(&rows), model, privacy_model, Budget::not_private()).unwrap();
-    let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(5)).unwrap();
-    let along = Some(Along { points: &points, weights: &weights, clip: bound });
-    fn ratio(along: Option<Along<'_>>) -> LogRatio<'_> {
-        LogRatio::Model { from: &[0.0], to: &[0.5], along }
-    }
-    let asked = Decide { ratio: ratio(along), offset: -sum - 0.7, clip, ..decide(1, Sampling::Full, &rule) };
-    let yes = (0..4000).filter(|_| gate.decide(&asked).unwrap()).count() as f64 / 4000.0;
-    // Level 6e-7: five standard errors.
-    assert!((yes - (-0.7_f64).exp()).abs() < 0.04, "{yes}");
-    let short = Some(Along { points: &points, weights: &weights[..2], clip: bound });
-    assert!(gate.decide(&Decide { ratio: ratio(short), ..asked }).is_err());
-    let penalty = Rule::Penalty { sigma: 1.0 };
-    let batch = Sampling::WithoutReplacement { batch: 10, records: 60 };
-    let on_a_batch = Decide { batch, rule: &penalty, ..asked };
-    assert!(matches!(gate.decide(&on_a_batch), Err(Refused::Question { .. })));
-    assert!(gate.decide(&Decide { ratio: ratio(None), ..on_a_batch }).is_ok());
 }

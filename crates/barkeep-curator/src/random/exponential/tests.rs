@@ -4,11 +4,10 @@ use super::*;
 use crate::random::rng::Script;
 use crate::test_support::echo::{Echo, table};
 use crate::test_support::statistics::assert_fits;
-use crate::{
-    Ask, Budget, Choose, Curator, Gate, LogRatios, NoiseRng, PrivacyModel, choose_cost, choose_epsilon,
-};
+use crate::{Ask, Budget, Choose, Curator, Gate, NoiseRng, PrivacyModel, choose_cost, choose_epsilon};
 use barkeep_accounting::mechanisms::Bernoulli;
 use barkeep_accounting::{Contract, Delta, Mechanism, Neighbours, Steps};
+use barkeep_machine::{Output, Program, Source, Writer};
 use dashu_int::UBig;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -90,20 +89,14 @@ fn weights_are_those_of_the_exponential() {
 
 #[test]
 fn a_choice_follows_the_tempered_posterior_on_its_candidates() {
-    // Echo's log-ratio is the record whatever the candidate, so only offsets make candidates differ. They check the gate's
-    // law; the law of sums is checked above.
     let rows = [vec![0.5], vec![-0.25], vec![7.0]];
-    let curator =
-        Curator::new(table(&rows), Arc::new(Echo::new(1)), PRIVACY_MODEL, Budget::not_private()).unwrap();
+    let curator = Curator::new(table(&rows), PRIVACY_MODEL, Budget::not_private()).unwrap();
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(4)).unwrap();
-    let weights = [0.1, 0.4, 0.2, 0.3];
-    let offsets = weights.map(f64::ln);
-    let question = Choose {
-        ratios: points(&[0.0], &[0.0, 1.0, 2.0, 3.0]),
-        offsets: &offsets,
-        range: (-1.0, 1.0),
-        power: 0.5,
-    };
+    // Log-ratios are multiples of the record. Offsets that undo their sums leave the weights.
+    let (weights, factors) = ([0.1, 0.4, 0.2, 0.3], [0.0, 1.0, -2.0, 3.0]);
+    let sum = |factor: f64| rows.iter().map(|row| (factor * row[0]).clamp(-1.0, 1.0)).sum::<f64>();
+    let offsets: [f64; 4] = std::array::from_fn(|g| f64::ln(weights[g]) - 0.5 * sum(factors[g]));
+    let question = Choose { ratios: &multiples(&factors), offsets: &offsets, range: (-1.0, 1.0), power: 0.5 };
     let mut counts = [0; 4];
     for _ in 0..20_000 {
         counts[gate.choose(&question).unwrap()] += 1;
@@ -138,27 +131,33 @@ fn the_price_is_four_times_power_times_half_the_range() {
     }
 }
 
-fn points<'a>(reference: &'a [f64], candidates: &'a [f64]) -> LogRatios<'a> {
-    LogRatios::Model { reference, candidates }
+/// Programs that write multiples of the first column.
+fn multiples(factors: &[f64]) -> Vec<Program> {
+    let program = |factor: &f64| {
+        let mut w = Writer::default();
+        let multiple = w.dot(0.0, [(*factor, Source::Column(0))]);
+        w.finish([Output::Dense(multiple)]).unwrap()
+    };
+    factors.iter().map(program).collect()
 }
 
 #[test]
 fn malformed_choices_are_refused_before_anything_is_spent() {
     let cost = choose_cost((-1.0, 1.0), 0.5, PRIVACY_MODEL).unwrap();
     let budget = Budget::permits(&Contract::new(vec![(cost, Steps(1))]).unwrap());
-    let curator = Curator::new(table(&[vec![0.5]]), Arc::new(Echo::new(1)), PRIVACY_MODEL, budget).unwrap();
+    let curator = Curator::new(table(&[vec![0.5]]), PRIVACY_MODEL, budget).unwrap();
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::from_os().unwrap()).unwrap();
-    let good =
-        Choose { ratios: points(&[0.0], &[0.0, 1.0]), offsets: &[0.0, 0.0], range: (-1.0, 1.0), power: 0.5 };
+    let (two, one) = (multiples(&[1.0, 2.0]), multiples(&[1.0]));
+    let good = Choose { ratios: &two, offsets: &[0.0, 0.0], range: (-1.0, 1.0), power: 0.5 };
     let many = vec![0.0; MOST_CANDIDATES + 1];
+    // One that has two outputs and reads a column that is not there.
+    let bad = [one[0].clone(), Echo::of(2).gradient.row.clone()];
     for bad in [
-        Choose { ratios: points(&[0.0, 1.0], &[0.0, 1.0]), ..good },
-        Choose { ratios: points(&[f64::NAN], &[0.0, 1.0]), ..good },
-        Choose { ratios: points(&[0.0], &[0.0]), ..good },
-        Choose { ratios: points(&[0.0], &[]), offsets: &[], ..good },
-        Choose { ratios: points(&[0.0], &[0.0, f64::INFINITY]), ..good },
+        Choose { ratios: &bad, ..good },
+        Choose { ratios: &one, ..good },
+        Choose { ratios: &[], offsets: &[], ..good },
         Choose { offsets: &[0.0, f64::NEG_INFINITY], ..good },
-        Choose { ratios: points(&[0.0], &many), offsets: &many, ..good },
+        Choose { ratios: &vec![one[0].clone(); many.len()], offsets: &many, ..good },
         Choose { range: (0.0, 0.0), ..good },
         Choose { power: 100.0, ..good },
     ] {

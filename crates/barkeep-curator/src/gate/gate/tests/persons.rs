@@ -1,11 +1,12 @@
 //! Asks gates on tables of persons: a person is a record whose term is the sum over the person's rows, or their mean.
 
 use super::*;
-use crate::sums::gram::{gram_reach, gram_unit, is_square};
-use crate::sums::lattice::full_unit;
+use crate::lattice::full_unit;
+use crate::lattice::gram::{gram_reach, gram_unit, is_square};
 use crate::sums::passes::Worker;
-use crate::test_support::echo::encode;
-use crate::{Choose, Coordinate, Curve, LogRatios, PersonsBuilder, Table, Term, powers_bound};
+use crate::test_support::echo::{decoded, encode};
+use crate::{Asked, Choose, PersonsBuilder, Shape, Table, Term};
+use barkeep_machine::{self as machine, Fold};
 
 /// The rows of each person.
 type Rows = Vec<Vec<Vec<f64>>>;
@@ -39,9 +40,9 @@ fn table_of(persons: &Rows, seed: u64, in_order: bool, most_rows: Option<u64>) -
     builder.finish().unwrap()
 }
 
-fn open_table(table: Table, dimension: usize) -> Gate {
+fn open_table(table: Table) -> Gate {
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
-    let curator = Curator::new(table, Arc::new(Echo::new(dimension)), privacy_model, Budget::not_private());
+    let curator = Curator::new(table, privacy_model, Budget::not_private());
     Gate::open(&Arc::new(curator.unwrap()), NoiseRng::insecure_seed(5)).unwrap()
 }
 
@@ -68,15 +69,10 @@ fn added(persons: &Rows) -> Vec<Vec<f64>> {
 }
 
 /// The sums behind a choice.
-fn chosen(gate: &mut Gate, dimension: usize) -> Vec<i64> {
+fn chosen(gate: &mut Gate) -> Vec<i64> {
     let curator = &*gate.curator;
-    let (reference, candidates) = (vec![0.0; dimension], vec![0.0; 3 * dimension]);
-    let question = Choose {
-        ratios: LogRatios::Model { reference: &reference, candidates: &candidates },
-        offsets: &[0.0; 3],
-        range: (-1.0, 1.5),
-        power: 0.1,
-    };
+    let programs = [0; 3].map(|_| Echo::of(1).ratio.clone());
+    let question = Choose { ratios: &programs, offsets: &[0.0; 3], range: (-1.0, 1.5), power: 0.1 };
     let charged = curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap();
     let workers: &mut [Worker] = &mut gate.workers;
     curator.candidates(&charged, workers).unwrap().open().to_vec()
@@ -89,12 +85,12 @@ proptest! {
     fn one_row_each_is_a_table_of_records(seed in any::<u64>(), records in 1_usize..3000, dimension in 1_usize..4) {
         let rows = rows(seed, records, dimension);
         let persons: Rows = rows.iter().map(|row| vec![row.clone()]).collect();
-        let mut gate = open_table(table_of(&persons, seed, true, Some(1)), dimension);
+        let mut gate = open_table(table_of(&persons, seed, true, Some(1)));
         prop_assert_eq!(secrets(&mut gate, dimension, None), secrets(&mut open(&rows), dimension, None));
         let some: Vec<u32> = (0..records as u32).filter(|i| i % 3 == 0).collect();
         let expected = secrets(&mut open(&rows), dimension, Some(&some));
         prop_assert_eq!(secrets(&mut gate, dimension, Some(&some)), expected);
-        prop_assert_eq!(chosen(&mut gate, dimension), chosen(&mut open(&rows), dimension));
+        prop_assert_eq!(chosen(&mut gate), chosen(&mut open(&rows)));
     }
 
     /// Whatever the order of the file and the number of threads, a person counts as one record of the added rows.
@@ -108,12 +104,12 @@ proptest! {
         for threads in [1, 2, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let mut gate = open_table(table_of(&persons, seed ^ threads as u64, true, None), dimension);
+                let mut gate = open_table(table_of(&persons, seed ^ threads as u64, true, None));
                 prop_assert_eq!(&secrets(&mut gate, dimension, None), &expected);
                 prop_assert_eq!(&secrets(&mut gate, dimension, Some(&some)), &of_some);
-                prop_assert_eq!(chosen(&mut gate, dimension), chosen(&mut open(&records), dimension));
+                prop_assert_eq!(chosen(&mut gate), chosen(&mut open(&records)));
                 // Persons in any order too: all of them are asked.
-                let mut gate = open_table(table_of(&persons, seed ^ 99, false, None), dimension);
+                let mut gate = open_table(table_of(&persons, seed ^ 99, false, None));
                 prop_assert_eq!(&secrets(&mut gate, dimension, None), &expected);
                 Ok(())
             })?;
@@ -127,14 +123,14 @@ proptest! {
         persons.iter_mut().enumerate().for_each(|(who, person)| {
             person.extend(rows(seed ^ who as u64, 3, dimension));
         });
-        let (before, _, vectors) = secrets(&mut open_table(table_of(&persons, 1, false, None), dimension), dimension, None);
+        let (before, _, vectors) = secrets(&mut open_table(table_of(&persons, 1, false, None)), dimension, None);
         let one = (seed % count as u64) as usize;
         let other = |length: usize, term: f64| vec![vec![term; dimension]; length];
         let mixed = EXTREMES.map(|extreme| vec![extreme; dimension]).to_vec();
         let blocks = EXTREMES.into_iter().flat_map(|extreme| [other(1, extreme), other(1500, extreme)]);
         for block in blocks.chain([other(3000, 1.0), other(2, -1.0), mixed]) {
             persons[one] = block;
-            let mut gate = open_table(table_of(&persons, 2, false, None), dimension);
+            let mut gate = open_table(table_of(&persons, 2, false, None));
             let (after, _, neighbours) = secrets(&mut gate, dimension, None);
             prop_assert!((before - after).unsigned_abs() as f64 <= reach(Neighbours::Substitute));
             for (vector, neighbour) in vectors.iter().zip(&neighbours) {
@@ -147,30 +143,40 @@ proptest! {
 
 /// The lattice sums of moments of columns with the number of rows, and of products.
 fn averaged(gate: &mut Gate, dimension: usize, radius: f64) -> [Vec<i64>; 2] {
-    let coordinates: Vec<Coordinate> = (0..dimension)
-        .map(|column| Coordinate {
-            column,
-            curve: Curve::Line,
-            scale: 1.0,
-            shift: 0.0,
-            squared: column % 2 == 0,
-        })
-        .collect();
-    let (centres, spreads) = (vec![0.1; dimension], vec![0.3; dimension]);
+    let mut w = Writer::default();
+    let z = decoded(&mut w, dimension);
+    let mut powers = Vec::new();
+    for (j, z) in z.iter().enumerate() {
+        powers.push(Output::Dense(*z));
+        if j % 2 == 0 {
+            let square = w.mul(*z, *z);
+            powers.push(Output::Dense(w.sub(square, 1.0)));
+        }
+    }
+    let standard: Vec<Output> = z.iter().map(|z| Output::Dense(w.deviation(1.0 / 0.3, *z, 0.1))).collect();
+    let [powers, products] = [powers, standard].map(|outputs| w.clone().finish(outputs).unwrap());
+    // From 1 row to 9 the number of rows goes from −1 to 1.
+    let width = powers.width() as u32;
+    let mut w = Writer::default();
+    let line = w.dot(-1.25, [(0.25, Source::Column(width))]);
+    let one = w.number(1.0);
+    let rows = w.cut(line, one);
+    let square = w.mul(rows, rows);
+    let last = w.sub(square, 1.0);
+    let own = (0..width).map(Source::Column).chain([rows, last]).map(Output::Dense);
+    let unit = w.finish(own).unwrap();
     let terms = [
-        (
-            Term::Columns { coordinates: &coordinates, most_rows: Some(9) },
-            powers_bound(&coordinates, Some(9)),
-        ),
-        (Term::Gram { coordinates: &coordinates, centres: &centres, spreads: &spreads }, radius),
+        (machine::Term::new(powers, Fold::Mean, Some(unit)), Shape::Ball, ((dimension + 1) as f64).sqrt()),
+        (machine::Term::new(products, Fold::Mean, None), Shape::Outer, radius),
     ];
     let curator = Arc::clone(&gate.curator);
-    terms.map(|(term, clip)| {
-        let clip = Clip::new(clip).unwrap();
+    terms.map(|(term, shape, clip)| {
+        let (term, clip) = (term.unwrap(), Clip::new(clip).unwrap());
+        let term = Term::Program(Asked { term: &term, shape });
         let question = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
         let charged = curator.budget().charge(0, question.price(curator.privacy_model()).unwrap()).unwrap();
-        let terms = curator.terms(term).unwrap();
-        curator.vector(&charged, &terms, None, &mut gate.workers).unwrap().open().to_vec()
+        let widths = curator.widths(term).unwrap();
+        curator.vector(&charged, widths, None, &mut gate.workers).unwrap().open().to_vec()
     })
 }
 
@@ -206,10 +212,10 @@ proptest! {
     fn columns_are_averaged_by_person(seed in any::<u64>(), count in 1_usize..300, dimension in 1_usize..4) {
         const RADIUS: f64 = 1.5;
         let persons = persons(seed, count, dimension, 12);
-        let found = averaged(&mut open_table(table_of(&persons, seed, true, None), dimension), dimension, RADIUS);
+        let found = averaged(&mut open_table(table_of(&persons, seed, true, None)), dimension, RADIUS);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let again = pool.install(|| {
-            averaged(&mut open_table(table_of(&persons, seed ^ 9, false, None), dimension), dimension, RADIUS)
+            averaged(&mut open_table(table_of(&persons, seed ^ 9, false, None)), dimension, RADIUS)
         });
         prop_assert_eq!(&found[1], &again[1]);
         let units = [
@@ -231,14 +237,14 @@ proptest! {
     fn replacing_a_whole_person_moves_means_no_further(seed in any::<u64>(), count in 1_usize..20, dimension in 1_usize..4) {
         const RADIUS: f64 = 2.5;
         let mut persons: Rows = persons(seed, count, dimension, 9);
-        let before = averaged(&mut open_table(table_of(&persons, 1, false, None), dimension), dimension, RADIUS);
+        let before = averaged(&mut open_table(table_of(&persons, 1, false, None)), dimension, RADIUS);
         let one = (seed % count as u64) as usize;
         let axis = |j: usize| (0..dimension).map(|k| if j == k { 1e3 } else { 0.1 }).collect::<Vec<f64>>();
         let blocks = EXTREMES.into_iter().flat_map(|extreme| [1, 700].map(|length| vec![vec![extreme; dimension]; length]));
         let corners = [vec![axis(0)], vec![axis(dimension - 1); 40], (0..33).map(|i| axis(i % dimension)).collect()];
         for block in blocks.chain(corners) {
             persons[one] = block;
-            let after = averaged(&mut open_table(table_of(&persons, 2, false, None), dimension), dimension, RADIUS);
+            let after = averaged(&mut open_table(table_of(&persons, 2, false, None)), dimension, RADIUS);
             let moved: i128 = before[0].iter().zip(&after[0]).map(|(a, b)| i128::from(a - b).pow(2)).sum();
             prop_assert!(moved <= 1 << 62);
             let weight = |k: usize| if is_square(k, dimension) { 1 } else { 2 };
@@ -253,7 +259,7 @@ proptest! {
 fn rows_beyond_the_first_do_not_count() {
     let persons: Rows = vec![vec![vec![0.25], vec![0.5], vec![0.125]], vec![vec![-0.5]]];
     let cut: Rows = vec![vec![vec![0.25], vec![0.5]], vec![vec![-0.5]]];
-    let table = |persons, most| open_table(table_of(persons, 3, true, most), 1);
+    let table = |persons, most| open_table(table_of(persons, 3, true, most));
     assert_eq!(secrets(&mut table(&persons, Some(2)), 1, None), secrets(&mut table(&cut, None), 1, None));
     assert_ne!(secrets(&mut table(&persons, None), 1, None), secrets(&mut table(&cut, None), 1, None));
 }

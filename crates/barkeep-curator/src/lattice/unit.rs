@@ -61,9 +61,6 @@ impl Clip {
     /// The largest bound: one lattice step is then worth 2^10.
     pub const LARGEST: Self = Self(LARGEST);
 
-    /// 1.
-    pub(crate) const UNIT: Self = Self(1.0);
-
     /// Checks the range.
     ///
     /// # Errors

@@ -2,29 +2,25 @@
 //! bounded whatever floating point did inside that record.
 
 mod clip;
-mod gradients;
-mod linear;
+pub(crate) mod gram;
 mod scalar;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod together;
 mod unit;
-mod vector;
 
-pub(crate) use clip::{TileRoom, add_cut, add_indexed, add_one, add_tile};
-pub(crate) use gradients::{Columns, Slopes, Written};
+pub(crate) use clip::{MOST_DIMENSIONS, TileRoom, add_cut, add_indexed, add_one, add_tile};
+pub(crate) use gram::OpenProducts;
+pub use gram::{gram_sensitivity, gram_width};
 pub(crate) use scalar::{BatchVariance, Moments, coin_input, noisy_log_ratio};
 pub(crate) use shape::halves;
 pub use shape::{Shape, shape_sensitivity};
-pub(crate) use together::{Lanes, MANY, Whole};
 pub use unit::{
     Clip, MOST_RECORDS, Temper, barker_minibatch_clip, decide_sensitivity, sigma_for, sum_sensitivity,
 };
 pub(crate) use unit::{
     batch_unit, check_barker_minibatch, check_batch, full_unit, lattice_sensitivity, noise_ratio, reach,
 };
-pub(crate) use vector::{ClipRoom, MOST_DIMENSIONS, add_clipped};
 
 /// 1.5·2^52. Between 2^52 and 2^53 neighbouring f64 are 1 apart, so adding this to |y| ≤ 2^51 rounds y to the
 /// nearest integer, ties to even, and leaves that integer in the low bits.

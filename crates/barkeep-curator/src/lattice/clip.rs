@@ -1,10 +1,12 @@
 //! Clips what a program wrote for a tile of records, rounds it to integers and adds those: one loop for every term.
 
-use super::vector::{LEAST, counted, factor, signed, write_factors};
-use super::{MOST_DIMENSIONS, ROUNDER, number_or_zero, rounded_bits, rounder_bits};
+use super::{ROUNDER, number_or_zero, rounded_bits, rounder_bits};
 use crate::Clip;
 use barkeep_machine::{Share, TILE};
 use barkeep_num::vector::dispatch;
+
+/// The most entries that a record's term may have other than 0: up to here the clip is proved.
+pub(crate) const MOST_DIMENSIONS: usize = 1 << 12;
 
 /// Working memory of the clip.
 ///
@@ -36,8 +38,11 @@ impl Default for TileRoom {
 /// has one entry that may differ from 0, or none. If `POSITIVE`, whatever is not above 0 is replaced by 0 first.
 /// The same IEEE operations on every machine, written without branches on what records say.
 ///
-/// **Privacy.** ‖z‖₂ ≤ 2^30 for any outputs of which at most [`MOST_DIMENSIONS`] differ from 0 in a record: these are the operations of
-/// [`add_clipped`](super::add_clipped), which proves it, and entries of 0 change neither N nor z. If `POSITIVE` every z_j ≥ 0, since f > 0 and rounding is
+/// **Privacy.** ‖z‖₂ ≤ 2^30 for any outputs of which at most d ≤ [`MOST_DIMENSIONS`] differ from 0 in a record. Proof, u = 2^-53. Where N is not
+/// finite z = 0. Else every g_j is finite and, each entry being rounded by at most ½, ‖z‖ ≤ f‖g‖ + √d/2, and 0 < f ≤ s ≤ 2^70. Entries of 0
+/// change neither N nor z. Each of the d other additions of non-negative numbers loses a factor of at most 1−u, and underflow at most d·2^-1074 in all: so
+/// ‖g‖ ≤ √N·(1−u)^-(d/2) + 2^-530. By [`factor`], f√N ≤ 2^30 − 39, hence f‖g‖ ≤ (2^30 − 39)(1−u)^-(d/2) + 2^-460, which
+/// for d ≤ 2^12 is below 2^30 − 38, and √d/2 ≤ 32. If `POSITIVE` every z_j ≥ 0, since f > 0 and rounding is
 /// monotone. An output that is not as long as the tile counts as 0 in both passes. ∎
 pub(crate) fn add_tile<'a, const POSITIVE: bool>(
     (count, records): (usize, usize),
@@ -288,6 +293,68 @@ fn add_compared(products: &[i64], index: &[u32], first: u32) -> [i64; GROUP] {
         }
     }
     sums
+}
+
+/// What squared norms start from: without effect on a factor, and above what underflow could lose.
+const LEAST: f64 = f64::from_bits((1023 - 900) << 52);
+
+/// Replaces squared norms by marks, all bits set where a record counts and none where it does not, and writes the records'
+/// factors.
+#[inline(always)]
+fn write_factors(squares: &mut [f64], factors: &mut [f64], steps: f64) {
+    for (square, out) in squares.iter_mut().zip(factors) {
+        *out = factor(*square, steps);
+        let counts = -i64::from(*square <= f64::MAX);
+        *square = f64::from_bits(counts as u64);
+    }
+}
+
+/// What a record with this squared norm N is multiplied by: s, or about 2^30/√N from below if that is less. In f64:
+///
+/// y is the number whose bits are [`START`] less half those of N; w = N·y·y + a, its sum fused; f = min(y·(w² + b), s), that sum fused.
+///
+/// Halving the exponent in the bits makes y about λ/√N, 50.93 < λ < 54.28. A polynomial of λ² takes that error off. Its
+/// coefficients and the bits' offset were chosen together for the smallest largest error among quadratics whose leading coefficient is 1:
+/// those take one product less than others. Much faster than a square root and a division.
+///
+/// **Privacy.** 0 < f√N ≤ 2^30 − 39 for 0 ≤ N < ∞. Proof. With t = N·y², in real numbers f√N ≤ G(t) = √t·((t + a)² + b), which is 0 at 0 and
+/// positive beyond. Its derivative has the sign of 5t² + 6at + a² + b, a quadratic with the roots 2680.9155… and 2856.7623…, where G
+/// is 2^30 − 40.00… and 2^30 − 43100.17…: G grows up to the first, falls up to the second and grows from there, to 2^30 − 44.3… at 2945.7143. So
+/// 0 < G ≤ 2^30 − 39.9 for 0 < t ≤ 2945.7143, and no N has a larger t. For if N is normal, y√N has two octaves for its period: with k =
+/// [`START`]/2^52 − 1539.5 = 0.633…, N = 1 + 2x for 0 ≤ x < ½ and N = 4x for ½ ≤ x < 1 give y = 32·(1 + k − x), or half of 32·(2 + k − x)
+/// where x > k. √(1 + 2x) times the first is largest at x = k/3, 32·(1 + ⅔k)^(3/2) = 54.27443…, and √(4x) times either is less than 52.7. That is t ≤
+/// 2945.71422, at which the bit that the halving drops adds less than 2^-40. If N is subnormal, its bits stand for a number
+/// at least as large, and t is less; N = 0 gives t = 0. In f64 nothing under- or overflows that matters, since y lies within 2^±520 and N·y is 0, or
+/// within a factor of 55 of √N, unless N is subnormal, where any t < 2945 would do. w, above 1600 in size, is then off by at most 4u·4700, the
+/// sum w² + b by relative 8u and the product by u: less than 2^-45 of 2^30 in all. ∎
+///
+/// **Precision.** f√N ≥ 2^30 − 43101 where f < s: below 2^30/√N by at most 4.02·10^-5 of it. A gradient beyond the clip loses that share of
+/// its length at most, as if the clip were smaller by less than a twenty-thousandth: little next to what clipping takes off. It
+/// keeps its direction. Gradients shorter than the clip by that share keep their length.
+#[inline(always)]
+fn factor(square: f64, steps: f64) -> f64 {
+    let start = f64::from_bits(START.wrapping_sub(square.to_bits() >> 1));
+    let turned = (square * start).mul_add(start, QUADRATIC[0]);
+    let root = start * turned.mul_add(turned, QUADRATIC[1]);
+    if root < steps { root } else { steps }
+}
+
+/// What half the bits of N are taken from.
+const START: u64 = 0x6042_220e_0000_0000;
+/// a and b.
+const QUADRATIC: [f64; 2] = [-4_614.731_602_988_059, 16_997_945.617_55];
+
+/// The bits of a rounded product, or 0 for a record that does not count: by its mark, without a choice that a compiler could turn
+/// into a jump.
+#[inline(always)]
+fn counted(rounded: f64, mark: f64) -> i64 {
+    (rounded.to_bits() & mark.to_bits()) as i64
+}
+
+/// The number whose low 48 bits these are.
+#[inline(always)]
+fn signed(bits: i64) -> i64 {
+    (bits << 16) >> 16
 }
 
 /// Adds the contribution of one person, given by its entries, each at its place: the operations of [`add_tile`] in their order.

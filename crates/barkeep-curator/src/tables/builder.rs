@@ -2,7 +2,7 @@
 
 use crate::records::layout::Layout;
 use crate::records::stored::{Filling, Stored};
-use crate::records::table::Table;
+use crate::tables::table::Table;
 use barkeep_data::{
     Admission, Count, CsvOptions, Error, Frame, Roster, Schema, View, read_files, read_files_persons,
     read_frame, read_frame_persons, read_persons,
@@ -70,7 +70,7 @@ impl TableBuilder {
     }
 
     /// The table in memory.
-    pub(super) fn stored(self) -> Result<Stored, Error> {
+    pub(crate) fn stored(self) -> Result<Stored, Error> {
         self.filled()?.finish()
     }
 

@@ -2,27 +2,18 @@
 
 use super::*;
 use crate::gate::gate::Ask;
-use crate::sums::coordinates::Curve;
-use crate::test_support::echo::{EXTREMES, Echo, encode, table};
-use crate::{Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Sum, Temper, Term};
+use crate::test_support::echo::{EXTREMES, table};
+use crate::{Asked, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Shape, Sum, Temper, Term};
 use barkeep_accounting::Sampling;
+use barkeep_machine::{self as machine, Output, Source, Writer};
 use std::sync::Arc;
-
-fn coordinates(p: usize) -> Vec<Coordinate> {
-    (0..p)
-        .map(|column| Coordinate { column, curve: Curve::Line, scale: 1.0, shift: 0.0, squared: true })
-        .collect()
-}
 
 /// The integers a single record adds.
 fn record(row: &[f64], spreads: &[f64], radius: f64) -> Vec<i64> {
-    let coordinates = coordinates(row.len());
-    let centres = vec![0.0; row.len()];
-    let gram = Gram { coordinates: &coordinates, centres: &centres, spreads };
-    let mut worker = Worker::default();
-    worker.sums = vec![0; gram_width(row.len())];
-    gram.add(Block::over(row, 1, 1), radius, one(radius).unwrap(), &mut worker);
-    worker.sums
+    let x: Vec<f64> = row.iter().zip(spreads).map(|(z, spread)| z / spread).collect();
+    let mut sums = vec![0; gram_width(row.len())];
+    add(&x, 1, (radius, one(radius).unwrap()), &mut sums);
+    sums
 }
 
 #[test]
@@ -77,13 +68,13 @@ fn sums_are_those_of_shortened_vectors() {
         let products = (0..3).flat_map(|j| (j..3).map(move |k| (j, k))).map(|(j, k)| x[j] * x[k]);
         expected.iter_mut().zip(x.iter().copied().chain(products)).for_each(|(sum, term)| *sum += term);
     }
-    let coordinates = coordinates(3);
-    let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| encode(*x)).collect()).collect();
+    let mut w = Writer::default();
+    let standard = [0, 1, 2].map(|j| w.deviation(1.0 / spreads[j], Source::Column(j as u32), centres[j]));
+    let products = machine::Term::of(w.finish(standard.map(Output::Dense)).unwrap());
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
-    let curator =
-        Curator::new(table(&rows), Arc::new(Echo::new(3)), privacy_model, Budget::not_private()).unwrap();
+    let curator = Curator::new(table(&rows), privacy_model, Budget::not_private()).unwrap();
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1)).unwrap();
-    let term = Term::Gram { coordinates: &coordinates, centres: &centres, spreads: &spreads };
+    let term = Term::Program(Asked { term: &products, shape: Shape::Outer });
     let mut question = Sum {
         term,
         temper: Temper::NONE,

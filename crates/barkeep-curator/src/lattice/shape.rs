@@ -3,9 +3,9 @@
 //! A set is all that the price of a sum depends on: what a program writes is cut to it whatever it is.
 
 use super::clip::Range;
+use super::gram::{gram_reach, gram_unit};
 use super::unit::{RECORD, full_unit, reach};
 use crate::error::question;
-use crate::sums::gram::{gram_reach, gram_unit};
 use crate::{Clip, Refused, Temper};
 use barkeep_accounting::{Neighbours, Sampling, Sensitivity};
 use barkeep_num::up_by;

@@ -1,6 +1,6 @@
 //! Adds outer products of records up in integers, with one record's share bounded by an exact check.
 //!
-//! A record has coordinates z, mapped to x = (z − centre)/spread and shortened to ‖x‖ ≤ R. Let M be the integer that stands for
+//! A program writes a vector x of each record, which is shortened to ‖x‖ ≤ R. Let M be the integer that stands for
 //! 1, a = (M, q) with q the integers nearest to M·x towards zero, and G² = 2^30. What is summed is a·aᵀ without its first
 //! entry: M·q_j, q_j² and q_j·q_k for j < k.
 //!
@@ -17,25 +17,13 @@
 //! entry of P − Q by less than 1, and the matrix by less than s. √2(G² − s) + s ≤ √2·G²: the same reach as a record's. One person
 //! alone has a norm below G² − s + s = G². ∎
 
-use super::coordinates::Coordinate;
-use super::fold::Ends;
-use super::passes::{Buffer, Worker};
 use crate::Refused;
 use crate::error::question;
 use barkeep_accounting::{Neighbours, Sensitivity};
-use barkeep_data::Block;
 use barkeep_num::up_by;
 
 /// G²: 2^32 records of it stay within 2^62.
 const SQUARE: i64 = 1 << 30;
-
-/// What a gram sums: coordinates, and the public centres and spreads they are standardised by.
-#[derive(Clone, Copy)]
-pub(crate) struct Gram<'a> {
-    pub(crate) coordinates: &'a [Coordinate],
-    pub(crate) centres: &'a [f64],
-    pub(crate) spreads: &'a [f64],
-}
 
 /// Entries of a gram of p coordinates: p for the sums, p(p+1)/2 for the products.
 #[must_use]
@@ -79,60 +67,6 @@ pub fn gram_sensitivity(radius: f64, neighbours: Neighbours) -> Result<Sensitivi
     Ok(Sensitivity::new(up_by(gram_unit(radius)? * gram_reach(neighbours), 2))?)
 }
 
-impl Gram<'_> {
-    /// Whether the lengths agree, columns are there and spreads are above 0.
-    ///
-    /// # Errors
-    /// [`Refused::Question`] otherwise.
-    pub(crate) fn check(&self, width: usize) -> Result<(), Refused> {
-        let p = self.coordinates.len();
-        let positive = |spread: &f64| *spread > 0.0 && spread.is_finite();
-        if self.centres.len() == p
-            && self.spreads.len() == p
-            && self.coordinates.iter().all(|one| one.fits(width))
-            && self.centres.iter().all(|centre| centre.is_finite())
-            && self.spreads.iter().all(positive)
-        {
-            Ok(())
-        } else {
-            Err(question(
-                "coordinates",
-                "of the table's columns, with a finite centre and a spread above 0 each",
-            ))
-        }
-    }
-
-    /// Adds a block's outer products to `worker.sums`. The work is the same whatever the records say.
-    pub(crate) fn add(&self, block: Block<'_>, radius: f64, one: i64, worker: &mut Worker) {
-        self.write(block, &mut worker.terms);
-        add(&worker.terms, block.len(), (radius, one), &mut worker.sums);
-    }
-
-    /// Adds the means over rows of the persons that end in a block to `worker.sums`; what is left stays open.
-    pub(crate) fn add_persons(
-        &self,
-        block: Block<'_>,
-        ends: Ends<'_>,
-        radius: f64,
-        one: i64,
-        worker: &mut Worker,
-    ) {
-        self.write(block, &mut worker.terms);
-        add_persons(&worker.terms, ends, (radius, one), &mut worker.open, &mut worker.sums);
-    }
-
-    /// Writes the standardised coordinates of a block's rows.
-    fn write(&self, block: Block<'_>, room: &mut Buffer<f64>) {
-        let (records, p) = (block.len(), self.coordinates.len());
-        let values = room.sized(p * records);
-        for (j, out) in values.chunks_exact_mut(records.max(1)).enumerate() {
-            self.coordinates[j].write(block, out);
-            let (centre, scale) = (self.centres[j], 1.0 / self.spreads[j]);
-            out.iter_mut().for_each(|z| *z = (*z - centre) * scale);
-        }
-    }
-}
-
 /// Adds the outer products of records' x, written entry by entry, to `sums`. The work is the same whatever the records say.
 pub(crate) fn add(values: &[f64], records: usize, (radius, one): (f64, i64), sums: &mut [i64]) {
     let p = values.len() / records.max(1);
@@ -147,17 +81,17 @@ pub(crate) fn add(values: &[f64], records: usize, (radius, one): (f64, i64), sum
     });
 }
 
-/// Adds the means over rows of the persons that end in a tile to `sums`; what is left stays open.
+/// Adds the means over rows of the persons that end in a tile to `sums`; what is left stays open. `ends` are the numbers of rows up to the last of
+/// each person.
 pub(crate) fn add_persons(
     values: &[f64],
-    ends: Ends<'_>,
+    (rows, ends): (usize, impl Iterator<Item = usize>),
     (radius, one): (f64, i64),
     open: &mut OpenProducts,
     sums: &mut [i64],
 ) {
-    let rows = ends.rows;
     let square = SQUARE - ((values.len() / rows.max(1)) as i64 + 1);
-    let mut ends = ends.ends.iter().map(|end| (*end - ends.start) as usize).peekable();
+    let mut ends = ends.peekable();
     // Rows at the radius itself pass the check, rounded as they are.
     each(values, rows, (radius * (1.0 - NARROWER), square), one, |i, whole| {
         let pairs = whole.iter().enumerate().flat_map(|(j, left)| whole[j..].iter().map(move |y| left * y));

@@ -26,15 +26,15 @@ use crate::records::bands::Bands;
 use crate::records::faults::{FaultSums, FaultTally};
 use crate::records::layout::Layout;
 use crate::records::stored::{Filling, Stored};
-use crate::records::table::Table;
-use crate::sums::passes::Worker;
-use crate::sums::sweep::{Summed, Sweep};
+use crate::sums::passes::{Worker, first_sums};
+use crate::sums::terms::Summed;
+use crate::tables::sweep::Sweep;
+use crate::tables::table::Table;
 use crate::{MOST_RECORDS, Refused};
 use barkeep_data::{
     BLOCK, Count, CsvOptions, Error, Faults, Noting, Seal, Sink, Unit, View, read_files, read_files_persons,
     seal,
 };
-use barkeep_model::Likelihood;
 use gathered::{CountsByPerson, Gathered};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
@@ -267,7 +267,7 @@ impl Streamed {
     /// [`Refused::Unasked`].
     fn add_faults(&self, workers: &mut [Worker]) -> Result<(), Refused> {
         match &self.held {
-            Held::Records { faults, .. } => faults.add_to(workers),
+            Held::Records { faults, .. } => faults.add_to(first_sums(workers)),
             Held::Persons(bands) => {
                 self.check_seals()?;
                 let mut counted = FaultSums::new(self.view.source().width());
@@ -277,7 +277,7 @@ impl Streamed {
                         return Err(changed());
                     }
                 }
-                counted.add_to(workers);
+                counted.add_to(first_sums(workers));
             }
         }
         Ok(())
@@ -346,17 +346,14 @@ impl Sweep for Streamed {
     fn add(
         &self,
         summed: Summed<'_>,
-        likelihood: &dyn Likelihood,
         positions: Option<&[u32]>,
         workers: &mut [Worker],
     ) -> Result<(), Refused> {
-        if let Summed::Terms { terms, .. } = summed
-            && terms.is_counted()
-        {
+        if let Summed::Faults = summed {
             return self.add_faults(workers);
         }
         let Some(positions) = positions else {
-            return self.each(|stretch| stretch.add(summed, likelihood, None, workers));
+            return self.each(|stretch| stretch.add(summed, None, workers));
         };
         let mut members = positions.to_vec();
         members.sort_unstable();
@@ -369,7 +366,7 @@ impl Sweep for Streamed {
             let first = u32::try_from(start).unwrap_or(u32::MAX);
             own.iter_mut().for_each(|member| *member -= first);
             (start, rest) = (end, after);
-            stretch.add(summed, likelihood, Some(own), workers)
+            stretch.add(summed, Some(own), workers)
         })
     }
 }

@@ -1,7 +1,9 @@
 //! Holds the records of a run, wherever they are: in memory, or in shards that others keep.
 
 use crate::records::stored::Stored;
-use crate::sums::sweep::Sweep;
+use crate::sums::terms::Widths;
+use crate::tables::sweep::Sweep;
+use crate::{Refused, Term};
 use barkeep_data::{Schema, Unit};
 
 /// The records of a run, admitted by the schema: every value is finite and inside its column's range.
@@ -35,6 +37,14 @@ impl Table {
     #[must_use]
     pub fn unit(&self) -> Unit {
         self.held.unit()
+    }
+
+    /// Checks what a sum adds up over these records, and says how long its answer is.
+    ///
+    /// # Errors
+    /// As [`Term::check`].
+    pub(crate) fn widths(&self, term: Term<'_>) -> Result<Widths, Refused> {
+        term.check(self.schema.width(), self.unit(), self.held.faults())
     }
 
     /// What answers.

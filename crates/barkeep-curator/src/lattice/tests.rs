@@ -2,12 +2,8 @@
 
 use super::*;
 use crate::Secret;
-use crate::records::rows::Run;
-use crate::records::stored::STRIDE;
 use crate::test_support::echo::EXTREMES;
 use barkeep_accounting::{Neighbours, Ratio, Sampling};
-use barkeep_data::BLOCK;
-use barkeep_model::Affine;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -226,36 +222,4 @@ fn units_out_of_range_are_refused() {
     }
     assert!(refused(Sampling::WithoutReplacement { batch: 5, records: 10 }, Neighbours::AddRemove));
     assert!(refused(Sampling::Poisson { rate: barkeep_accounting::Rate::new(0.5).unwrap() }, all));
-}
-
-/// Linear log-ratios give the shares of the same log-ratios written out, whatever columns and weights hold.
-#[test]
-fn linear_log_ratios_are_summed_as_if_they_were_written() {
-    let wild = |k: usize| match k % 61 {
-        0 => EXTREMES[k / 61 % EXTREMES.len()],
-        _ => (k as f64).sin() * 4.0,
-    };
-    let clip = Clip::new(2.0).unwrap();
-    // Twelve are read side by side.
-    for (columns, blocks) in [(0, 1), (1, 1), (2, 3), (5, 2), (12, 1), (13, 1), (40, 2)] {
-        for odd in [0.3, 0.0, f64::INFINITY, -1e300] {
-            // Columns with weight 0 are not read: nothing in them makes a ratio not a number.
-            let weights = (0..columns).map(|j| if j % 3 == 1 { odd } else { 0.5 - j as f64 }).collect();
-            let centres = (0..columns).map(|j| 0.1 * j as f64).collect();
-            let ratio = Affine { weights, centres, lean: 0.0 };
-            let pitch = (columns + 1) * STRIDE;
-            let values: Vec<f64> = (0..blocks * pitch).map(wild).collect();
-            let term = |place: usize| {
-                let value = |j: usize| values[place / BLOCK * pitch + j * STRIDE + place % BLOCK];
-                let read = (0..columns).filter(|j| ratio.weights[*j] != 0.0);
-                read.fold(0.0, |sum, j| ratio.weights[j].mul_add(value(j) - ratio.centres[j], sum))
-            };
-            let expected: i128 = (0..blocks * BLOCK).map(|place| share(term(place), clip)).sum();
-            let mut found = Moments::default();
-            // Where there are no wide vectors they are written out.
-            if found.add_linear(Run::new(&values, pitch).unwrap(), &ratio, clip) {
-                assert_eq!(i128::from(found.sum()), expected, "{columns} columns, {blocks} blocks, {odd}");
-            }
-        }
-    }
 }

@@ -1,12 +1,9 @@
 //! Adds clipped log-ratios as integers, and carries the sum to the number a coin is flipped for.
 
-use super::linear::add_linear;
 use super::unit::RECORD;
 use super::{number_or_zero, rounded_bits, rounder_bits};
-use crate::records::rows::Run;
 use crate::{Clip, Secret};
 use barkeep_accounting::CLAMP;
-use barkeep_model::Affine;
 use barkeep_num::vector::dispatch;
 
 /// Σu and Σu² over the contributions u of some records, integers within ±2^30.
@@ -30,13 +27,6 @@ impl Moments {
             #[inline(always)]
             || Contributions { terms, steps: clip.steps_per_one() }.sum(),
         );
-    }
-
-    /// As [`Moments::add`], of a run's records whose log-ratios are linear; says whether it was done.
-    pub(crate) fn add_linear(&mut self, run: Run<'_>, ratio: &Affine, clip: Clip) -> bool {
-        let share = add_linear(run, ratio, clip);
-        self.sum += share.unwrap_or(0);
-        share.is_some()
     }
 
     /// As [`Moments::add`], and the squares as well.
@@ -113,7 +103,7 @@ impl Contributions<'_> {
 }
 
 /// The most that a record adds to a sum, or takes off.
-pub(super) const MOST: f64 = RECORD as f64;
+const MOST: f64 = RECORD as f64;
 
 /// A record's share of the sum, before rounding: within ±2^30 whatever the term is.
 #[inline(always)]
