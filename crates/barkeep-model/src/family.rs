@@ -7,6 +7,7 @@ mod response;
 use std::fmt::Debug;
 
 use barkeep_machine::{Source, Writer};
+use barkeep_num::vector::dispatch;
 
 use crate::settings::{Key, Settings};
 use crate::{Error, Prior};
@@ -72,13 +73,15 @@ pub struct FamilyEntry {
     pub build: fn(&Choice<'_>) -> Result<Box<dyn Family>, Error>,
 }
 
-/// What a family's [`score`](Family::score) reads next to η.
-#[derive(Clone, Copy)]
-pub struct Observed<'a> {
-    /// y, one entry per response.
-    pub response: &'a [f64],
-    /// The trials, one entry per response; empty unless the family [counts trials](Family::counts_trials).
-    pub trials: &'a [f64],
+/// What synthetic responses share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Predicted {
+    /// η.
+    pub predictor: f64,
+    /// The trials, where the family [counts them](Family::counts_trials).
+    pub trials: f64,
+    /// The logarithm of the nuisance.
+    pub log_nuisance: f64,
 }
 
 /// What a family's programs read of a record beside η.
@@ -92,9 +95,9 @@ pub struct Seen {
 
 /// The law of a response y given its predictor η.
 ///
-/// `write_density`, `write_ratio` and `write_score` append its arithmetic to a program, of which `line` is η. `score` does the
-/// operations of `write_score` over lists of synthetic responses, for expectations that are computed too often to start a program for each.
-/// Where a family [works on residuals](Family::works_on_residuals) they are given y − η in place of η.
+/// `write_density`, `write_ratio` and `write_score` append its arithmetic to a program, of which `line` is η. Where a family
+/// [works on residuals](Family::works_on_residuals), `line` is y − η. `score` computes the same of synthetic responses, for expectations that are
+/// needed too often to start a program for each.
 pub trait Family: Send + Sync + Debug {
     /// The nuisance and what is known of it.
     fn nuisance(&self) -> Option<(&'static NuisanceEntry, Nuisance)> {
@@ -109,7 +112,7 @@ pub trait Family: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Whether it is given residuals y − η in place of η.
+    /// Whether its programs are given residuals y − η in place of η.
     fn works_on_residuals(&self) -> bool {
         false
     }
@@ -142,9 +145,9 @@ pub trait Family: Send + Sync + Debug {
         log_nuisance: f64,
     ) -> (Source, Option<Source>);
 
-    /// Replaces each η (or y − η) in `score` by ∂ℓ/∂η, and writes ∂ℓ/∂ ln nuisance to `nuisance_score`, which is empty
-    /// unless the nuisance is a parameter.
-    fn score(&self, observed: Observed<'_>, log_nuisance: f64, score: &mut [f64], nuisance_score: &mut [f64]);
+    /// Writes ∂ℓ/∂η of each of some synthetic responses to `slopes`, and ∂ℓ/∂ ln nuisance to `others`, which is empty unless the nuisance
+    /// is a parameter. The operations are those of [`write_score`](Family::write_score).
+    fn score(&self, at: Predicted, responses: &[f64], slopes: &mut [f64], others: &mut [f64]);
 
     /// The law itself, for expectations over responses; `None` where the family does not state it.
     fn law(&self) -> Option<Law> {
@@ -188,4 +191,22 @@ pub trait Family: Send + Sync + Debug {
 /// 1 with probability `share`, else 0.
 pub(crate) fn flip(share: f64, uniform: &mut dyn FnMut() -> f64) -> f64 {
     f64::from(u8::from(uniform() < share))
+}
+
+/// Writes value(y) of each response, in a loop that the compiler turns into the widest vector instructions of the machine it runs on.
+///
+/// A closure that calls functions must be `#[inline(always)]`, and so is all on the way: only what is inlined is compiled for those instructions.
+#[inline(always)]
+pub(crate) fn map(responses: &[f64], out: &mut [f64], value: impl Fn(f64) -> f64 + Copy) {
+    // The slices are arguments: of captured ones the compiler must assume that they overlap.
+    #[inline(always)]
+    fn run(responses: &[f64], out: &mut [f64], value: impl Fn(f64) -> f64) {
+        for (out, y) in out.iter_mut().zip(responses) {
+            *out = value(*y);
+        }
+    }
+    dispatch(
+        #[inline(always)]
+        || run(responses, out, value),
+    );
 }

@@ -13,7 +13,6 @@ mod entry;
 mod error;
 pub mod families;
 mod family;
-mod kernel;
 mod language;
 mod likelihood;
 mod model;
@@ -31,7 +30,7 @@ mod variates;
 pub use entry::{Build, ModelEntry, Sides, sides};
 pub use error::Error;
 pub use family::{
-    Choice, Family, FamilyEntry, Law, Link, NodeRule, Nuisance, NuisanceEntry, Observed, Response, Seen,
+    Choice, Family, FamilyEntry, Law, Link, NodeRule, Nuisance, NuisanceEntry, Predicted, Response, Seen,
 };
 pub use language::{TextError, TextModel};
 pub use likelihood::{Centring, Given, Gradient, Likelihood, StandIns};

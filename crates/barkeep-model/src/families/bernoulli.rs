@@ -5,8 +5,7 @@ use barkeep_num::vector::scalar::{short_sigmoid, sigmoid};
 use barkeep_num::{erfcx, normal_cdf};
 
 use crate::Error;
-use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen, flip};
-use crate::kernel::fold_column;
+use crate::family::{Family, FamilyEntry, Law, Link, Predicted, Response, Seen, flip, map};
 
 /// The family.
 pub const ENTRY: FamilyEntry = FamilyEntry {
@@ -63,18 +62,12 @@ impl Family for Logit {
         (w.sub(seen.response, share), None)
     }
 
-    fn score(
-        &self,
-        observed: Observed<'_>,
-        _log_nuisance: f64,
-        score: &mut [f64],
-        _nuisance_score: &mut [f64],
-    ) {
-        fold_column(
-            observed.response,
-            score,
+    fn score(&self, at: Predicted, responses: &[f64], slopes: &mut [f64], _others: &mut [f64]) {
+        map(
+            responses,
+            slopes,
             #[inline(always)]
-            |predictor, y| y - short_sigmoid(predictor),
+            |y| y - short_sigmoid(at.predictor),
         );
     }
 
@@ -157,16 +150,10 @@ impl Family for Probit {
         (w.mul(towards, hazard), None)
     }
 
-    fn score(
-        &self,
-        observed: Observed<'_>,
-        _log_nuisance: f64,
-        score: &mut [f64],
-        _nuisance_score: &mut [f64],
-    ) {
-        for (score, y) in score.iter_mut().zip(observed.response) {
+    fn score(&self, at: Predicted, responses: &[f64], slopes: &mut [f64], _others: &mut [f64]) {
+        for (slope, y) in slopes.iter_mut().zip(responses) {
             let sign = 2.0 * y - 1.0;
-            *score = sign * hazard(sign * *score);
+            *slope = sign * hazard(sign * at.predictor);
         }
     }
 

@@ -3,8 +3,7 @@
 use barkeep_machine::{Binary, Source, Unary, Writer};
 use barkeep_num::vector::scalar::sigmoid;
 
-use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen, flip};
-use crate::kernel::fold_columns;
+use crate::family::{Family, FamilyEntry, Law, Link, Predicted, Response, Seen, flip, map};
 
 /// The family.
 pub const ENTRY: FamilyEntry = FamilyEntry {
@@ -19,12 +18,6 @@ pub const ENTRY: FamilyEntry = FamilyEntry {
 /// y successes of the design's trials. More successes than trials count as all trials having succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Binomial;
-
-/// Successes, never more than trials.
-#[inline(always)]
-fn successes(y: f64, trials: f64) -> f64 {
-    if y < trials { y } else { trials }
-}
 
 impl Family for Binomial {
     fn counts_trials(&self) -> bool {
@@ -86,18 +79,13 @@ impl Family for Binomial {
         (w.sub(successes, expected), None)
     }
 
-    fn score(
-        &self,
-        observed: Observed<'_>,
-        _log_nuisance: f64,
-        score: &mut [f64],
-        _nuisance_score: &mut [f64],
-    ) {
-        fold_columns(
-            [observed.response, observed.trials],
-            score,
+    fn score(&self, at: Predicted, responses: &[f64], slopes: &mut [f64], _others: &mut [f64]) {
+        let Predicted { predictor, trials, .. } = at;
+        map(
+            responses,
+            slopes,
             #[inline(always)]
-            |predictor, [y, trials]| successes(y, trials) - trials * sigmoid(predictor),
+            |y| (if y < trials { y } else { trials }) - trials * sigmoid(predictor),
         );
     }
 

@@ -4,8 +4,9 @@ use barkeep_machine::{Source, Unary, Writer, digamma, trigamma};
 use barkeep_num::vector::scalar::{exp, ln};
 
 use crate::Prior;
-use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::kernel::fold_column;
+use crate::family::{
+    Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Predicted, Response, Seen, map,
+};
 use crate::variates::gamma;
 
 /// The family.
@@ -96,26 +97,24 @@ impl Family for Gamma {
         (score, nuisance)
     }
 
-    fn score(&self, observed: Observed<'_>, log_shape: f64, score: &mut [f64], nuisance_score: &mut [f64]) {
-        let shape = libm::exp(log_shape);
-        if self.shape.is_unknown() {
-            let start = log_shape + 1.0 - digamma(shape);
-            nuisance_score.copy_from_slice(score);
-            fold_column(
-                observed.response,
-                nuisance_score,
-                #[inline(always)]
-                |predictor, y| {
-                    let excess = ln(y) - predictor;
-                    shape * (start + excess - exp(excess))
-                },
-            );
-        }
-        fold_column(
-            observed.response,
-            score,
+    fn score(&self, at: Predicted, responses: &[f64], slopes: &mut [f64], others: &mut [f64]) {
+        let Predicted { predictor, log_nuisance, .. } = at;
+        let shape = libm::exp(log_nuisance);
+        let start = log_nuisance + 1.0 - digamma(shape);
+        map(
+            responses,
+            slopes,
             #[inline(always)]
-            |predictor, y| shape * (y * exp(-predictor) - 1.0),
+            |y| shape * (y * exp(-predictor) - 1.0),
+        );
+        map(
+            responses,
+            others,
+            #[inline(always)]
+            |y| {
+                let excess = ln(y) - predictor;
+                shape * (start + excess - exp(excess))
+            },
         );
     }
 

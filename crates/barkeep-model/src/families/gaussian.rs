@@ -1,8 +1,9 @@
 //! Normal responses: y ~ N(η, σ²).
 
 use crate::Prior;
-use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::kernel::{map_column, map_in_place};
+use crate::family::{
+    Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Predicted, Response, Seen, map,
+};
 use crate::variates::normal;
 use barkeep_machine::{Source, Writer};
 
@@ -82,10 +83,10 @@ impl Family for Gaussian {
         (score, nuisance)
     }
 
-    fn score(&self, _observed: Observed<'_>, log_sd: f64, score: &mut [f64], nuisance_score: &mut [f64]) {
-        let precision = libm::exp(-2.0 * log_sd);
-        map_column(score, nuisance_score, |residual| precision * residual * residual - 1.0);
-        map_in_place(score, |residual| precision * residual);
+    fn score(&self, at: Predicted, responses: &[f64], slopes: &mut [f64], others: &mut [f64]) {
+        let (mean, precision) = (at.predictor, libm::exp(-2.0 * at.log_nuisance));
+        map(responses, slopes, |y| precision * (y - mean));
+        map(responses, others, |y| precision * (y - mean) * (y - mean) - 1.0);
     }
 
     fn law(&self) -> Option<Law> {

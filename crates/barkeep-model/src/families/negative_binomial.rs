@@ -4,8 +4,9 @@ use barkeep_machine::{Binary, Source, Unary, Writer, digamma, ln_gamma, softplus
 use barkeep_num::vector::scalar::{exp, ln, sigmoid};
 
 use crate::Prior;
-use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::kernel::fold_column;
+use crate::family::{
+    Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Predicted, Response, Seen, map,
+};
 use crate::variates::{gamma, poisson};
 
 /// The family.
@@ -118,23 +119,20 @@ impl Family for NegativeBinomial {
         (score, nuisance)
     }
 
-    fn score(&self, observed: Observed<'_>, log_size: f64, score: &mut [f64], nuisance_score: &mut [f64]) {
-        let size = libm::exp(log_size);
-        if self.size.is_unknown() {
-            let at_size = digamma(size);
-            nuisance_score.copy_from_slice(score);
-            fold_column(
-                observed.response,
-                nuisance_score,
-                #[inline(always)]
-                |predictor, y| size_score(predictor - log_size, y, size, at_size),
-            );
-        }
-        fold_column(
-            observed.response,
-            score,
+    fn score(&self, at: Predicted, responses: &[f64], slopes: &mut [f64], others: &mut [f64]) {
+        let (size, t) = (libm::exp(at.log_nuisance), at.predictor - at.log_nuisance);
+        let at_size = digamma(size);
+        map(
+            responses,
+            slopes,
             #[inline(always)]
-            |predictor, y| y - (y + size) * sigmoid(predictor - log_size),
+            |y| y - (y + size) * sigmoid(t),
+        );
+        map(
+            responses,
+            others,
+            #[inline(always)]
+            |y| size_score(t, y, size, at_size),
         );
     }
 

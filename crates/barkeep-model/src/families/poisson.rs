@@ -3,8 +3,7 @@
 use barkeep_machine::{Source, Unary, Writer};
 use barkeep_num::vector::scalar::exp;
 
-use crate::family::{Family, FamilyEntry, Law, Link, Observed, Response, Seen};
-use crate::kernel::fold_column;
+use crate::family::{Family, FamilyEntry, Law, Link, Predicted, Response, Seen, map};
 use crate::variates::poisson;
 
 /// The family.
@@ -55,18 +54,12 @@ impl Family for Poisson {
         (w.sub(seen.response, mean), None)
     }
 
-    fn score(
-        &self,
-        observed: Observed<'_>,
-        _log_nuisance: f64,
-        score: &mut [f64],
-        _nuisance_score: &mut [f64],
-    ) {
-        fold_column(
-            observed.response,
-            score,
+    fn score(&self, at: Predicted, responses: &[f64], slopes: &mut [f64], _others: &mut [f64]) {
+        map(
+            responses,
+            slopes,
             #[inline(always)]
-            |predictor, y| y - exp(predictor),
+            |y| y - exp(at.predictor),
         );
     }
 

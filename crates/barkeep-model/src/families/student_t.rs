@@ -3,8 +3,9 @@
 use barkeep_machine::{Source, Unary, Writer};
 
 use crate::error::require_positive;
-use crate::family::{Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Observed, Response, Seen};
-use crate::kernel::{map_column, map_in_place};
+use crate::family::{
+    Family, FamilyEntry, Law, Link, Nuisance, NuisanceEntry, Predicted, Response, Seen, map,
+};
 use crate::settings::key;
 use crate::variates::student_t;
 use crate::{Error, Prior};
@@ -109,13 +110,14 @@ impl Family for StudentT {
         (score, nuisance)
     }
 
-    fn score(&self, _observed: Observed<'_>, log_scale: f64, score: &mut [f64], nuisance_score: &mut [f64]) {
-        let scale = libm::exp(log_scale);
+    fn score(&self, at: Predicted, responses: &[f64], slopes: &mut [f64], others: &mut [f64]) {
+        let (centre, scale) = (at.predictor, libm::exp(at.log_nuisance));
         let (weight, spread) = (self.degrees + 1.0, self.degrees * scale * scale);
-        map_column(score, nuisance_score, |residual| {
-            weight * (residual * residual / (spread + residual * residual)) - 1.0
+        map(responses, slopes, |y| weight * (y - centre) / (spread + (y - centre) * (y - centre)));
+        map(responses, others, |y| {
+            let square = (y - centre) * (y - centre);
+            weight * (square / (spread + square)) - 1.0
         });
-        map_in_place(score, |residual| weight * residual / (spread + residual * residual));
     }
 
     fn law(&self) -> Option<Law> {

@@ -9,7 +9,7 @@ use barkeep_machine::{Source, Writer};
 
 use super::Regression;
 use super::design::Trials;
-use crate::family::{Law, NodeRule, Observed, Seen};
+use crate::family::{Law, NodeRule, Predicted, Seen};
 
 /// Which parameters a score is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,6 @@ pub struct NodeRoom {
     weights: Vec<f64>,
     slopes: Vec<f64>,
     others: Vec<f64>,
-    trials: Vec<f64>,
 }
 
 impl NodeRoom {
@@ -163,11 +162,11 @@ impl Regression {
         theta: &[f64],
         (predictor, trials): (f64, f64),
         responses: &[f64],
-        room: &mut Vec<f64>,
         slopes: &mut [f64],
         others: &mut [f64],
     ) {
-        self.slopes_at(self.log_nuisance(theta), (predictor, trials), responses, room, slopes, others);
+        let at = Predicted { predictor, trials, log_nuisance: self.log_nuisance(theta) };
+        self.family.score(at, responses, slopes, others);
     }
 
     /// Writes ∂ℓ/∂η, and ∂ℓ/∂ ln nuisance where it is a parameter, of a response with this η, or y − η for a family that works on residuals.
@@ -179,30 +178,6 @@ impl Regression {
         line: Source,
     ) -> (Source, Option<Source>) {
         self.family.write_score(w, seen, line, self.log_nuisance(theta))
-    }
-
-    fn slopes_at(
-        &self,
-        log_nuisance: f64,
-        (predictor, trials): (f64, f64),
-        responses: &[f64],
-        room: &mut Vec<f64>,
-        slopes: &mut [f64],
-        others: &mut [f64],
-    ) {
-        if self.family.works_on_residuals() {
-            slopes.iter_mut().zip(responses).for_each(|(slot, y)| *slot = y - predictor);
-        } else {
-            slopes.fill(predictor);
-        }
-        let trials: &[f64] = if self.family.counts_trials() {
-            room.clear();
-            room.resize(responses.len(), trials);
-            room
-        } else {
-            &[]
-        };
-        self.family.score(Observed { response: responses, trials }, log_nuisance, slopes, others);
     }
 }
 
@@ -250,11 +225,10 @@ impl<'a> Scorer<'a> {
         responses: &[f64],
         room: &'r mut NodeRoom,
     ) -> &'r mut [f64] {
-        let NodeRoom { slopes, others, trials: buffer, .. } = room;
+        let NodeRoom { slopes, others, .. } = room;
         slopes.resize(responses.len(), 0.0);
-        let nuisance = self.asked.block == ScoreBlock::Nuisance || self.regression.belief.is_some();
-        others.resize(if nuisance { responses.len() } else { 0 }, 0.0);
-        self.regression.slopes_at(self.log_nuisance, (predictor, trials), responses, buffer, slopes, others);
+        others.resize(if self.regression.belief.is_some() { responses.len() } else { 0 }, 0.0);
+        self.regression.slopes(self.asked.theta, (predictor, trials), responses, slopes, others);
         match self.asked.block {
             ScoreBlock::Coefficients => slopes,
             ScoreBlock::Nuisance => others,

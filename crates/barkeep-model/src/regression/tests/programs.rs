@@ -148,7 +148,7 @@ fn scores_of_lists_are_those_of_the_programs() {
             let theta: Vec<f64> = (0..d).map(|_| 6.0 * next() - 3.0).collect();
             let mut lists = vec![f64::NAN; d * LENGTH];
             let (slopes, others) = lists.split_at_mut(LENGTH);
-            model.slopes(&theta, (theta[0], 5.0), &responses, &mut Vec::new(), slopes, others);
+            model.slopes(&theta, (theta[0], 5.0), &responses, slopes, others);
             let program = model.gradient_program(&theta).unwrap();
             let written = outputs(&program, Block::over(&responses, LENGTH, LENGTH));
             match model.law() {
