@@ -145,6 +145,7 @@ pub(crate) fn verify(
                 "absent": absent,
                 "ledger_checked": ledger.is_some(),
                 "not_planned": verified.not_planned,
+                "checked": verified.checked.as_ref().map(|check| check.epsilon).ok(),
                 "meaning": verified.meaning.iter().flat_map(|risk| risk.words()).collect::<Vec<_>>(),
             })
             .to_string())

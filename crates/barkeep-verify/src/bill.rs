@@ -88,9 +88,6 @@ enum Neighbours {
 /// Relative error that lattices aim at.
 const AIM: f64 = 2e-3;
 
-/// The error of no coin.
-const NONE: (f64, f64) = (0.0, 0.0);
-
 const OUT_OF_RANGE: Unchecked = Unchecked("a parameter is out of range");
 
 impl Cost {
@@ -122,7 +119,8 @@ impl Cost {
             Mechanism::Decision { rule, .. } => rule.coin_error(),
             // Of any correction: the largest has 4096 components.
             Mechanism::BarkerMinibatch(_) => (1e5 * f64::EPSILON, 1e-265),
-            Mechanism::Gaussian { .. } | Mechanism::Bernoulli { .. } | Mechanism::Exponential { .. } => NONE,
+            Mechanism::Gaussian { .. } => (0.0, 0.0),
+            Mechanism::Bernoulli { .. } | Mechanism::Exponential { .. } => (0.0, 0.0),
         }
     }
 
@@ -180,7 +178,12 @@ impl Bill {
         match &self.0 {
             Kind::Contract(parts) => compose(&mut checked, parts, (claim, delta), keep)?,
             // The μ² of answers that were chosen in view of earlier ones add up (Smith and Thakurta 2022).
-            Kind::Gaussian { whole } => compose(&mut checked, &[(whole.clone(), 1)], (claim, delta), keep)?,
+            Kind::Gaussian { whole } => {
+                compose(&mut checked, &[(whole.clone(), 1)], (claim, delta), keep)?;
+                if checked.mu == 0.0 {
+                    return Err(Unchecked("a filter of Gaussian answers charges something else"));
+                }
+            }
             Kind::Filter { rho, coins, decision } => {
                 checked.rho = if *rho >= 0.0 { *rho } else { f64::INFINITY };
                 checked.add_coins(decision.coin(), *coins);
@@ -216,10 +219,9 @@ fn compose(
     let claim = claim.clamp(1e-6, 100.0);
     let spread = share * AIM * claim / (1.0 - 2.0 * delta.ln() / claim);
     let fine = Fineness { spread, cut: 1e-3 * delta * share };
-    let directed = |(cost, _): &(&Cost, u64)| {
-        matches!((cost.sampling, cost.neighbours), (Sampling::Poisson { .. }, Neighbours::AddRemove))
-    };
-    let directions = 1 + usize::from(others.iter().any(directed));
+    // Without a directed part the second direction would be the same again.
+    let directed = |cost: &Cost| cost.neighbours == Neighbours::AddRemove && cost.sampling != Sampling::Full;
+    let directions = 1 + usize::from(others.iter().any(|(cost, _)| directed(cost)));
     let work = (others.len() * directions) as f64;
     for (turn, removed) in [true, false].into_iter().take(directions).enumerate() {
         let mut all: Option<Losses> = None;

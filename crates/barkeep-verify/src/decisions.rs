@@ -253,8 +253,7 @@ fn recursion(corners: &[Pair], steps: u64, step: f64, reach: usize, keep: &mut K
         // s = 0 is the diagonal, where G = F.
         next.copy_from_slice(&all[zero..=zero + reach]);
         for [yes, no] in &terms {
-            let from =
-                |term: &Term| &all[usize::try_from(zero as i64 + term.cell).unwrap_or(0)..][..reach + 2];
+            let from = |term: &Term| &all[(zero as i64 + term.cell) as usize..][..reach + 2];
             let (a, b) = (from(yes), from(no));
             for (k, best) in next.iter_mut().enumerate() {
                 let value = yes.left * a[k] + yes.right * a[k + 1] + (no.left * b[k] + no.right * b[k + 1]);

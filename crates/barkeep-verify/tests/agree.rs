@@ -149,6 +149,10 @@ fn mixed_bills_agree() {
 fn what_is_not_known_is_not_checked() {
     let other = r#"{"contract":[[{"mechanism":{"laplace":{"ratio":1.0}},"sampling":"full","neighbours":"substitute"},1]]}"#;
     assert!(serde_json::from_str::<barkeep_verify::Bill>(other).is_err());
+    // Only Gaussian answers add up by their μ².
+    let whole = r#"{"gaussian":{"whole":{"mechanism":{"exponential":{"range":1.0}},"sampling":"full","neighbours":"substitute"}}}"#;
+    let filter: barkeep_verify::Bill = serde_json::from_str(whole).unwrap();
+    assert!(filter.check(2.0, 1e-6, &mut |_, _| true).is_err());
     let bill = read(&contract(vec![(gaussian(1.0), poisson(0.01), AddRemove, 1000)]));
     assert_eq!(bill.check(2.0, 1e-6, &mut |_, _| false), Err(barkeep_verify::STOPPED));
     assert!(

@@ -10,9 +10,10 @@ const HEAD: &str = "# Proofs\n\n\
     Every proof stands beside the code it speaks of, and this page is generated from there. Names in `code` are those of the sources.\n";
 
 /// What the crates prove, in the order a reader wants it.
-const CRATES: [(&str, &str); 7] = [
+const CRATES: [(&str, &str); 8] = [
     ("barkeep-curator", "Answers: what one record can do to a sum, and what leaves"),
     ("barkeep-accounting", "Prices: what answers cost, one by one and together"),
+    ("barkeep-verify", "Checks: what a bill costs, computed again"),
     ("barkeep-num", "Arithmetic: what rounding can do"),
     ("barkeep-data", "Reading: what a file may show"),
     ("barkeep-model", "Models"),
