@@ -7,8 +7,6 @@
 //! **Privacy.** Nothing here reads the curator's records, and nothing here is trusted. The machine's programs see one record at a time, and the
 //! curator bounds what each contributes, whatever the program is.
 
-#[cfg(test)]
-mod check;
 mod entry;
 mod error;
 pub mod families;
@@ -51,3 +49,8 @@ pub use transform::{Belief, Transform};
 pub(crate) fn numbered(stem: &str, count: usize) -> Vec<String> {
     (1..=count).map(|number| format!("{stem}{number}")).collect()
 }
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+use tests::check;

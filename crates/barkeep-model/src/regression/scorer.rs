@@ -47,9 +47,7 @@ pub struct Scorer<'a> {
     constant: Option<f64>,
 }
 
-/// Working memory for one record's nodes.
-///
-/// **Privacy.** Holds values computed from records; no `Debug`, `Clone` or `Serialize`.
+/// Working memory for one synthetic record's nodes.
 #[derive(Default)]
 pub struct NodeRoom {
     responses: Vec<f64>,

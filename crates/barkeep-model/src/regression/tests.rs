@@ -36,7 +36,7 @@ fn softplus(t: Dual64) -> Dual64 {
     (t.exp() + 1.0).ln()
 }
 
-/// ln Γ by many more lifts than the kernel's and the first terms of Stirling's series.
+/// ln Γ by many more lifts than the machine's and the first terms of Stirling's series.
 fn ln_gamma_oracle(x: Dual64) -> Dual64 {
     let lifts = 60;
     let y = x + f64::from(lifts);

@@ -8,7 +8,7 @@ use crate::regression::{CentredScore, ScoreBlock, Scorer};
 
 /// Which of the bins between `edges` (the last one open) holds |r|·‖a‖/√width of a record, less the
 /// probability of each bin under the law given the record's features; averaged over a person's rows. `None` as for
-/// [`centred`](super::centred), or without edges.
+/// [`centred`](super::centred()), or without edges.
 ///
 /// One entry of a term is at most 1 − p and the others are −p with probabilities that add up to at most 1: its norm is
 /// at most √2.

@@ -281,7 +281,7 @@ fn information_moves_smoothly_with_theta() {
     }
 }
 
-/// The families' hand-written kernels and the same regressions as text, held to each other.
+/// The families' hand-written programs and the same regressions as text, held to each other.
 #[test]
 fn regressions_as_text_are_the_families() {
     use crate::{Choice, Link, Nuisance};

@@ -38,6 +38,17 @@ fn agrees_with_dual_numbers() {
 }
 
 #[test]
+fn a_ratio_reads_only_columns_whose_mean_moves() {
+    let from = [0.1, 3.0, 0.0, 0.5];
+    // The first coordinate bends the second.
+    for (moved, read) in [(0, &[0, 1][..]), (1, &[1][..]), (2, &[2][..])] {
+        let mut to = from;
+        to[moved] += 0.25;
+        assert_eq!(model().ratio_program(&from, &to).unwrap().columns(), read);
+    }
+}
+
+#[test]
 fn behaves_as_every_model_must() {
     let theta = [1.0, 3.0, 0.0, -1.0];
     check::one_component_moves(&model(), &theta);

@@ -1,0 +1,3 @@
+//! Holds what the tests of several modules share.
+
+pub(crate) mod check;
