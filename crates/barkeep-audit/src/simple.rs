@@ -13,7 +13,10 @@ use barkeep_accounting::vcor::Fit;
 use barkeep_accounting::{
     Contract, Cost, Delta, Mechanism, Neighbours, Rate, Rule, Sampling, Steps, Variance,
 };
-use barkeep_curator::{Ask, Asked, Budget, Clip, Decide, LatticeSigma, Level, PrivacyModel, Refused, Shape, Sum, Temper, Term, barker_minibatch_clip, decide_cost, discrete_gaussian, faults_clip, sum_cost, sum_sensitivity};
+use barkeep_curator::{
+    Ask, Asked, Budget, Clip, Decide, LatticeSigma, Level, PrivacyModel, Refused, Shape, Sum, Temper, Term,
+    barker_minibatch_clip, decide_cost, discrete_gaussian, faults_clip, sum_cost, sum_sensitivity,
+};
 use barkeep_data::{Column, Count, Schema, Unit};
 use barkeep_model::terms::{self as model_terms, Precondition};
 use barkeep_model::{GaussianMean, Likelihood};
@@ -253,7 +256,9 @@ impl Attack {
                 let cost = decide_cost(temper, clip, batch, &rule, level, premises)?;
                 // From 0 to 1 a record x has log-ratio x − ½.
                 let pair = terms.pair(vec![FAR], vec![0.5])?;
-                let ratio = means(1)?.ratio_program(&[0.0], &[1.0]).map_err(|error| Error::Budget(error.to_string()))?;
+                let ratio = means(1)?
+                    .ratio_program(&[0.0], &[1.0])
+                    .map_err(|error| Error::Budget(error.to_string()))?;
                 terms.staged(cost, pair, Claim { delta, gaussian: false }, effort, move |gate| {
                     let rule = &rule;
                     gate.decide(&Decide { ratio: &ratio, offset: 0.0, temper, clip, batch, rule, level })
@@ -277,8 +282,8 @@ impl Attack {
                 let cost = sum_cost(temper, clip, batch, sigma, premises)?;
                 let pair = terms.pair(vec![FAR; dimension], vec![0.0; dimension])?;
                 let (likelihood, theta) = (means(dimension)?, vec![0.0; dimension]);
-                let gradient =
-                    terms::gradient(&*likelihood, &theta, Precondition::Identity, &[]).map_err(|error| Error::Budget(error.to_string()))?;
+                let gradient = model_terms::gradient(&*likelihood, &theta, Precondition::Identity, &[])
+                    .map_err(|error| Error::Budget(error.to_string()))?;
                 terms.staged(cost, pair, Claim { delta, gaussian: batch == FULL }, effort, move |gate| {
                     let mut out = vec![0.0; dimension];
                     let term = Term::Program(Asked { term: &gradient, shape: Shape::Ball });

@@ -8,11 +8,11 @@
 use barkeep::accounting::{Contract, Delta, Neighbours, Query, Ratio, Sampling, Steps};
 use barkeep::curator::insecure::SharedTable;
 use barkeep::curator::{
-    Ask, Budget, Clip, Gate, LatticeSigma, NoiseRng, Precondition, PrivacyModel, Sum, TableBuilder, Temper,
+    Ask, Asked, Budget, Clip, Gate, LatticeSigma, NoiseRng, PrivacyModel, Shape, Sum, TableBuilder, Temper,
     Term, discrete_gaussian, rounded_normal, sum_cost,
 };
 use barkeep::data::{Column, Schema};
-use barkeep::model::{GaussianMean, Likelihood};
+use barkeep::machine::{self, Output, Writer};
 use barkeep_audit::{ALPHA, Claim, Each, Effort, Game, Source, World, attack};
 use std::f64::consts::TAU;
 use std::sync::{Arc, LazyLock};
@@ -113,9 +113,9 @@ fn reachable_pairs_of_textbook_gaussians_tell_the_secret() {
 }
 
 /// A record's own number.
-static NUMBER: LazyLock<barkeep_machine::Term> = LazyLock::new(|| {
-    let program = Writer::default().finish([Output::Dense(Source::Column(0))]);
-    barkeep_machine::Term::of(program.unwrap())
+static NUMBER: LazyLock<machine::Term> = LazyLock::new(|| {
+    let program = Writer::default().finish([Output::Dense(machine::Source::Column(0))]);
+    machine::Term::of(program.unwrap())
 });
 
 /// A noisy sum as the curator answers it: one record at either end of the clip, so that 0 and 1 are the secrets' places.

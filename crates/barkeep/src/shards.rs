@@ -15,7 +15,6 @@ pub use barkeep_curator::partials::{Partial, Shard, Shards};
 use barkeep_curator::partials::{PlanIdentity, Whole};
 use barkeep_data::{Frame, Unit};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
 
 impl Plan {
     /// What workers must know: the spec with all that it needs written in. Public.

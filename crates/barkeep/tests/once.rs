@@ -5,7 +5,9 @@
 mod written;
 
 use barkeep::accounting::{Neighbours, Sampling};
-use barkeep::curator::{Ask, Asked, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Shape, Sum, TableBuilder, Temper, Term};
+use barkeep::curator::{
+    Ask, Asked, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Shape, Sum, TableBuilder, Temper, Term,
+};
 use barkeep::data::{Column, Schema};
 use barkeep::model::families::gaussian::Gaussian;
 use barkeep::model::{Design, GaussianMean, Likelihood, Model, Nuisance, Prior, Regression};
@@ -122,8 +124,7 @@ fn a_regression_without_noise_is_the_textbook_one() {
     let clip = Clip::new(statistics.bound()).unwrap();
     let term = barkeep::model::terms::statistics(&*model, &schema).unwrap();
     let term = Term::Program(Asked { term: &term, shape: Shape::Ball });
-    let question =
-        Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
+    let question = Sum { term, temper: Temper::NONE, clip, batch: Sampling::Full, sigma: 0.0 };
     gate.sum(&question, &mut sum).unwrap();
     let (mean, covariance) = statistics.posterior(300.0, &sum, 1e-12).unwrap();
     // Precision XᵀX/s² + I/1.5², by plain sums; the mean solves precision·mean = Xᵀy/s² + 0.25/1.5².
@@ -155,7 +156,7 @@ fn a_noisy_regression_says_how_wrong_it_may_be() {
     // about 1. The posterior is approximate, so the comparison is a coarse one.
     let (model, schema) = regression(0.8);
     let (statistics, written) =
-        (model.statistics(&schema).unwrap(), model.record_statistics(&schema).unwrap());
+        (model.statistics(&schema).unwrap(), model.statistics_program(&schema).unwrap());
     for (noise, allowed) in [(0.3, 0.12), (2.0, 0.2)] {
         let (mut squares, repetitions) = ([0.0; 3], 400);
         for seed in 0..repetitions {
@@ -164,7 +165,8 @@ fn a_noisy_regression_says_how_wrong_it_may_be() {
             let mut out = vec![0.0; statistics.width() * 400];
             let rows = rows(&model, &theta, 400, 900 + seed);
             let columns: Vec<f64> = (0..3).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
-            written.write(barkeep::data::Block::over(&columns, 400, 400), &mut out);
+            let block = barkeep::data::Block::over(&columns, 400, 400);
+            barkeep::machine::Machine::default().write_all(&written, block, &mut out);
             let noisy: Vec<f64> = out
                 .chunks_exact(400)
                 .map(|column| column.iter().sum::<f64>() + noise * rng.normal())

@@ -2,7 +2,7 @@
 
 use barkeep::accounting::{Delta, Epsilon, Mu, Neighbours};
 use barkeep::curator::{
-    Ask, Choose, Decide, Refused, Sum, TableBuilder, Temper, Term, gram_sensitivity, sum_sensitivity,
+    Ask, Asked, Choose, Decide, Refused, Sum, TableBuilder, Temper, Term, shape_sensitivity,
 };
 use barkeep::facts::Value;
 use barkeep::insecure::Insecure;
@@ -92,10 +92,8 @@ impl Ask for Meter {
 
     fn sum(&mut self, asked: &Sum<'_>, out: &mut [f64]) -> Result<(), Refused> {
         let neighbours = Neighbours::Substitute;
-        let sensitivity = match asked.term {
-            Term::Gram { .. } => gram_sensitivity(asked.clip.get(), neighbours)?,
-            _ => sum_sensitivity(Temper::NONE, asked.clip, neighbours)?,
-        };
+        let Term::Program(Asked { shape, .. }) = asked.term else { panic!("no counts of bad cells") };
+        let sensitivity = shape_sensitivity(shape, Temper::NONE, asked.clip, neighbours)?;
         self.squares += (sensitivity.get() / asked.sigma).powi(2);
         self.questions += 1;
         out.fill(0.0);

@@ -5,7 +5,7 @@ use super::*;
 use crate::public_rng::PublicRng;
 use crate::run::draws::{Draws, Memory};
 use crate::run::{MOST_COMPARED, Summary};
-use barkeep_machine::{Source, Writer};
+use barkeep_machine::Writer;
 use barkeep_model::{GaussianMean, Gradient, Likelihood, Model};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl Likelihood for Two {
     fn columns(&self) -> usize {
         2
     }
-    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
+    fn write_density(&self, theta: &[f64], w: &mut Writer) -> barkeep_machine::Source {
         self.0.write_density(theta, w)
     }
     fn has_gradient(&self) -> bool {

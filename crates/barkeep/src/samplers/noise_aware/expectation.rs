@@ -239,7 +239,6 @@ impl Expected {
 #[derive(Default)]
 struct Room {
     nodes: NodeRoom,
-    trials: Vec<f64>,
     slopes: Vec<f64>,
     others: Vec<f64>,
     /// ψ's factors at every node, round by round: coefficients, then the nuisance.
@@ -270,7 +269,7 @@ pub(super) fn expect(
                 let (predictor, trials) = set.predictor(i, theta);
                 room.nodes.fill(&rule, predictor, trials);
                 let nodes = rule.len();
-                let Room { nodes: filled, trials: buffer, slopes, others, factors, extra, spare } = room;
+                let Room { nodes: filled, slopes, others, factors, extra, spare } = room;
                 let (responses, weights) = (filled.responses(), filled.weights());
                 factors.resize(rounds.len() * nodes, 0.0);
                 extra.resize(if has_nuisance { rounds.len() * nodes } else { 0 }, 0.0);
@@ -279,7 +278,7 @@ pub(super) fn expect(
                     let factors = &mut factors[k * nodes..(k + 1) * nodes];
                     let extra =
                         if has_nuisance { &mut extra[k * nodes..(k + 1) * nodes] } else { &mut [][..] };
-                    regression.slopes(&round.theta, (eta, trials), responses, buffer, factors, extra);
+                    regression.slopes(&round.theta, (eta, trials), responses, factors, extra);
                     factors.iter_mut().for_each(|r| *r = Scorer::factor(*r, bound, centre));
                     if let Some((bound, centre)) = held.nuisance.get(i) {
                         let stretch = round.stretch;
@@ -289,7 +288,7 @@ pub(super) fn expect(
                 if wanted != Wanted::Mean {
                     slopes.resize(nodes, 0.0);
                     others.resize(extra.len().min(nodes), 0.0);
-                    regression.slopes(theta, (predictor, trials), responses, buffer, slopes, others);
+                    regression.slopes(theta, (predictor, trials), responses, slopes, others);
                     slopes.iter_mut().zip(weights).for_each(|(r, w)| *r *= w);
                     others.iter_mut().zip(weights).for_each(|(s, w)| *s *= w);
                 }
@@ -407,20 +406,13 @@ pub(super) fn information(
     let rule = regression.nodes(theta, top)?;
     let count = count.min(set.len());
     let (mut matrix, mut other) = (vec![0.0; d * d], 0.0);
-    let (mut room, mut buffer) = (NodeRoom::default(), Vec::new());
+    let mut room = NodeRoom::default();
     let mut slopes = vec![0.0; rule.len()];
     let mut others = vec![0.0; if has_nuisance { rule.len() } else { 0 }];
     for i in 0..count {
         let (predictor, trials) = set.predictor(i, theta);
         room.fill(&rule, predictor, trials);
-        regression.slopes(
-            theta,
-            (predictor, trials),
-            room.responses(),
-            &mut buffer,
-            &mut slopes,
-            &mut others,
-        );
+        regression.slopes(theta, (predictor, trials), room.responses(), &mut slopes, &mut others);
         let square = |slopes: &[f64]| slopes.iter().zip(room.weights()).map(|(r, w)| w * r * r).sum::<f64>();
         let weight = square(&slopes) / count as f64;
         other += square(&others) / count as f64;

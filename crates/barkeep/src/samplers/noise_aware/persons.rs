@@ -192,7 +192,7 @@ pub(super) fn make_up(
     let mut first = MadeUp { width: d, sums: Vec::new(), rows: Vec::new(), directions: Vec::new() };
     let mut second = MadeUp { width: 1, sums: Vec::new(), rows: Vec::new(), directions: Vec::new() };
     let (mut room, mut nodes) = (NodeRoom::default(), NodeRoom::default());
-    let (mut whitened, mut buffer) = (vec![0.0; d], Vec::new());
+    let mut whitened = vec![0.0; d];
     for person in 0..PERSONS {
         let rows = law.quantile((person as f64 + 0.5) / PERSONS as f64);
         let made = (rows as usize).clamp(1, MOST);
@@ -211,14 +211,7 @@ pub(super) fn make_up(
             });
             let response = [nodes.responses()[drawn.unwrap_or(nodes.responses().len() - 1)]];
             let (mut slope, mut nuisance) = ([0.0], vec![0.0; usize::from(has_nuisance)]);
-            regression.slopes(
-                &round.theta,
-                (predictor, trials),
-                &response,
-                &mut buffer,
-                &mut slope,
-                &mut nuisance,
-            );
+            regression.slopes(&round.theta, (predictor, trials), &response, &mut slope, &mut nuisance);
             let bound = scorer.bound(scorer.whiten(set.row(i), &mut whitened));
             let factor = Scorer::factor(slope[0], bound, scorer.centre(predictor, trials, bound, &mut room));
             sum.iter_mut().zip(&whitened).for_each(|(sum, a)| *sum += stretch * factor * a);

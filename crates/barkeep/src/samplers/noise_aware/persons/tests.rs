@@ -56,7 +56,7 @@ fn sums_of_rows_are_those_of_drawn_persons() {
             let rule = regression.nodes(&away, top).unwrap();
             let clip = round.outer_clips().0;
             let mut rng = PublicRng::new(5, 7);
-            let (mut room, mut nodes, mut buffer) = (NodeRoom::default(), NodeRoom::default(), Vec::new());
+            let (mut room, mut nodes) = (NodeRoom::default(), NodeRoom::default());
             let (mut mean, mut squares, mut whitened) = (vec![0.0; d], 0.0, vec![0.0; d]);
             let persons = 20_000;
             for _ in 0..persons {
@@ -76,14 +76,7 @@ fn sums_of_rows_are_those_of_drawn_persons() {
                     let response = [nodes.responses()[drawn.unwrap_or(0)]];
                     let (predictor, trials) = set.predictor(i, &at);
                     let (mut slope, mut other) = ([0.0], vec![0.0; usize::from(has_nuisance)]);
-                    regression.slopes(
-                        &at,
-                        (predictor, trials),
-                        &response,
-                        &mut buffer,
-                        &mut slope,
-                        &mut other,
-                    );
+                    regression.slopes(&at, (predictor, trials), &response, &mut slope, &mut other);
                     let bound = scorer.bound(scorer.whiten(set.row(i), &mut whitened));
                     let centre = scorer.centre(predictor, trials, bound, &mut room);
                     let factor = Scorer::factor(slope[0], bound, centre);
