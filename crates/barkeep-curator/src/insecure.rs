@@ -1,4 +1,4 @@
-//! Gathers the doors that give up privacy, each with what it gives up; nothing outside this module opens one.
+//! Lists the doors that give up privacy, each with what it gives up. All but the noiseless sum, which `gate/priced.rs` prices, are opened here.
 //!
 //! * [`Budget::not_private`]: answers are not paid for, whether or not they have a known cost. For baselines.
 //! * [`Budget::marked_not_private`]: answers are paid for, in a run that gives up privacy otherwise. For what follows.

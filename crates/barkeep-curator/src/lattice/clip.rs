@@ -33,7 +33,7 @@ impl Default for TileRoom {
 /// Adds the contributions of at most [`TILE`] records, `count` outputs each as `share` shows them, to `sums`: entries of each output one after
 /// the other.
 ///
-/// In f64, with s = fl(2^30/B): N = 2^-900 + Σ_j g_j², each addition fused, in the order of the outputs; f = [`factor`](N); z_j is
+/// In f64, with s = fl(2^30/B): N = 2^-900 + Σ_j g_j², each addition fused, in the order of the outputs; f = `factor`(N), see [`factor`]; z_j is
 /// g_j·f rounded to the nearest integer once (ties to even), or 0 for all j where N is infinite or not a number. An output by level
 /// has one entry that may differ from 0, or none. If `POSITIVE`, whatever is not above 0 is replaced by 0 first.
 /// The same IEEE operations on every machine, written without branches on what records say.

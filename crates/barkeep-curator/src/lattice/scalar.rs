@@ -147,7 +147,7 @@ pub(crate) struct CoinInput {
 /// at most 4e²(1 − 1/b) + 2^-50, e = c·2^30.
 ///
 /// **Precision.** Odd in all arguments but the variance, so the reverse move has exactly the negated λ̂ if the
-/// model's log-ratios and the offset change sign exactly.
+/// program's log-ratios and the offset change sign exactly.
 pub(crate) fn coin_input(
     moments: Secret<Moments>,
     unit: f64,

@@ -87,7 +87,7 @@ impl Clip {
 
 /// How far one neighbouring change moves a sum of contributions, in lattice steps.
 ///
-/// A record's contribution is its own ([`own_terms`](crate::sums::own_terms)): the change moves no other. A record lies
+/// A record's contribution is its own, since a program reads one record at a time (`barkeep_machine`): the change moves no other. It lies
 /// within 2^30 of zero. Replacing it moves the sum by at most 2·2^30; adding or removing it, by
 /// at most 2^30. Both are powers of two, so products with them are exact. The same holds of a person with any number of rows,
 /// whose added terms are clipped and rounded once: [`fold`](crate::sums::fold) proves that they are the person's own.

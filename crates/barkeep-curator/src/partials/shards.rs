@@ -27,7 +27,7 @@ pub trait Shards: Send + Sync {
 
 /// What all shards hold together; public.
 pub struct Whole<'a> {
-    /// What the model sees of the columns.
+    /// The columns that programs read.
     pub schema: &'a Schema,
     /// How many columns the plan reads, whose bad cells are counted.
     pub columns: usize,

@@ -4,11 +4,11 @@
 //! an integer in as many bytes as its bounds need, and all levels of a category together as one index; so are those of several
 //! categories' interaction, since a record is at one of them at most. Columns that were rounded to
 //! numbers of 32 bits as they were read take four bytes. A product of two columns that are kept is not; a polynomial is,
-//! since it was no faster to make it anew at every pass. Models see f64 all the same:
+//! since it was no faster to make it anew at every pass. Programs read f64 all the same:
 //! narrow columns of a block are widened as it is asked, in working memory that stays in a near cache; those of f64 are read where they
-//! are. A regression reads an index as it is, a table of coefficients at hand.
+//! are. A program that adds up weights of levels, or writes by level, reads an index as it is.
 //!
-//! **Precision.** Whole numbers below 2^31 and numbers of 32 bits are f64 exactly, and whole columns admit no negative zero. So a model sees the same
+//! **Precision.** Whole numbers below 2^31 and numbers of 32 bits are f64 exactly, and whole columns admit no negative zero. So a program reads the same
 //! bits whichever layout was chosen, and so does every sum. A product is the one that reading would have kept: a feature multiplies its
 //! factors in order, and factors of 0 and 1 may be multiplied in any.
 //!
@@ -57,7 +57,7 @@ struct Index {
     first: usize,
 }
 
-/// Working memory for the columns and the indices of a block, each in the width that models read.
+/// Working memory for the columns and the indices of a block, each in the width that programs read.
 ///
 /// **Privacy.** Holds values of records; no `Debug`.
 #[derive(Default)]

@@ -18,7 +18,7 @@ const PADDING: f64 = 0.0;
 
 /// Records in memory, admitted by the schema: every value is finite and inside its column's range.
 ///
-/// Memory is 8 bytes a record and column a model sees, 0.8 % of it more between columns, and at most seven values a
+/// Memory is 8 bytes a record and column that programs read, 0.8 % of it more between columns, and at most seven values a
 /// column at the end; fewer where a [`Layout`] keeps columns narrow. Up to twice that where the number of records is secret and above the public guess, and while rows are
 /// sorted by person.
 ///

@@ -11,7 +11,7 @@ use barkeep_machine::Machine;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The fewest blocks worth a thread of their own: about ten microseconds of the cheapest model, as long as
+/// The fewest blocks worth a thread of their own: about ten microseconds of the shortest program, as long as
 /// handing the work over takes.
 pub(crate) const GRAIN: usize = 16;
 

@@ -10,7 +10,7 @@ use barkeep_machine::{Fold, Output, Program, Source, Step};
 #[derive(Debug, Clone, Copy)]
 pub enum Term<'a> {
     /// What a program writes of each record or person, cut to a shape. The answer has one entry for each entry of the program's outputs. There
-    /// are two exceptions: [`Shape::Outer`] has [`gram_width`](crate::gram_width) entries, [`Shape::ByGroup`] has one.
+    /// are two exceptions: [`Shape::Outer`] has [`gram_width`] entries, [`Shape::ByGroup`] has one.
     Program(Asked<'a>),
     /// How many cells of each column of the file were invalid, and how many were clamped: two numbers per column, at the clip
     /// of [`faults_clip`](crate::faults_clip). barkeep counted them while it read the file, so this asks all records.

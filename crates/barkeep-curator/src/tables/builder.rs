@@ -27,7 +27,7 @@ pub struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// Reserves the memory for exactly `records` rows of this schema, which a model sees as declared.
+    /// Reserves the memory for exactly `records` rows of this schema, which programs read as declared.
     ///
     /// # Errors
     /// If `records` is 0 or above 2³², or there is not enough memory.

@@ -47,7 +47,7 @@ const STRETCHES: usize = 2;
 const SORTING: u128 = 12;
 
 impl Table {
-    /// The bytes that as many records take in memory as are declared, of what a model sees by this view.
+    /// The bytes that as many records take in memory as are declared, of the columns that programs read by this view.
     #[must_use]
     pub fn bytes(view: &View, count: Count) -> u128 {
         count.declared() as u128 * Layout::of(view, count).record() as u128
