@@ -11,6 +11,7 @@ mod acceptance;
 mod accuracy;
 mod clip_counter;
 mod command;
+mod contour;
 mod crossing;
 mod date;
 mod experiment;

@@ -1,6 +1,7 @@
 //! Illustrates figure 2 of the supplement of Wang, Fienberg and Smola, *Privacy for Free*, 2015: stochastic-gradient Langevin dynamics
 //! and its private counterpart on a linear regression. The paper gives no settings.
 
+use crate::contour::{Grid, contours};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::mean_and_variance;
 use crate::replicate::{plan, runs};
@@ -8,7 +9,7 @@ use barkeep::PublicRng;
 use barkeep::accounting::Epsilon;
 use barkeep::curator::TableBuilder;
 use barkeep::curator::insecure::SharedTable;
-use barkeep_plot::{Axis, Figure, Grid, Mark, Panel, Style, contours};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Style};
 
 /// The experiment.
 pub(crate) struct Illustration;

@@ -1,15 +1,13 @@
 //! Draws figures as SVG: panels in a grid, axes with units, one legend below that no curve can hide.
 
 mod axis;
-mod contour;
 mod dots;
 mod paint;
 mod panel;
 
 pub use axis::{Axis, spoken};
-pub use contour::{Grid, Piece, contours};
 pub use dots::Dots;
-pub use panel::{Mark, Panel, Shape, Style};
+pub use panel::{Mark, Panel, Piece, Shape, Style};
 
 use paint::Paint;
 use std::fmt::Write;

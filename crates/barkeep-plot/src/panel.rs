@@ -1,10 +1,12 @@
 //! Draws one panel: axes, ticks and marks, clipped to its frame.
 
 use super::axis::{Axis, Fitted};
-use super::contour::Piece;
 use super::paint::Paint;
 use super::{CHARACTER, text};
 use std::fmt::Write;
+
+/// The two ends of a piece of a line.
+pub type Piece = ((f64, f64), (f64, f64));
 
 /// The form of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,13 +3,14 @@
 use super::exact::{Posterior, Range, moments};
 use super::published_sgld::{self, Variant};
 use crate::clip_counter::{ClipCounter, Clips};
+use crate::contour::{Grid, contours};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::{Published, mean_and_variance};
 use crate::replicate::{self, plan, runs, seeded, simulate};
 use barkeep::accounting::{BarkerBound, Delta, Epsilon, Query, Steps};
 use barkeep::curator::insecure::SharedTable;
 use barkeep::model::Mixture as Model;
-use barkeep_plot::{Axis, Figure, Grid, Mark, Panel, Shape, Style, contours};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style};
 use std::sync::{Arc, OnceLock};
 
 /// One of the figures.

@@ -2,12 +2,13 @@
 
 use super::{Case, Setting, Statistics, by_mmd, circle};
 use crate::clip_counter::{ClipCounter, Clips};
+use crate::contour::{Grid, contours};
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, values};
 use crate::replicate::{plan, runs};
 use barkeep::PublicRng;
 use barkeep::accounting::Steps;
 use barkeep::model::Likelihood;
-use barkeep_plot::{Axis, Figure, Grid, Mark, Panel, Style, contours};
+use barkeep_plot::{Axis, Figure, Mark, Panel, Style};
 use std::sync::Arc;
 
 /// One of the figures.
@@ -92,8 +93,9 @@ fn trajectory(section: &str) -> Result<crate::experiment::Values, String> {
     let case = case(circle(), 1)?;
     let radius = case.squares.sqrt();
     let plan = plan(&circle().spec(section), 1.0)?.stopping_after(Steps(1));
-    let counter =
-        Arc::new(ClipCounter::new(Arc::clone(plan.spec().likelihood()), Clips::default(), &case.columns).tracing());
+    let counter = Arc::new(
+        ClipCounter::new(Arc::clone(plan.spec().likelihood()), Clips::default(), &case.columns).tracing(),
+    );
     let observer = Some(Arc::<ClipCounter>::clone(&counter) as Arc<dyn Likelihood>);
     let angle = PublicRng::new(41, 0).open_uniform() * std::f64::consts::TAU;
     let start = vec![radius * angle.cos(), radius * angle.sin()];

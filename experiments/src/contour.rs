@@ -1,24 +1,22 @@
 //! Finds level lines of a function on a grid, by marching squares.
 
+use barkeep_plot::Piece;
+
 /// Values of a function of two variables on a regular grid.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Grid {
+pub(crate) struct Grid {
     /// Ends of the first variable.
-    pub x: (f64, f64),
+    x: (f64, f64),
     /// Ends of the second.
-    pub y: (f64, f64),
+    y: (f64, f64),
     nodes: usize,
     /// Row after row, the first variable running fastest.
     values: Vec<f64>,
 }
 
-/// The two ends of a piece of a level line.
-pub type Piece = ((f64, f64), (f64, f64));
-
 impl Grid {
     /// Evaluates a function at `nodes`² places.
-    #[must_use]
-    pub fn new(x: (f64, f64), y: (f64, f64), nodes: usize, f: impl Fn(f64, f64) -> f64) -> Self {
+    pub(crate) fn new(x: (f64, f64), y: (f64, f64), nodes: usize, f: impl Fn(f64, f64) -> f64) -> Self {
         let nodes = nodes.max(2);
         let mut grid = Self { x, y, nodes, values: Vec::new() };
         grid.values = (0..nodes * nodes)
@@ -37,14 +35,12 @@ impl Grid {
     }
 
     /// The largest value.
-    #[must_use]
-    pub fn most(&self) -> f64 {
+    fn most(&self) -> f64 {
         self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// For log-densities: the levels whose regions hold these shares of the mass.
-    #[must_use]
-    pub fn levels_of_mass(&self, shares: &[f64]) -> Vec<f64> {
+    pub(crate) fn levels_of_mass(&self, shares: &[f64]) -> Vec<f64> {
         let mut sorted: Vec<f64> = self.values.clone();
         sorted.sort_by(|a, b| b.total_cmp(a));
         let most = self.most();
@@ -62,8 +58,7 @@ impl Grid {
 }
 
 /// The pieces of a function's level line.
-#[must_use]
-pub fn contours(grid: &Grid, level: f64) -> Vec<Piece> {
+pub(crate) fn contours(grid: &Grid, level: f64) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let value = |i: usize, j: usize| grid.values[j * grid.nodes + i];
     for j in 0..grid.nodes - 1 {
