@@ -123,9 +123,23 @@ impl Machine {
                 Step::End(carried) => {
                     let first = body - carried.len();
                     for (k, value) in carried.iter().enumerate() {
-                        self.execute(program, first + k, tile, 0, length, |sight, out| {
-                            copy(sight.read(*value), out);
-                        });
+                        match value {
+                            // A checked repetition carries on its own values: the next round computes them again before anything reads
+                            // them, and nothing reads them after the last. So registers can change places.
+                            Source::Step(step) if !carried[k + 1..].contains(value) => {
+                                let [from, to] = [*step as usize, first + k].map(|step| code.places[step]);
+                                self.registers.swap(from as usize, to as usize);
+                            }
+                            Source::Step(_)
+                            | Source::Column(_)
+                            | Source::Constant(_)
+                            | Source::Node(_)
+                            | Source::Kept(_) => {
+                                self.execute(program, first + k, tile, 0, length, |sight, out| {
+                                    copy(sight.read(*value), out);
+                                });
+                            }
+                        }
                     }
                     round += 1;
                     if round < rounds {

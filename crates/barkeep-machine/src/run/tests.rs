@@ -100,14 +100,15 @@ fn scribble(choices: &[u32]) -> Program {
             12 => w.select(a, b, c),
             13 => w.step(Step::Gather { index: a, first, count: 5 }),
             14 => {
-                let [sum, last] = w.repeat(5, [a, b], |w, [sum, last]| {
-                    let node = w.fused(last, Source::Node(first), c);
+                // One value is carried on twice.
+                let [sum, last, again] = w.repeat(5, [a, b, c], |w, [sum, last, again]| {
+                    let node = w.fused(last, Source::Node(first), again);
                     let node = w.unary(Unary::Witch, node);
                     kept.push(w.keep(node));
                     let sum = w.add(sum, node);
-                    [sum, node]
+                    [node, sum, node]
                 });
-                w.sub(sum, last)
+                w.fused(again, last, sum)
             }
             _ => match kept.last().copied() {
                 Some(kept) => {

@@ -10,8 +10,8 @@ mod tails;
 use barkeep_data::{Column, Kind};
 use barkeep_machine::{Binary, Source, Unary, Writer};
 
-pub(crate) use self::expected::Expected;
-use self::expected::WrittenNodes;
+pub(crate) use self::expected::{Draws, Expected};
+use self::expected::{Rounds, WrittenNodes};
 use super::graph::{Graph, Id};
 
 /// Every distribution, in the order shown to users.
@@ -65,8 +65,8 @@ pub(crate) struct LawEntry {
     /// the arguments. A shift in (−½, ½) moves values by that share of the distance between two: averaged over shifts
     /// expectations are exact, for functions with kinks too.
     pub(crate) nodes: fn(&[f64], f64, &mut Vec<Weighted>),
-    /// The same nodes without a shift, written to a program that has the arguments.
-    pub(crate) write_nodes: fn(&mut Writer, &[Source]) -> WrittenNodes,
+    /// The same nodes, written to a program that has the arguments.
+    pub(crate) write_nodes: fn(&mut Writer, &[Source], Rounds<'_>) -> WrittenNodes,
 }
 
 /// What an argument must be.

@@ -35,7 +35,7 @@ pub trait Given: Send + Sync {
         scratch: &mut Scratch,
     );
 
-    /// Writes m of a record to a program; `None` for a record with several responses, whose stand-ins are drawn.
+    /// Writes m of a record to a program; `None` where no program can.
     fn write_expected(&self, centring: Centring<'_>, w: &mut Writer) -> Option<Vec<Source>>;
 
     /// Moves responses into the declared bounds, as reading does.

@@ -16,7 +16,7 @@ pub enum Centre<'a> {
 
 /// Gradients shortened to a norm of at most `clip`, less a centre; one that is not finite counts as 0. A centre that is the same for all is taken
 /// off a unit's sum, one that is expected off each row, and needs a dense map. `None` where the program is larger than the machine runs, or the
-/// model has no single response whose law is known.
+/// model has no responses whose laws are known.
 #[must_use]
 pub fn shifted(
     likelihood: &dyn Likelihood,

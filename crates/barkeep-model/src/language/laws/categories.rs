@@ -63,7 +63,7 @@ pub(super) const ORDERED_LOGISTIC: LawEntry = LawEntry {
     cumulative: None,
     draw: |a, uniform| pick(&ordered(a), uniform),
     nodes: |a, _, out| nodes_of(&ordered(a), out),
-    write_nodes: |w, a| {
+    write_nodes: |w, a, _| {
         let below: Vec<Source> = a[1..]
             .iter()
             .map(|cut| {
@@ -104,7 +104,7 @@ pub(super) const CATEGORICAL_LOGIT: LawEntry = LawEntry {
     cumulative: None,
     draw: |a, uniform| pick(&softmax(a), uniform),
     nodes: |a, _, out| nodes_of(&softmax(a), out),
-    write_nodes: |w, a| {
+    write_nodes: |w, a, _| {
         let largest = a[1..].iter().fold(a[0], |largest, logit| w.max(largest, *logit));
         let mut share = |logit: &Source| {
             let apart = w.sub(*logit, largest);

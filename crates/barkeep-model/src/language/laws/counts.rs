@@ -3,7 +3,7 @@
 use barkeep_machine::{Binary, Source, Unary, Writer, ln_gamma};
 use barkeep_num::vector::scalar::sigmoid;
 
-use super::expected::{WrittenNodes, written_counts, written_two};
+use super::expected::{Rounds, WrittenNodes, written_counts, written_two};
 use super::positive::ln_beta;
 use super::real::plus;
 use super::tails::{beta_tails, gamma_tails};
@@ -63,7 +63,7 @@ pub(super) const BERNOULLI: LawEntry = LawEntry {
     cumulative: None,
     draw: |a, uniform| flip(a[0], uniform),
     nodes: |a, _, out| two(a[0], out),
-    write_nodes: |w, a| written_two(w, a[0]),
+    write_nodes: |w, a, _| written_two(w, a[0]),
 };
 
 pub(super) const BERNOULLI_LOGIT: LawEntry = LawEntry {
@@ -75,7 +75,7 @@ pub(super) const BERNOULLI_LOGIT: LawEntry = LawEntry {
     cumulative: None,
     draw: |a, uniform| flip(sigmoid(a[0]), uniform),
     nodes: |a, _, out| two(sigmoid(a[0]), out),
-    write_nodes: |w, a| {
+    write_nodes: |w, a, _| {
         let p = w.unary(Unary::Sigmoid, a[0]);
         written_two(w, p)
     },
@@ -135,13 +135,13 @@ fn written_ln_choose(w: &mut Writer, n: Source, y: Source) -> Source {
     w.sub(less, lost)
 }
 
-fn written_binomial(w: &mut Writer, n: Source, p: Source) -> WrittenNodes {
+fn written_binomial((w, rounds): (&mut Writer, Rounds<'_>), n: Source, p: Source) -> WrittenNodes {
     let minus = w.minus(p);
     let (log, log_rest) = (w.unary(Unary::Ln, p), w.unary(Unary::Ln1p, minus));
     let (mean, rest) = (w.mul(n, p), w.sub(1.0, p));
     let variance = w.mul(mean, rest);
     let sd = w.unary(Unary::Sqrt, variance);
-    written_counts(w, (mean, sd), Some(n), move |w, y| {
+    written_counts((w, rounds), (mean, sd), Some(n), move |w, y| {
         let ways = written_ln_choose(w, n, y);
         let left = w.sub(n, y);
         let (won, lost) = (w.mul(y, log), w.mul(left, log_rest));
@@ -189,7 +189,7 @@ pub(super) const BINOMIAL: LawEntry = LawEntry {
     }),
     draw: |a, uniform| binomial_draw(a[0], a[1], uniform),
     nodes: |a, shift, out| binomial_nodes(a[0], a[1], (out, shift)),
-    write_nodes: |w, a| written_binomial(w, a[0], a[1]),
+    write_nodes: |w, a, rounds| written_binomial((w, rounds), a[0], a[1]),
 };
 
 pub(super) const BINOMIAL_LOGIT: LawEntry = LawEntry {
@@ -205,9 +205,9 @@ pub(super) const BINOMIAL_LOGIT: LawEntry = LawEntry {
     cumulative: Some(|graph, y, a| binomial_tails(graph, y, a[0], a[1])),
     draw: |a, uniform| binomial_draw(a[0], sigmoid(a[1]), uniform),
     nodes: |a, shift, out| binomial_nodes(a[0], sigmoid(a[1]), (out, shift)),
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let p = w.unary(Unary::Sigmoid, a[1]);
-        written_binomial(w, a[0], p)
+        written_binomial((w, rounds), a[0], p)
     },
 };
 
@@ -239,7 +239,7 @@ pub(super) const BETA_BINOMIAL: LawEntry = LawEntry {
             scalar_ln_choose(n, y) + ln_beta(y + a[1], n - y + a[2]) - constant
         });
     },
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let (n, first, second) = (a[0], a[1], a[2]);
         let sum = w.add(first, second);
         let mean = w.mul(n, first);
@@ -250,7 +250,7 @@ pub(super) const BETA_BINOMIAL: LawEntry = LawEntry {
         let variance = w.mul(variance, all);
         let variance = w.div(variance, above);
         let sd = w.unary(Unary::Sqrt, variance);
-        written_counts(w, (mean, sd), Some(n), move |w, y| {
+        written_counts((w, rounds), (mean, sd), Some(n), move |w, y| {
             let ways = written_ln_choose(w, n, y);
             let rest = w.sub(n, y);
             let (won, lost) = (w.add(y, first), w.add(rest, second));
@@ -277,9 +277,9 @@ fn poisson(graph: &mut Graph, y: Id, log_mean: Id, mean: Id) -> Id {
     graph.sub(less, factorial)
 }
 
-fn written_poisson(w: &mut Writer, mean: Source) -> WrittenNodes {
+fn written_poisson((w, rounds): (&mut Writer, Rounds<'_>), mean: Source) -> WrittenNodes {
     let (log, sd) = (w.unary(Unary::Ln, mean), w.unary(Unary::Sqrt, mean));
-    written_counts(w, (mean, sd), None, move |w, y| {
+    written_counts((w, rounds), (mean, sd), None, move |w, y| {
         let weighted = w.mul(y, log);
         let less = w.sub(weighted, mean);
         let above = w.add(y, 1.0);
@@ -308,7 +308,7 @@ pub(super) const POISSON: LawEntry = LawEntry {
     }),
     draw: |a, uniform| variates::poisson(a[0], uniform),
     nodes: |a, shift, out| poisson_nodes(a[0], (out, shift)),
-    write_nodes: |w, a| written_poisson(w, a[0]),
+    write_nodes: |w, a, rounds| written_poisson((w, rounds), a[0]),
 };
 
 pub(super) const POISSON_LOG: LawEntry = LawEntry {
@@ -323,9 +323,9 @@ pub(super) const POISSON_LOG: LawEntry = LawEntry {
     }),
     draw: |a, uniform| variates::poisson(libm::exp(a[0]), uniform),
     nodes: |a, shift, out| poisson_nodes(libm::exp(a[0]), (out, shift)),
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let mean = w.unary(Unary::Exp, a[0]);
-        written_poisson(w, mean)
+        written_poisson((w, rounds), mean)
     },
 };
 
@@ -366,7 +366,7 @@ pub(super) const NEG_BINOMIAL: LawEntry = LawEntry {
             ln_gamma(y + size) - ln_gamma(y + 1.0) + y * log - (y + size) * log_total
         });
     },
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let (mean, size) = (a[0], a[1]);
         let square = w.mul(mean, mean);
         let spread = w.div(square, size);
@@ -374,7 +374,7 @@ pub(super) const NEG_BINOMIAL: LawEntry = LawEntry {
         let total = w.add(mean, size);
         let (log, log_total) = (w.unary(Unary::Ln, mean), w.unary(Unary::Ln, total));
         let sd = w.unary(Unary::Sqrt, variance);
-        written_counts(w, (mean, sd), None, move |w, y| {
+        written_counts((w, rounds), (mean, sd), None, move |w, y| {
             let (all, above) = (w.add(y, size), w.add(y, 1.0));
             let (ways, orders) = (w.unary(Unary::LnGamma, all), w.unary(Unary::LnGamma, above));
             let ways = w.sub(ways, orders);
@@ -402,8 +402,8 @@ pub(super) const POINT: LawEntry = LawEntry {
     }),
     draw: |a, _| a[0],
     nodes: |a, _, out| out.push(Weighted { value: a[0], weight: 1.0 }),
-    write_nodes: |_, a| {
+    write_nodes: |_, a, _| {
         let value = a[0];
-        WrittenNodes::new(1, move |w| (value, w.number(1.0)))
+        WrittenNodes::new(1, move |w, _| (value, w.number(1.0)))
     },
 };

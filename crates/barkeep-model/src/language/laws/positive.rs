@@ -31,10 +31,10 @@ pub(super) const LOGNORMAL: LawEntry = LawEntry {
     nodes: |a, shift, out| {
         grid((out, shift), (-8.0, 8.0), 33, |t| (libm::exp(a[0] + a[1] * t), -0.5 * t * t))
     },
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let (location, scale) = (a[0], a[1]);
         written_grid(
-            w,
+            (w, rounds),
             (-8.0, 8.0),
             33,
             |t| (t, -0.5 * t * t),
@@ -74,10 +74,10 @@ pub(super) const EXPONENTIAL: LawEntry = LawEntry {
     }),
     draw: |a, uniform| -libm::log(uniform()) / a[0],
     nodes: |a, shift, out| grid((out, shift), (-12.0, 4.0), 41, |t| (libm::exp(t) / a[0], t - libm::exp(t))),
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let rate = a[0];
         let node = |t: f64| (libm::exp(t), t - libm::exp(t));
-        written_grid(w, (-12.0, 4.0), 41, node, move |w, x| w.div(x, rate))
+        written_grid((w, rounds), (-12.0, 4.0), 41, node, move |w, x| w.div(x, rate))
     },
 };
 
@@ -110,10 +110,10 @@ pub(super) const WEIBULL: LawEntry = LawEntry {
     nodes: |a, shift, out| {
         grid((out, shift), (-12.0, 4.0), 41, |t| (a[1] * libm::exp(t / a[0]), t - libm::exp(t)))
     },
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let (shape, scale) = (a[0], a[1]);
         written_grid(
-            w,
+            (w, rounds),
             (-12.0, 4.0),
             41,
             |t| (t, t - libm::exp(t)),
@@ -155,7 +155,7 @@ pub(super) const GAMMA: LawEntry = LawEntry {
             (libm::exp(t) / a[1], a[0] * t - libm::exp(t) - top)
         });
     },
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let (shape, rate) = (a[0], a[1]);
         let centre = w.unary(Unary::Digamma, shape);
         let variance = w.unary(Unary::Trigamma, shape);
@@ -163,7 +163,7 @@ pub(super) const GAMMA: LawEntry = LawEntry {
         let log = w.unary(Unary::Ln, shape);
         let scaled = w.mul(shape, log);
         let top = w.sub(scaled, shape);
-        moving_grid(w, (centre, sd), (-10.0, 6.0), 49, move |w, t| {
+        moving_grid((w, rounds), (centre, sd), (-10.0, 6.0), 49, move |w, t| {
             let (power, scaled) = (w.unary(Unary::Exp, t), w.mul(shape, t));
             let log = w.sub(scaled, power);
             (w.div(power, rate), w.sub(log, top))
@@ -188,9 +188,9 @@ pub(super) const HALF_NORMAL: LawEntry = LawEntry {
     }),
     draw: |a, uniform| a[0] * variates::normal(uniform).abs(),
     nodes: |a, shift, out| grid((out, shift), (0.0625, 6.0625), 49, |t| (a[0] * t, -0.5 * t * t)),
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let scale = a[0];
-        written_grid(w, (0.0625, 6.0625), 49, |t| (t, -0.5 * t * t), move |w, t| w.mul(scale, t))
+        written_grid((w, rounds), (0.0625, 6.0625), 49, |t| (t, -0.5 * t * t), move |w, t| w.mul(scale, t))
     },
 };
 
@@ -218,10 +218,10 @@ pub(super) const HALF_CAUCHY: LawEntry = LawEntry {
             (a[0] * libm::tan(angle), 0.0)
         });
     },
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let scale = a[0];
         let ends = (FRAC_PI_2 / 82.0, FRAC_PI_2 * (1.0 - 1.0 / 82.0));
-        written_grid(w, ends, 41, |angle| (libm::tan(angle), 0.0), move |w, t| w.mul(scale, t))
+        written_grid((w, rounds), ends, 41, |angle| (libm::tan(angle), 0.0), move |w, t| w.mul(scale, t))
     },
 };
 
@@ -266,7 +266,7 @@ pub(super) const BETA: LawEntry = LawEntry {
             (sigmoid(t), a[0] * log_sigmoid(t) + a[1] * log_sigmoid(-t) - top)
         });
     },
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let shapes = [a[0], a[1]];
         let [first, second] = shapes.map(|shape| w.unary(Unary::Digamma, shape));
         let centre = w.sub(first, second);
@@ -280,7 +280,7 @@ pub(super) const BETA: LawEntry = LawEntry {
             w.add(first, second)
         };
         let top = log_density(w, centre);
-        moving_grid(w, (centre, sd), (-9.0, 9.0), 55, move |w, t| {
+        moving_grid((w, rounds), (centre, sd), (-9.0, 9.0), 55, move |w, t| {
             let log = log_density(w, t);
             (w.unary(Unary::Sigmoid, t), w.sub(log, top))
         })

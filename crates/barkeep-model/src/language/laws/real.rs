@@ -62,7 +62,7 @@ pub(super) const NORMAL: LawEntry = LawEntry {
     }),
     draw: |a, uniform| a[0] + a[1] * variates::normal(uniform),
     nodes: |a, shift, out| grid((out, shift), (-8.0, 8.0), 33, |t| (a[0] + a[1] * t, -0.5 * t * t)),
-    write_nodes: |w, a| grid_of_lines(w, (-8.0, 8.0), 33, |t| -0.5 * t * t, (a[0], a[1])),
+    write_nodes: |w, a, rounds| grid_of_lines((w, rounds), (-8.0, 8.0), 33, |t| -0.5 * t * t, (a[0], a[1])),
 };
 
 pub(super) const STUDENT_T: LawEntry = LawEntry {
@@ -99,7 +99,7 @@ pub(super) const STUDENT_T: LawEntry = LawEntry {
     }),
     draw: |a, uniform| a[1] + a[2] * variates::student_t(a[0], uniform),
     nodes: |a, shift, out| tangent_nodes(a[0], (a[1], a[2]), (out, shift)),
-    write_nodes: |w, a| tangents(w, Some(a[0]), (a[1], a[2])),
+    write_nodes: |w, a, rounds| tangents((w, rounds), Some(a[0]), (a[1], a[2])),
 };
 
 /// 2·arsinh x: the sign of x times 2·ln(|x| + √(1 + x²)).
@@ -149,7 +149,7 @@ pub(super) const CAUCHY: LawEntry = LawEntry {
     }),
     draw: |a, uniform| a[0] + a[1] * libm::tan(PI * (uniform() - 0.5)),
     nodes: |a, shift, out| tangent_nodes(1.0, (a[0], a[1]), (out, shift)),
-    write_nodes: |w, a| tangents(w, None, (a[0], a[1])),
+    write_nodes: |w, a, rounds| tangents((w, rounds), None, (a[0], a[1])),
 };
 
 pub(super) const LOGISTIC: LawEntry = LawEntry {
@@ -177,8 +177,8 @@ pub(super) const LOGISTIC: LawEntry = LawEntry {
     nodes: |a, shift, out| {
         grid((out, shift), (-25.0, 25.0), 51, |t| (a[0] + a[1] * t, log_sigmoid(t) + log_sigmoid(-t)))
     },
-    write_nodes: |w, a| {
-        grid_of_lines(w, (-25.0, 25.0), 51, |t| log_sigmoid(t) + log_sigmoid(-t), (a[0], a[1]))
+    write_nodes: |w, a, rounds| {
+        grid_of_lines((w, rounds), (-25.0, 25.0), 51, |t| log_sigmoid(t) + log_sigmoid(-t), (a[0], a[1]))
     },
 };
 
@@ -205,7 +205,7 @@ pub(super) const LAPLACE: LawEntry = LawEntry {
         a[0] - a[1] * p.signum() * libm::log1p(-2.0 * p.abs())
     },
     nodes: |a, shift, out| grid((out, shift), (-15.0, 15.0), 120, |t| (a[0] + a[1] * t, -t.abs())),
-    write_nodes: |w, a| grid_of_lines(w, (-15.0, 15.0), 120, |t| -t.abs(), (a[0], a[1])),
+    write_nodes: |w, a, rounds| grid_of_lines((w, rounds), (-15.0, 15.0), 120, |t| -t.abs(), (a[0], a[1])),
 };
 
 fn laplace_tail(graph: &mut Graph, z: Id) -> Id {
@@ -246,8 +246,8 @@ pub(super) const UNIFORM: LawEntry = LawEntry {
     }),
     draw: |a, uniform| a[0] + (a[1] - a[0]) * uniform(),
     nodes: |a, shift, out| grid((out, shift), (a[0], a[1]), 33, |t| (t, 0.0)),
-    write_nodes: |w, a| {
+    write_nodes: |w, a, rounds| {
         let width = w.sub(a[1], a[0]);
-        grid_of_lines(w, (0.0, 1.0), 33, |_| 0.0, (a[0], width))
+        grid_of_lines((w, rounds), (0.0, 1.0), 33, |_| 0.0, (a[0], width))
     },
 };

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::check::uniform;
+use crate::language::information::pick;
 
 struct Row {
     entry: &'static LawEntry,
@@ -206,7 +207,7 @@ fn draws_follow_the_densities() {
 /// A mixture of a law with itself at other arguments is in it too; what is expected of y cut to ±3 and of y/(1 + y²), within a thousandth of a step of
 /// the lattice that terms are rounded to.
 #[test]
-fn programs_expect_what_nodes_do() {
+fn programs_expect_and_pick_what_nodes_do() {
     use barkeep_machine::{Block, Machine, Output, Unary};
     let mut seen = Vec::new();
     for row in table() {
@@ -236,6 +237,27 @@ fn programs_expect_what_nodes_do() {
             }
             let is_near = found.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12);
             assert!(is_near, "{}({:?}): {found:?} {expected:?}", row.entry.name, row.arguments);
+            // Stand-ins pick the same nodes: a sum tells, weighted so that no two of them can change places.
+            let part = |step: f64| (0..16).map(|k| (f64::from(k) * step).fract()).collect::<Vec<f64>>();
+            let shifts = part(0.7548776662466927).iter().map(|share| share - 0.5).collect();
+            let (draws, weights) = (Draws { shifts, levels: part(0.5698402909980532) }, part(0.618034));
+            let mut w = Writer::default();
+            let starts = [w.number(0.0)];
+            let [sum] = w.repeat(16, starts, |w, [sum]| {
+                let picked = law.write_picked(w, &places, &draws);
+                let (picked, weight) = (values(w, picked)[0], Source::Node(w.constants(&weights)));
+                [w.fused(weight, picked, sum)]
+            });
+            let program = w.finish([Output::Dense(sum)]).unwrap();
+            Machine::default().write_all(&program, Block::over(&arguments, 1, 1), &mut found[..1]);
+            let mut expected = 0.0;
+            for ((shift, level), weight) in draws.shifts.iter().zip(&draws.levels).zip(&weights) {
+                nodes.clear();
+                law.nodes(&arguments, *shift, &mut nodes);
+                expected += weight * pick(&nodes, *level).unwrap().clamp(-3.0, 3.0);
+            }
+            let apart = (found[0] - expected).abs();
+            assert!(apart < 1e-12, "{}({:?}): {} {expected}", row.entry.name, row.arguments, found[0]);
         }
         seen.push(row.entry.name);
     }

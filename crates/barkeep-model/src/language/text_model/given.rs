@@ -1,13 +1,13 @@
 //! Makes up responses of single records by the laws a text names.
 
 use barkeep_data::Block;
-use barkeep_machine::{Source, Writer};
+use barkeep_machine::{Program, Source, Writer};
 
 use super::TextModel;
 use crate::language::build::Observed;
 use crate::language::graph::Node;
 use crate::language::information::{pick, share};
-use crate::language::laws::{Expected, Law, Weighted};
+use crate::language::laws::{Draws, Expected, Law, Weighted};
 use crate::terms::{Precondition, write_shortened};
 use crate::{Centring, Given, Gradient, Scratch, StandIns};
 
@@ -128,25 +128,55 @@ impl Given for TextModel {
         }
     }
 
-    /// Each node of a single response, moved into the column's bounds, stands in the gradient's program where the response did.
+    /// Each node of a single response, or each stand-in for several, stands in the gradient's program where the responses did.
     fn write_expected(&self, centring: Centring<'_>, w: &mut Writer) -> Option<Vec<Source>> {
-        let ([scores], [response]) = (&self.scores[..], &self.responses[..]) else { return None };
-        let arguments = w.append(&scores.arguments.at(&[centring.theta]).ok()?);
         let gradient = self.gradient.at(&[centring.theta]).ok()?;
-        let (low, high) = self.columns[response.column].range();
-        let values = |w: &mut Writer, node: Source| {
-            let value = w.add(node, response.least);
-            let value = w.max(value, low);
-            let value = w.min(value, high);
-            let entries = w.append_with(&gradient, |column| match column as usize {
-                own if own == response.column => value,
-                _ => Source::Column(column),
-            });
+        // The clipped score of a record with these responses, moved into the bounds of their columns.
+        let clipped = |w: &mut Writer, responses: &[Source]| {
+            let mut columns: Vec<Source> = (0..self.columns.len() as u32).map(Source::Column).collect();
+            for (response, value) in self.responses.iter().zip(responses) {
+                let (low, high) = self.columns[response.column].range();
+                let value = w.max(*value, low);
+                columns[response.column] = w.min(value, high);
+            }
+            let entries = w.append_with(&gradient, |column| columns[column as usize]);
             let score = Precondition::Dense(centring.whitening).write(Gradient::Entries(entries), w);
             write_shortened(w, &score, centring.clip)
         };
-        let expected = Expected { values: &values, width: centring.theta.len() };
-        Some(scores.law.write_expected(w, &arguments, &expected))
+        let width = centring.theta.len();
+        if let ([scores], [response]) = (&self.scores[..], &self.responses[..]) {
+            let arguments = w.append(&scores.arguments.at(&[centring.theta]).ok()?);
+            let values = |w: &mut Writer, node: Source| {
+                let value = w.add(node, response.least);
+                clipped(w, &[value])
+            };
+            return Some(scores.law.write_expected(w, &arguments, &Expected { values: &values, width }));
+        }
+        let programs = self.scores.iter().map(|scores| scores.arguments.at(&[centring.theta]).ok());
+        let programs: Vec<Program> = programs.collect::<Option<_>>()?;
+        let zero = w.number(0.0);
+        Some(w.repeat_all(JOINT as u32, &vec![zero; width], |w, sums| {
+            let mut columns: Vec<Source> = (0..self.columns.len() as u32).map(Source::Column).collect();
+            let mut responses = Vec::with_capacity(self.responses.len());
+            for (place, ((response, scores), program)) in
+                self.responses.iter().zip(&self.scores).zip(&programs).enumerate()
+            {
+                let arguments = w.append_with(program, |column| columns[column as usize]);
+                let moved = |dimension: usize| move |k: usize| (share(k, dimension) + 0.5).fract();
+                let draws = Draws {
+                    shifts: (0..JOINT).map(moved(2 * place)).map(|shift| shift - 0.5).collect(),
+                    levels: (0..JOINT).map(moved(2 * place + 1)).collect(),
+                };
+                let picked = scores.law.write_picked(w, &arguments, &draws);
+                let value = w.add(picked, response.least);
+                // Later responses see it as it was picked.
+                columns[response.column] = value;
+                responses.push(value);
+            }
+            let score = clipped(w, &responses);
+            let weight = 1.0 / JOINT as f64;
+            score.into_iter().zip(sums).map(|(entry, sum)| w.fused(weight, entry, *sum)).collect()
+        }))
     }
 
     fn admit(&self, made_up: &mut StandIns) {
