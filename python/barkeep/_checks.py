@@ -60,6 +60,8 @@ class Verified:
         self._json = verified
         #: ε of the bill, computed now.
         self.epsilon: float = verified["epsilon"]
+        #: ε as code that shares nothing with the accountant bounds it; None where that did not finish.
+        self.checked: float | None = verified["checked"]
         #: The guarantee in one sentence.
         self.statement: str = verified["statement"]
         #: Whose key signed it; whether it is yours only ``key`` can say.
@@ -71,6 +73,10 @@ class Verified:
 
     def __repr__(self) -> str:
         lines = [f"verified: the bill costs epsilon {self.epsilon:.9f}, within the stated {self._json['stated']}"]
+        if self.checked is None:
+            lines.append("not checked independently")
+        else:
+            lines.append(f"verified: computed independently, epsilon is at most {self.checked:.9f}")
         if self.signed_by is None:
             lines.append("not signed: whoever can write the certificate can write another one")
         elif self._json["signature_checked"]:

@@ -2,7 +2,7 @@
 //!
 //! # The recursion
 //! A bit is "accept" with probability p = a(t) on one data set and q = a(t + s) on its neighbour, |s| ≤ Δ; an adversary steers t and s by the
-//! bits so far. Let F₀(x) = max(0, 1 − x) and F_{j+1}(x) = sup of G[F_j](x; p, q) = p·F_j(xq/p) + (1−p)·F_j(x(1−q)/(1−p)). Splitting the law of j+1 bits by its
+//! bits so far. Let F₀(x) = max(0, 1 − x) and F_{j+1}(x) = sup over t and s of G = p·F_j(xq/p) + (1−p)·F_j(x(1−q)/(1−p)). Splitting the law of j+1 bits by its
 //! first shows that H_x of any k bits is at most F_k(x). A mean over randomised choices is no more.
 //!
 //! F_j is convex, falls, and mirrors, F(x) = 1 − x + x·F(1/x), since the choices are closed under exchange of the two data sets.
