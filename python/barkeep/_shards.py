@@ -54,6 +54,13 @@ def identified(rows: Any, person: str) -> Any:
     return rows.set_column(rows.schema.get_field_index(person), person, names)
 
 
+def _check_identifies(person: str, kind: str) -> None:
+    """Refuses a person column by its type, before a worker would."""
+    for start, holds in (("float", "floating-point"), ("double", "floating-point"), ("half", "floating-point"), ("decimal", "decimal")):
+        if kind.startswith(start):
+            raise DataError(f'data.person = "{person}": the frame holds {holds} numbers there; text or whole numbers are required')
+
+
 def _answers(found: Sequence[tuple[bytes | None, str]]) -> list[bytes]:
     for _, refused in found:
         if refused:
@@ -72,6 +79,7 @@ def _spark(frame: Any, wanted: Sequence[str], person: str | None) -> Ask:
     _columns(frame.columns, names)
     chosen = frame.select(*[f"`{name}`" for name in names])
     if person is not None:
+        _check_identifies(person, chosen.schema[person].dataType.typeName())
         # All rows of a person go to one partition: by the identifier that the engine goes by, not by the cell as it is.
         shape = ", ".join(f"`{field.name}` {'string' if field.name == person else field.dataType.simpleString()}" for field in chosen.schema)
 
@@ -108,6 +116,8 @@ def _ray(dataset: Any, wanted: Sequence[str], person: str | None) -> Ask:
     _columns(dataset.columns() or names, names)
     chosen = dataset.select_columns(names)
     if person is not None:
+        kinds = dict(zip(chosen.schema().names, chosen.schema().types, strict=True))
+        _check_identifies(person, str(kinds[person]))
 
         def named(table: Any) -> Any:
             from barkeep._shards import identified

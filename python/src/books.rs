@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::plan::Plan;
 use crate::run::Source;
 use crate::spec;
-use barkeep::accounting::{Delta, Epsilon, Neighbours};
 use barkeep::PublicKey;
+use barkeep::accounting::{Delta, Epsilon, Neighbours};
 use barkeep::custody::Holding;
 use barkeep::data::Count;
 use barkeep::ledger::{Ledger, Unit, Whom};
@@ -64,7 +64,13 @@ impl Books {
     }
 
     /// Puts a data set under an account, and returns its version: a data set's file, or a spec's that declares its records itself.
-    fn add(&self, account: &str, data: Option<String>, set: PathBuf, reason: Option<String>) -> PyResult<u32> {
+    fn add(
+        &self,
+        account: &str,
+        data: Option<String>,
+        set: PathBuf,
+        reason: Option<String>,
+    ) -> PyResult<u32> {
         let held = Holding::read(&set).map_err(Failure::from)?;
         let data = data.or_else(|| held.data().id().map(str::to_owned));
         let data = data.ok_or_else(|| Failure::input("the data set has no name: give data="))?;
@@ -74,6 +80,7 @@ impl Books {
 
     /// Puts records that Python declares under an account, in a file or a frame, and returns their version. `sections` is the `[data]` of a
     /// spec in JSON; `source` is called for a frame.
+    #[expect(clippy::too_many_arguments, reason = "called from one place")]
     fn add_records(
         &self,
         py: Python<'_>,

@@ -36,8 +36,8 @@ impl<'py> Scalars<'py> {
         let modules = py.import("sys")?.getattr("modules")?;
         let module = |name: &str| modules.get_item(name).ok();
         let names = [
-            "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
-            "float64", "str_", "bytes_",
+            "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+            "float32", "float64", "str_", "bytes_",
         ];
         let numpy = module("numpy");
         let numpy = names.iter().filter_map(|name| numpy.as_ref()?.getattr(*name).ok()).collect();

@@ -41,7 +41,12 @@ pub(crate) enum Source<'py> {
 
 impl Source<'_> {
     /// Reads all records, once. Where an account must know them again, also takes their identity from the same cells.
-    fn read(self, py: Python<'_>, plan: &barkeep::Plan, charged: bool) -> PyResult<(Table, Option<[u8; 32]>)> {
+    fn read(
+        self,
+        py: Python<'_>,
+        plan: &barkeep::Plan,
+        charged: bool,
+    ) -> PyResult<(Table, Option<[u8; 32]>)> {
         let lost = |Unavailable| Failure::from(Error::from(DataError::Frame));
         match self {
             Self::Columns((columns, rows)) => {
@@ -92,7 +97,11 @@ fn unknowable() -> Failure {
 }
 
 /// Reads a frame, and takes its identity where an account asks for it.
-fn framed(plan: &barkeep::Plan, frame: &mut dyn Frame, charged: bool) -> Result<(Table, Option<[u8; 32]>), Failure> {
+fn framed(
+    plan: &barkeep::Plan,
+    frame: &mut dyn Frame,
+    charged: bool,
+) -> Result<(Table, Option<[u8; 32]>), Failure> {
     if !charged {
         return Ok((plan.read_frame(frame, &mut |_| {})?, None));
     }

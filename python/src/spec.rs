@@ -20,8 +20,8 @@ pub(crate) fn read(sections: &str, folder: &Path) -> Result<Spec, Failure> {
 /// # Errors
 /// As [`read`].
 pub(crate) fn data(section: &str) -> Result<Data, Failure> {
-    let table: toml::Table =
-        serde_json::from_str(section).map_err(|_| Failure::input("[data] holds numbers, texts and tables"))?;
+    let table: toml::Table = serde_json::from_str(section)
+        .map_err(|_| Failure::input("[data] holds numbers, texts and tables"))?;
     Ok(Data::from_table(&table)?)
 }
 

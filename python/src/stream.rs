@@ -1,5 +1,6 @@
 //! Reads frames that hand over Arrow's C stream: polars, pyarrow, duckdb and their like.
 
+use crate::failure::{Failure, contained};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::types::{
@@ -8,7 +9,6 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::DataType;
-use crate::failure::{Failure, contained};
 use barkeep::Error;
 use barkeep::data::{Cell, Error as DataError, Frame, Unavailable, identifier};
 use pyo3::prelude::*;
@@ -116,7 +116,9 @@ fn unidentifying(data_type: &DataType) -> Option<&'static str> {
     match data_type {
         DataType::Boolean => Some("true or false"),
         DataType::Float16 | DataType::Float32 | DataType::Float64 => Some("floating-point numbers"),
-        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => Some("decimal numbers"),
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => {
+            Some("decimal numbers")
+        }
         DataType::Dictionary(_, values) => unidentifying(values),
         other => refused(other),
     }
@@ -131,7 +133,12 @@ pub(crate) fn identifiers(rows: &Bound<'_, PyAny>, person: &str) -> PyResult<Vec
     let place = place.ok_or_else(|| Failure::input(format!("the records have no column {person}")))?;
     if let Some(holds) = stream.unidentifying(place) {
         let column = person.to_owned();
-        return Err(Failure::from(Error::from(DataError::Unidentifying { path: "the frame".into(), column, holds })).into());
+        return Err(Failure::from(Error::from(DataError::Unidentifying {
+            path: "the frame".into(),
+            column,
+            holds,
+        }))
+        .into());
     }
     let mut names = Vec::new();
     while let Some(rows) = stream.turn().map_err(lost)? {

@@ -1,7 +1,5 @@
 //! Does to the real program what broke earlier versions of it: requests that said how a file becomes records and persons.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
-
 mod program;
 
 use program::{Folder, GOOD_SPEC};

@@ -64,7 +64,7 @@ impl Declared {
             format!(
                 "p{i},{},{},{},{},note\n",
                 0.1 * i as f64 - 1.0,
-                i % 2 == 0,
+                i.is_multiple_of(2),
                 i % 9,
                 ["a", "b", "q"][i % 3]
             )
@@ -411,11 +411,11 @@ fn neighbours(dice: &mut Dice, declared: Declared) -> (String, String) {
                 || row.split("\",\"").count() == 5
                 || row.matches(',').count() == 4
         };
-        let kept: Vec<&str> = rows.into_iter().filter(|row| named(&row)).collect();
+        let kept: Vec<&str> = rows.into_iter().filter(|row| named(row)).collect();
         if kept.is_empty() { vec![ROWS[0]] } else { kept }
     };
     let one = whole(rows(dice, 5));
-    let other = if declared.secret && dice.next() % 2 == 0 { Vec::new() } else { whole(rows(dice, 5)) };
+    let other = if declared.secret && dice.next().is_multiple_of(2) { Vec::new() } else { whole(rows(dice, 5)) };
     (declared.records(&one), declared.records(&other))
 }
 

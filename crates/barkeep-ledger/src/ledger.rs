@@ -1,10 +1,8 @@
 //! Opens a ledger, decides under a lock, writes, and seals.
 
 use crate::books::Books;
-use crate::entry::{
-    Addition, Body, Cap, Closing, Declared, Entry, Event, Lease, Opening, Refusal, Unit, Whom,
-};
-use crate::request::{Request, prices};
+use crate::entry::{Addition, Body, Cap, Closing, Entry, Event, Lease, Opening, Refusal, Unit, Whom};
+use crate::request::{DataSet, Records, Request, prices};
 use crate::seal::{Key, Seal, beside, fill};
 use crate::store::{self, Chain};
 use crate::{Error, entry};
@@ -17,27 +15,6 @@ use std::time::Duration;
 /// How often a lock is tried, and the pause between: ten seconds in all.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// The records of a run, as far as a ledger knows them.
-#[derive(Clone, Copy)]
-pub enum Records<'a> {
-    /// Files, known by their bytes.
-    Files(&'a [PathBuf]),
-    /// A frame, of which nothing was read: the last version of the data set of this name, or of the only one.
-    /// [`Ledger::recognise`] compares what was read.
-    Unread(Option<&'a str>),
-}
-
-/// A data set that comes under an account.
-#[derive(Clone, Copy)]
-pub struct DataSet<'a> {
-    /// How its custodian declares it.
-    pub declared: &'a Declared,
-    /// The hash of its admitted cells.
-    pub cells: [u8; 32],
-    /// Its files; none for a frame.
-    pub files: &'a [PathBuf],
-}
 
 /// A ledger on disk. Every method takes the lock, verifies the file against its seal, acts, and seals it again.
 ///

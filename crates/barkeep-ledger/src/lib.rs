@@ -31,6 +31,6 @@ pub use entry::{
     Addition, Cap, Closing, Declared, Entry, Event, Lease, Opening, Refusal, Reservation, Unit, Whom,
 };
 pub use error::Error;
-pub use ledger::{Checked, DataSet, Ledger, Quote, Records};
-pub use request::Request;
+pub use ledger::{Checked, Ledger, Quote};
+pub use request::{DataSet, Records, Request};
 pub use stamp::Stamp;

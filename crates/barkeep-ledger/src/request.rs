@@ -4,6 +4,28 @@ use crate::Error;
 use crate::books::{Account, DataVersion, RunState};
 use crate::entry::{Declared, Reservation};
 use barkeep_accounting::{Bill, Neighbours};
+use std::path::PathBuf;
+
+/// The records of a run, as far as a ledger knows them.
+#[derive(Clone, Copy)]
+pub enum Records<'a> {
+    /// Files, known by their bytes.
+    Files(&'a [PathBuf]),
+    /// A frame, of which nothing was read: the last version of the data set of this name, or of the only one.
+    /// [`Ledger::recognise`](crate::Ledger::recognise) compares what was read.
+    Unread(Option<&'a str>),
+}
+
+/// A data set that comes under an account.
+#[derive(Clone, Copy)]
+pub struct DataSet<'a> {
+    /// How its custodian declares it.
+    pub declared: &'a Declared,
+    /// The hash of its admitted cells.
+    pub cells: [u8; 32],
+    /// Its files; none for a frame.
+    pub files: &'a [PathBuf],
+}
 
 /// What a run asks an account for.
 #[derive(Debug, Clone)]

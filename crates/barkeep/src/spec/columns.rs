@@ -1,6 +1,6 @@
 //! Reads the columns of a data set: kinds, bounds, levels, and what stands for a bad cell.
 
-use crate::keys::{Key, Section, SpecError, key};
+use crate::keys::{Files, Key, Section, SpecError, key};
 use barkeep_data::{Column, CsvOptions, Kind, Precision, Scale, Schema, read_header};
 use std::path::Path;
 
@@ -25,6 +25,31 @@ pub const COLUMN_KEYS: [Key; 8] = [
          keeps it in 4 bytes in place of 8",
     ),
 ];
+
+/// The `[columns]` of a schema file.
+pub(super) fn columns_of(
+    section: &Section<'_>,
+    file: &str,
+    files: Files<'_>,
+) -> Result<toml::Table, SpecError> {
+    let (text, shown) = files.read(section, "schema", file)?;
+    let root: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        section.error("schema", format!("{shown}: {}", not_toml(&text, &error)))
+    })?;
+    let keys = [key("columns", "", "one entry for each column")];
+    let root = Section::new("", &root, keys.iter())
+        .map_err(|error| section.error("schema", format!("{shown}: `{}`: {}", error.key, error.reason)))?;
+    match root.table("columns") {
+        Ok(Some(columns)) => Ok(columns.clone()),
+        _ => Err(section.error("schema", format!("{shown} has no [columns] section"))),
+    }
+}
+
+/// Where TOML ends being TOML.
+pub(super) fn not_toml(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(text));
+    format!("line {} is not TOML: {}", before.matches('\n').count() + 1, error.message())
+}
 
 /// Checks the entries of `[data.columns]` by themselves.
 ///

@@ -1,6 +1,7 @@
 //! Reads `[data]`: where the records are and every public fact about them.
 
-use super::columns::{schema, written};
+use super::columns::{columns_of, schema, written};
+use super::memory::{bytes, machine_memory};
 use crate::keys::{Files, Key, Section, SpecError, key};
 use barkeep_data::{CsvOptions, Records, Schema, Unit, View, is_remote};
 use std::path::{Path, PathBuf};
@@ -466,30 +467,6 @@ pub(super) fn csv_options(section: &Section<'_>) -> Result<CsvOptions, SpecError
     }
 }
 
-/// A number of bytes, such as "4GB"; decimal units, or those of 1024 with an i.
-fn bytes(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let split = text.find(|letter: char| letter.is_ascii_alphabetic())?;
-    let (number, unit) = text.split_at(split);
-    let number: f64 = number.trim().parse().ok()?;
-    let units = ["B", "KB", "MB", "GB", "TB", "KIB", "MIB", "GIB", "TIB"];
-    let place = units.iter().position(|known| unit.eq_ignore_ascii_case(known))?;
-    let unit = if place < 5 { 1e3_f64.powi(place as i32) } else { 1024_f64.powi(place as i32 - 4) };
-    let bytes = number * unit;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 0 and below 2^63")]
-    (bytes >= 1.0 && bytes < 2_f64.powi(63)).then_some(bytes as u64)
-}
-
-/// The machine's memory in bytes, or what its control group allows, where the system says so: Linux does.
-fn machine_memory() -> Option<u64> {
-    let facts = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let total = facts.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let total: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    let allowed = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let allowed = allowed.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX);
-    Some(allowed.min(total.saturating_mul(1024)))
-}
-
 /// Reads `report`.
 fn report(section: &Section<'_>) -> Result<Option<f64>, SpecError> {
     let Some(table) = section.table("report")? else { return Ok(None) };
@@ -516,27 +493,6 @@ pub(super) fn with_columns(table: &toml::Table, files: Files<'_>) -> Result<Opti
     inlined.remove("schema");
     inlined.insert("columns".to_owned(), columns.into());
     Ok(Some(inlined))
-}
-
-/// The `[columns]` of a schema file.
-fn columns_of(section: &Section<'_>, file: &str, files: Files<'_>) -> Result<toml::Table, SpecError> {
-    let (text, shown) = files.read(section, "schema", file)?;
-    let root: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        section.error("schema", format!("{shown}: {}", not_toml(&text, &error)))
-    })?;
-    let keys = [key("columns", "", "one entry for each column")];
-    let root = Section::new("", &root, keys.iter())
-        .map_err(|error| section.error("schema", format!("{shown}: `{}`: {}", error.key, error.reason)))?;
-    match root.table("columns") {
-        Ok(Some(columns)) => Ok(columns.clone()),
-        _ => Err(section.error("schema", format!("{shown} has no [columns] section"))),
-    }
-}
-
-/// Where TOML ends being TOML.
-pub(super) fn not_toml(text: &str, error: &toml::de::Error) -> String {
-    let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or(text));
-    format!("line {} is not TOML: {}", before.matches('\n').count() + 1, error.message())
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! [`Dataset::resolve`] takes from a request what is a function of one record's admitted cells and nothing more: which columns a model
 //! sees, tighter bounds (a clamp of a clamped cell) and scales.
 
-use super::columns::BLANK;
-use super::data::{DATA_KEYS, Data, csv_options, located, not_toml};
+use super::columns::{BLANK, not_toml};
+use super::data::{DATA_KEYS, Data, csv_options, located};
 use crate::keys::{Files, Key, Section, SpecError, suggestion};
 use barkeep_data::{Column, CsvOptions};
 use std::path::{Path, PathBuf};
@@ -205,8 +205,11 @@ pub(super) fn check_asked(asked: &Table) -> Result<(), SpecError> {
     Ok(())
 }
 
+/// A column by its name, and what is said of it.
+type Chosen<'a> = (&'a str, Option<&'a Table>);
+
 /// The columns that `[data]` chooses, and what it says of each; none where it chooses none.
-fn chosen(asked: &Table) -> Result<Option<Vec<(&str, Option<&Table>)>>, SpecError> {
+fn chosen(asked: &Table) -> Result<Option<Vec<Chosen<'_>>>, SpecError> {
     let fail = || SpecError::new("data.columns", "must be a list of names, or a table of columns");
     match asked.get("columns") {
         None => Ok(None),

@@ -8,6 +8,7 @@ mod builder;
 mod columns;
 mod data;
 mod dataset;
+mod memory;
 mod privacy;
 
 pub(crate) use builder::OWN;
@@ -402,7 +403,7 @@ impl Spec {
 
 /// A spec's sections.
 fn parsed(text: &str) -> Result<toml::Table, SpecError> {
-    text.parse().map_err(|error: toml::de::Error| SpecError::new("", data::not_toml(text, &error)))
+    text.parse().map_err(|error: toml::de::Error| SpecError::new("", columns::not_toml(text, &error)))
 }
 
 /// `[data]` as written.
