@@ -134,6 +134,8 @@ impl Plan {
             view: spec.data().view(),
             reference: &reference,
             spread_declared: spec.data().spread_declared(),
+            // What this machine has must not decide: another one verifies the plan.
+            is_streamed: streams_in(&spec, spec.data().view(), spec.data().declared_memory()).is_some(),
             proposal: spec.own_proposal(),
             foreseen,
         };
@@ -436,13 +438,7 @@ impl Plan {
 
     /// The bytes of memory in which a file of records is read anew at every pass; none where the records fit into memory.
     fn streams_in(&self) -> Option<u64> {
-        let data = self.spec.data();
-        let rows = match data.unit() {
-            Unit::Person { most_rows: Some(most) } => u128::from(most),
-            Unit::Person { most_rows: None } | Unit::Record => 1,
-        };
-        let bytes = Table::bytes(&self.view, self.spec.count()).saturating_mul(rows);
-        data.memory_limit().filter(|limit| bytes > u128::from(*limit))
+        streams_in(&self.spec, &self.view, self.spec.data().memory_limit())
     }
 
     /// Reads the records from a frame in memory, as [`Plan::read_records`] reads a file.
@@ -605,4 +601,14 @@ fn burn_in(section: &Section<'_>, steps: u64) -> Result<Option<u64>, SpecError> 
         Some(toml::Value::Integer(n)) if *n >= 0 && n.unsigned_abs() < steps => Ok(Some(n.unsigned_abs())),
         Some(_) => Err(section.error("burn_in", format!("must be a whole number from 0 to {}", steps - 1))),
     }
+}
+
+/// The bytes of memory in which a spec's file is read anew at every pass, where a view of it does not fit.
+fn streams_in(spec: &Spec, view: &View, memory: Option<u64>) -> Option<u64> {
+    let rows = match spec.data().unit() {
+        Unit::Person { most_rows: Some(most) } => u128::from(most),
+        Unit::Person { most_rows: None } | Unit::Record => 1,
+    };
+    let bytes = Table::bytes(view, spec.count()).saturating_mul(rows);
+    memory.filter(|limit| bytes > u128::from(*limit))
 }

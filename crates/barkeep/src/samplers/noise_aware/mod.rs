@@ -32,7 +32,7 @@ mod whole_scores;
 
 pub(crate) use ask::Setup;
 pub(crate) use draws::NoiseAware;
-pub(crate) use rule::{Branch, Dynamics, ENOUGH, MOST_RECORDS, OwnClip, Rule, Weighing};
+pub(crate) use rule::{Branch, Dynamics, ENOUGH, OwnClip, Rule, WORTH, Weighing};
 pub(crate) use whole_scores::{LookedAt, WholeScores, WholeSetup};
 
 use self::coordinates::Coordinates;
