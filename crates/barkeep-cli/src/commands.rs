@@ -10,6 +10,7 @@ mod key;
 pub(crate) mod ledger;
 pub(crate) mod plan;
 pub(crate) mod predict;
+mod redraw;
 mod report;
 mod resume;
 mod sample;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Sample(sample::Sample),
     /// Continues a run that was killed or interrupted, and spends only what was planned.
     Resume(resume::Resume),
+    /// Draws again, longer, from the answers of a run that has ended: free, no record is read.
+    Redraw(redraw::RedrawCommand),
     /// Says what a spec would cost and buy, without opening the records.
     Plan(plan::PlanCommand),
     /// Predicts responses at public profiles of covariates, from a run's draws: free, no record is read.
@@ -77,6 +80,7 @@ impl Command {
             Self::Demo(command) => command.run(),
             Self::Sample(command) => command.run(),
             Self::Resume(command) => command.run(),
+            Self::Redraw(command) => command.run(),
             Self::Plan(command) => command.run(),
             Self::Predict(command) => command.run(),
             Self::Report(command) => command.run(),

@@ -97,7 +97,7 @@ pub use run::draws::Draws;
 pub use run::finished::{Finished, Trace};
 pub use run::folder::{CERTIFICATE, Folder, Reserved, Saved};
 pub use run::journal::JOURNAL;
-pub use run::{Run, Runner, Summary, Unwatched, Watch};
+pub use run::{Redraw, Run, Runner, Summary, Unwatched, Watch};
 pub use signature::{PublicKey, SigningKey};
 pub use simulate::{Simulation, rehearsal};
 pub use spec::{BuiltIn, ChargedTo, Data, Privacy, Sampler, Spec};

@@ -9,7 +9,6 @@ use super::price::Count;
 use crate::Error;
 use crate::samplers::entry::Expected;
 use crate::samplers::foreseen::Foreseen;
-use crate::samplers::noise_aware::MOST_RECORDS as MOST_IN_DYNAMICS;
 use crate::spec::{Privacy, Spec, SpecError};
 use barkeep_accounting::Epsilon;
 use barkeep_data::Records;
@@ -38,10 +37,6 @@ pub struct Alternative {
 
 /// A diffusion that has no time to leave its start is as far off as that start: √n posterior standard deviations.
 const STUCK: &str = "the run stays near its start, and the more records there are, the more standard deviations away that lies";
-
-/// The default sampler asks many records thousands of times, but not so many.
-const FEW_PASSES: &str =
-    "so many records are asked some twenty times instead of thousands; langevin, named, would ask on";
 
 /// So few records that privacy moves a mean as far as the prior allows.
 const PRIOR_RULES: &str =
@@ -73,7 +68,7 @@ impl Plan {
                 let expected = expected(&self.spec, epsilon, records, Count::Rough, &self.foreseen);
                 let is_worse = expected.is_some_and(|expected| expected.error > own.error);
                 Alternative {
-                    reason: (is_worse && records == more).then(|| self.why_worse(more)),
+                    reason: (is_worse && records == more).then(|| self.why_worse()),
                     epsilon,
                     records,
                     expected_error: expected.map(|expected| expected.error),
@@ -84,11 +79,8 @@ impl Plan {
     }
 
     /// Why more records are expected to be served worse.
-    fn why_worse(&self, more: Records) -> &'static str {
-        #[expect(clippy::cast_precision_loss, reason = "at most 2^32")]
-        let many = more.0 as f64 > MOST_IN_DYNAMICS;
+    fn why_worse(&self) -> &'static str {
         match self.sampler().name {
-            AUTO if many => FEW_PASSES,
             AUTO | NOISE_AWARE => PRIOR_RULES,
             _ => STUCK,
         }

@@ -383,13 +383,7 @@ impl Plan {
 
     /// The bytes of memory in which a file of records is read anew at every pass; none where the records fit into memory.
     fn streams_in(&self) -> Option<u64> {
-        let data = self.spec.data();
-        let rows = match data.unit() {
-            Unit::Person { most_rows: Some(most) } => u128::from(most),
-            Unit::Person { most_rows: None } | Unit::Record => 1,
-        };
-        let bytes = Table::bytes(&self.view, self.spec.count()).saturating_mul(rows);
-        data.memory_limit().filter(|limit| bytes > u128::from(*limit))
+        streams_in(&self.spec, &self.view, self.spec.data().memory_limit())
     }
 
     /// Reads the records from a frame in memory, as [`Plan::read_records`] reads a file.
@@ -479,6 +473,8 @@ fn setting<'a>(
         view: data.view(),
         reference,
         spread_declared: data.spread_declared(),
+        // What this machine has must not decide: another one verifies the plan.
+        is_streamed: streams_in(spec, data.view(), data.declared_memory()).is_some(),
         proposal: spec.own_proposal(),
         foreseen,
     }
@@ -492,3 +488,12 @@ fn affordable(bought: &Purchase, level: Option<Level>) -> Vec<Affordable> {
 
 /// Above this many steps the other level is estimated, not computed.
 const MOST_COMPARED: u64 = 20_000;
+/// The bytes of memory in which a spec's file is read anew at every pass, where a view of it does not fit.
+fn streams_in(spec: &Spec, view: &View, memory: Option<u64>) -> Option<u64> {
+    let rows = match spec.data().unit() {
+        Unit::Person { most_rows: Some(most) } => u128::from(most),
+        Unit::Person { most_rows: None } | Unit::Record => 1,
+    };
+    let bytes = Table::bytes(view, spec.count()).saturating_mul(rows);
+    memory.filter(|limit| bytes > u128::from(*limit))
+}

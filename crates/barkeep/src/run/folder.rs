@@ -10,7 +10,7 @@ use crate::run::files::{WriteError, write_atomically, write_json};
 use crate::run::journal::{JOURNAL, Journal};
 use crate::run::runner::Ready;
 use crate::run::storage::spool::Spool;
-use crate::run::storage::{self, Source};
+use crate::run::storage::{self, Heading, Source};
 use crate::run::{Drawn, Runner, summary};
 use crate::signature::SigningKey;
 use crate::spec::{Dataset, SpecError};
@@ -188,7 +188,7 @@ impl Folder {
     }
 
     /// Gives an unused folder back: nothing was answered, so nothing need be kept.
-    fn release(&self) {
+    pub(super) fn release(&self) {
         // Failing to tidy up changes nothing that was promised.
         let _ = fs::remove_file(self.path.join(CLAIM));
         let _ = fs::remove_dir(&self.path);
@@ -261,10 +261,20 @@ impl Folder {
 
     fn certify_and_run(self, ready: Ready<'_>, table: Table) -> Result<Saved, Error> {
         self.announce(&ready.runner.certificate())?;
-        let model = Arc::clone(ready.runner.plan().spec().model());
-        let spool = Spool::new(&self.path, ready.runner.heading()?, model);
+        let spool = self.spool(ready.runner.plan(), ready.runner.heading()?);
+        let drawn = ready.run(table, spool)?;
+        self.write(drawn)
+    }
+
+    /// Where draws are kept as they come.
+    pub(super) fn spool(&self, plan: &Plan, heading: Heading) -> Spool {
+        Spool::new(&self.path, heading, Arc::clone(plan.spec().model()))
+    }
+
+    /// Writes everything that follows from draws.
+    pub(super) fn write<S: Source<Error = io::Error>>(self, drawn: Drawn<S>) -> Result<Saved, Error> {
         let Drawn { draws, certificate, seed, steps_used, interrupted, faults, reports, units, journal } =
-            ready.run(table, spool)?;
+            drawn;
         let summary = summary(&draws, &reports, faults, &units).map_err(|error| Error::Read {
             path: self.path.display().to_string(),
             reason: format!("the draws just written cannot be read back: {}", error.kind()),

@@ -227,6 +227,11 @@ impl Journal {
         Ok(self)
     }
 
+    /// Its file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where the records were.
     pub(crate) fn place(&self) -> &Path {
         Path::new(self.place.split('\0').next().unwrap_or_default())
@@ -288,6 +293,18 @@ impl Journal {
     /// # Errors
     /// [`Error::Journal`] if the journal cannot be read.
     pub(crate) fn keep(&self, chain: usize, gate: Gate) -> Result<Box<dyn Ask + Send + '_>, Error> {
+        self.answer(chain, Some(gate))
+    }
+
+    /// Gives a chain the answers that were kept, and refuses any other question: there are no records behind it.
+    ///
+    /// # Errors
+    /// [`Error::Journal`] if the journal cannot be read.
+    pub(crate) fn recall(&self, chain: usize) -> Result<Box<dyn Ask + Send + '_>, Error> {
+        self.answer(chain, None)
+    }
+
+    fn answer(&self, chain: usize, gate: Option<Gate>) -> Result<Box<dyn Ask + Send + '_>, Error> {
         let answers = self.kept.get(chain).copied().unwrap_or(0);
         let replay = Replay::new(&self.path, self.start, chain as u32, answers, self.is_seeded())
             .map_err(|error| self.fault(Fault::Io(error)))?;

@@ -6,6 +6,7 @@ pub mod draws;
 pub(crate) mod finished;
 pub(crate) mod folder;
 pub(crate) mod journal;
+mod redraw;
 pub mod rehearse;
 mod runner;
 pub(crate) mod storage;
@@ -13,6 +14,7 @@ mod summary;
 
 /// Files of which a reader finds the old content or the whole new one.
 pub use barkeep_files as files;
+pub use redraw::Redraw;
 pub use runner::Runner;
 pub use summary::{ChainSummary, MOST_COMPARED, OriginalSummary, ParameterSummary, Ratio, Summary};
 

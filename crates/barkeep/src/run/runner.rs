@@ -15,6 +15,7 @@ use crate::units::Units;
 use barkeep_curator::insecure::SharedTable;
 use barkeep_curator::{Ask, Budget, Curator, Gate, NoiseRng, PrivacyModel, Refused, Table};
 use barkeep_ledger::Ledger;
+use barkeep_model::Likelihood;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -170,9 +171,7 @@ impl<'a> Runner<'a> {
     pub fn run_shared(self, table: &SharedTable, insecure: Insecure) -> Result<Run, Error> {
         let runner = self.insecure(insecure);
         let draws = Memory::new(runner.heading()?, Arc::clone(runner.plan.spec().model()));
-        let curator = |privacy_model, budget| {
-            table.curator(privacy_model, budget)
-        };
+        let curator = |privacy_model, budget| table.curator(privacy_model, budget);
         Ok(runner.ready()?.run_with(curator, draws)?.into())
     }
 
@@ -268,9 +267,7 @@ impl Ready<'_> {
     /// # Errors
     /// As [`Runner::run`].
     pub(super) fn run<K: Keep>(self, table: Table, keep: K) -> Result<Drawn<K::Kept>, Error> {
-        let curator = |privacy_model, budget| {
-            Curator::new(table, privacy_model, budget)
-        };
+        let curator = |privacy_model, budget| Curator::new(table, privacy_model, budget);
         self.run_with(curator, keep)
     }
 
@@ -303,7 +300,7 @@ impl Runner<'_> {
         journal: Option<&Journal>,
     ) -> Result<Drawn<K::Kept>, Error> {
         let plan = self.plan;
-        let mut certificate = self.certificate();
+        let (certificate, watch) = (self.certificate(), self.watch);
         let (insecure_seed, observed) = match self.insecure {
             Some(Insecure { seed, likelihood }) => (Some(seed), likelihood),
             None => (None, None),
@@ -312,7 +309,6 @@ impl Runner<'_> {
             Some(seed) => NoiseRng::insecure_seed(seed),
             None => NoiseRng::from_os()?,
         };
-        let model = plan.spec().model();
         let likelihood = observed.unwrap_or_else(|| Arc::clone(plan.spec().likelihood()));
         let budget = budget(plan)?;
         let budget = if insecure_seed.is_some() { budget.marked_not_private() } else { budget };
@@ -339,55 +335,64 @@ impl Runner<'_> {
         let gates =
             (0..chains).zip(&mut streams).map(|(chain, noise)| Gate::for_chain(&curator, chain, noise));
         let gates = gates.collect::<Result<Vec<Gate>, Refused>>()?;
-        let mut faults = None;
-        let starts = match streams.next() {
-            Some(noise) => {
-                let mut gate = kept(chains, Gate::open(&curator, noise)?)?;
-                let rng = &mut PublicRng::new(seed, u64::MAX);
-                let starts = plan.start().resolve(
-                    &**model,
-                    plan.chains(),
-                    &mut Asker::new(&mut *gate, &*likelihood, plan.view()),
-                    rng,
-                )?;
-                // With the start's stream of noise: draws are the same with counts and without.
-                faults = plan.report().map(|report| report.ask(&mut *gate)).transpose()?;
-                starts
-            }
-            None => Vec::new(),
-        };
-        let (chains, reports): (Vec<K::Chain>, Vec<Report>) = gates
-            .into_par_iter()
-            .zip(starts)
-            .enumerate()
-            .map(|(index, (gate, start))| {
-                let rng = &mut PublicRng::new(seed, index as u64);
-                let mut draws = keep.chain(index)?;
-                let mut gate = kept(index, gate)?;
-                let ask = &mut Asker::new(&mut *gate, &*likelihood, plan.view());
-                let report = steps(plan, &start, index, ask, &mut draws, rng, self.watch)?;
-                Ok((draws, report))
-            })
-            .collect::<Result<Vec<_>, Error>>()?
-            .into_iter()
-            .unzip();
-        let steps_used: Vec<u64> = chains.iter().map(|chain| chain.taken() as u64).collect();
-        certificate.steps_used = Some(steps_used.clone());
-        // An interrupted chain may be shorter than the burn-in; then half of it is left out.
-        let shortest = steps_used.iter().copied().min().unwrap_or(0);
-        let wanted = reports.iter().filter_map(|report| report.warmup).max().unwrap_or(plan.burn_in().0);
-        let burn_in = if wanted < shortest { wanted } else { shortest / 2 };
-        let draws = keep.end(chains, usize::try_from(burn_in).unwrap_or(usize::MAX))?;
-        Ok(Drawn {
-            draws,
-            certificate,
-            seed,
-            steps_used,
-            interrupted: self.watch.stop(),
-            reports,
-            units: Units::of(plan.spec()),
-            faults,
-            journal: None,
-        })
+        let start = streams.next().map(|noise| Gate::open(&curator, noise)).transpose()?;
+        let asks = gates.into_iter().chain(start).enumerate().map(|(chain, gate)| kept(chain, gate));
+        let asks = asks.collect::<Result<Vec<_>, Error>>()?;
+        draw_by(plan, &*likelihood, certificate, asks, keep, seed, watch)
     }
+}
+
+/// Lets every chain ask, whoever answers; the last of `asks` answers what the start asks.
+///
+/// # Errors
+/// As [`Runner::run`].
+pub(super) fn draw_by<K: Keep>(
+    plan: &Plan,
+    likelihood: &dyn Likelihood,
+    mut certificate: Certificate,
+    mut asks: Vec<Box<dyn Ask + Send + '_>>,
+    keep: K,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Drawn<K::Kept>, Error> {
+    let (mut starts, mut faults) = (Vec::new(), None);
+    if let Some(mut ask) = asks.pop() {
+        let rng = &mut PublicRng::new(seed, u64::MAX);
+        let asker = &mut Asker::new(&mut *ask, likelihood, plan.view());
+        starts = plan.start().resolve(&**plan.spec().model(), plan.chains(), asker, rng)?;
+        // With the start's stream of noise: draws are the same with counts and without.
+        faults = plan.report().map(|report| report.ask(&mut *ask)).transpose()?;
+    }
+    let (chains, reports): (Vec<K::Chain>, Vec<Report>) = asks
+        .into_par_iter()
+        .zip(starts)
+        .enumerate()
+        .map(|(index, (mut ask, start))| {
+            let rng = &mut PublicRng::new(seed, index as u64);
+            let mut draws = keep.chain(index)?;
+            let asker = &mut Asker::new(&mut *ask, likelihood, plan.view());
+            let report = steps(plan, &start, index, asker, &mut draws, rng, watch)?;
+            Ok((draws, report))
+        })
+        .collect::<Result<Vec<_>, Error>>()?
+        .into_iter()
+        .unzip();
+    let steps_used: Vec<u64> = chains.iter().map(|chain| chain.taken() as u64).collect();
+    certificate.steps_used = Some(steps_used.clone());
+    // An interrupted chain may be shorter than the burn-in; then half of it is left out.
+    let shortest = steps_used.iter().copied().min().unwrap_or(0);
+    let wanted = reports.iter().filter_map(|report| report.warmup).max().unwrap_or(plan.burn_in().0);
+    let burn_in = if wanted < shortest { wanted } else { shortest / 2 };
+    let draws = keep.end(chains, usize::try_from(burn_in).unwrap_or(usize::MAX))?;
+    Ok(Drawn {
+        draws,
+        certificate,
+        seed,
+        steps_used,
+        interrupted: watch.stop(),
+        reports,
+        units: Units::of(plan.spec()),
+        faults,
+        journal: None,
+    })
 }

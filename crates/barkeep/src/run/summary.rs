@@ -192,10 +192,12 @@ impl Summary {
         let reading = Reading { burn_in, every, independent };
         let mut parameters = reading.rows(draws)?;
         let quantities = parameters.split_off(draws.heading().dimension());
-        let original_units = match units.filter(|units| units.differ()) {
+        parameters.iter_mut().for_each(ParameterSummary::drop_empty_interval);
+        let mut original_units = match units.filter(|units| units.differ()) {
             Some(units) => reading.rows(&InUnits::new(draws, units))?,
             None => Vec::new(),
         };
+        original_units.iter_mut().for_each(ParameterSummary::drop_empty_interval);
         let original_units = original_units
             .into_iter()
             .zip(units.map(Units::readings).unwrap_or_default())
@@ -327,6 +329,13 @@ fn series<S: Source>(
 }
 
 impl ParameterSummary {
+    /// Forgets an interval without width: a parameter is never known exactly, so that its draws have only not moved.
+    fn drop_empty_interval(&mut self) {
+        if self.interval_89.is_some_and(|[low, high]| low == high) {
+            (self.interval_89, self.q5, self.q95) = (None, None, None);
+        }
+    }
+
     /// Summarises one parameter: where all its draws lie, and how those of each chain follow one another.
     fn new(name: String, location: &Location, chains: &[Vec<f64>]) -> Self {
         let [q5, low, q50, high, q95] = location.quantiles;

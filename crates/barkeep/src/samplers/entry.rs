@@ -108,6 +108,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) reference: &'a [f64],
     /// Whether the spread of every column with bounds is declared.
     pub(crate) spread_declared: bool,
+    /// Whether records are more than the memory may hold, so that every pass reads the file anew.
+    pub(crate) is_streamed: bool,
     /// What proposes, if it is given in code.
     pub(crate) proposal: Option<&'a Arc<dyn Proposal>>,
     /// What forecasts found out under other budgets.

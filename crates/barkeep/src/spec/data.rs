@@ -289,6 +289,11 @@ impl Data {
         self.memory.or_else(|| machine_memory().map(|bytes| bytes / 2))
     }
 
+    /// How many bytes the spec says that the records may take in memory.
+    pub(crate) fn declared_memory(&self) -> Option<u64> {
+        self.memory
+    }
+
     /// Checks the number of records, and that of persons and their rows.
     pub(super) fn check(&self) -> Result<(), SpecError> {
         admissible(&format!("data.{}", self.unit().plural()), self.records)?;

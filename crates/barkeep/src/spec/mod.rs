@@ -381,6 +381,16 @@ impl Spec {
         self.proposal.as_ref()
     }
 
+    /// The same with another number of steps of each chain.
+    pub(crate) fn with_steps(&self, steps: u64) -> Self {
+        let mut keys = self.sampler_keys().clone();
+        keys.insert("steps".to_owned(), i64::try_from(steps).unwrap_or(i64::MAX).into());
+        let mut spec = self.clone();
+        spec.table.insert("sampler".to_owned(), keys.into());
+        spec.written = None;
+        spec
+    }
+
     /// `[sampler]` as written.
     pub(crate) fn sampler_keys(&self) -> &toml::Table {
         static NONE: LazyLock<toml::Table> = LazyLock::new(toml::Table::new);

@@ -21,8 +21,7 @@ pub(crate) fn posterior(plan: &Plan) -> Result<Vec<Exact>, Exit> {
     let model = plan.spec().model();
     let table = plan.read_records(&mut |_| {})?;
     let premises = PrivacyModel { neighbours: Neighbours::Substitute };
-    let curator = Curator::new(table, premises, Budget::not_private())
-        .map_err(Error::from)?;
+    let curator = Curator::new(table, premises, Budget::not_private()).map_err(Error::from)?;
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(0)).map_err(Error::from)?;
     let bound = model.lipschitz(plan.spec().data().schema()).unwrap_or(f64::NAN);
     let clip = Clip::new(bound).map_err(Error::from)?;

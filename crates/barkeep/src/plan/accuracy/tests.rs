@@ -140,29 +140,6 @@ fn a_forecast_knows_the_prior() {
     assert!(expected.error < 300.0 && expected.width < 300.0, "{expected:?}");
 }
 
-/// More records than dynamics ask are asked for scores, which move a mean a little more; the plan says why.
-#[test]
-fn very_many_records_are_asked_a_few_times() {
-    let plan = |records: u64| {
-        let text = format!(
-            "[data]\npath = 'x.csv'\nrecords = {records}\n[data.columns]\ny = {{ kind = 'bool', invalid = false }}\n\
-             x = {{ min = -1, max = 1, invalid = 0 }}\n[model]\nformula = 'y ~ x'\nfamily = 'bernoulli'\n\
-             [privacy]\nepsilon = 1\ndelta = 1e-8\n"
-        );
-        Plan::new(Spec::parse(&text, Path::new("")).unwrap()).unwrap()
-    };
-    let branch =
-        |plan: &Plan| plan.facts().iter().find(|fact| fact.key == "expected_branch").unwrap().words.clone();
-    let (many, more) = (plan(5_000_000), plan(5_000_001));
-    assert!(branch(&many).starts_with("langevin"), "{}", branch(&many));
-    assert!(branch(&more).contains("noise-aware: dynamics would take too long"), "{}", branch(&more));
-    let alternative = many.alternatives()[2];
-    assert!(
-        alternative.expected_error.unwrap() < 0.3 && alternative.reason == Some(FEW_PASSES),
-        "{alternative:?}"
-    );
-}
-
 /// A diffusion that has no time says why more records look worse.
 #[test]
 fn a_forecast_that_grows_says_why() {

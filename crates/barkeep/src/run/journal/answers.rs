@@ -41,11 +41,11 @@ impl Replay {
     }
 }
 
-/// A gate whose answers are kept.
+/// A gate whose answers are kept; without a gate, the kept answers alone.
 pub(super) struct Kept<'j> {
     journal: &'j Journal,
     chain: u32,
-    gate: Gate,
+    gate: Option<Gate>,
     replay: Replay,
     /// Where seeded noise was after the last replayed answer.
     position: Option<u128>,
@@ -54,7 +54,7 @@ pub(super) struct Kept<'j> {
 }
 
 impl<'j> Kept<'j> {
-    pub(super) fn new(journal: &'j Journal, chain: u32, gate: Gate, replay: Replay) -> Self {
+    pub(super) fn new(journal: &'j Journal, chain: u32, gate: Option<Gate>, replay: Replay) -> Self {
         Self { journal, chain, gate, replay, position: None, unreleased: Vec::new() }
     }
 
@@ -66,8 +66,8 @@ impl<'j> Kept<'j> {
         name: Identity,
     ) -> Result<Option<Vec<u8>>, Refused> {
         if self.replay.left == 0 {
-            if let Some(position) = self.position.take() {
-                self.gate.continue_seeded(position);
+            if let (Some(position), Some(gate)) = (self.position.take(), &mut self.gate) {
+                gate.continue_seeded(position);
             }
             return Ok(None);
         }
@@ -79,15 +79,22 @@ impl<'j> Kept<'j> {
                 "it answers another question than this run asks: the run was begun by another program or machine",
             ));
         }
-        self.gate.charge(question)?;
+        if let Some(gate) = &mut self.gate {
+            gate.charge(question)?;
+        }
         self.position = record.position;
         Ok(Some(record.answer))
     }
 
     /// Keeps an answer, so that it may be released.
     fn keep(&mut self, kind: Kind, identity: Identity, answer: Vec<u8>) -> Result<(), Refused> {
-        let position = self.gate.seeded_position();
+        let position = self.gate.as_mut().and_then(Gate::seeded_position);
         self.journal.append(&Record { chain: self.chain, kind, identity, answer, position })
+    }
+
+    /// The gate, for a question that was not answered yet.
+    fn gate(&mut self) -> Result<&mut Gate, Refused> {
+        self.gate.as_mut().ok_or(Refused::Exhausted)
     }
 
     fn damaged(&self) -> Refused {
@@ -105,7 +112,7 @@ impl Ask for Kept<'_> {
                 _ => Err(self.damaged()),
             };
         }
-        let bit = self.gate.decide(asked)?;
+        let bit = self.gate()?.decide(asked)?;
         self.keep(Kind::Decide, name, vec![u8::from(bit)])?;
         Ok(bit)
     }
@@ -126,7 +133,7 @@ impl Ask for Kept<'_> {
         let mut sums = std::mem::take(&mut self.unreleased);
         sums.clear();
         sums.resize(out.len(), 0.0);
-        let answered = self.gate.sum(asked, &mut sums).and_then(|()| {
+        let answered = self.gate().and_then(|gate| gate.sum(asked, &mut sums)).and_then(|()| {
             self.keep(Kind::Sum, name, sums.iter().flat_map(|number| number.to_le_bytes()).collect())
         });
         if answered.is_ok() {
@@ -143,7 +150,7 @@ impl Ask for Kept<'_> {
             let chosen = answer.try_into().map(u32::from_le_bytes).map_err(|_| self.damaged())?;
             return Ok(chosen as usize);
         }
-        let chosen = self.gate.choose(asked)?;
+        let chosen = self.gate()?.choose(asked)?;
         // There are at most 2^16 candidates.
         let answer = u32::try_from(chosen).map_err(|_| self.damaged())?.to_le_bytes().to_vec();
         self.keep(Kind::Choose, name, answer)?;

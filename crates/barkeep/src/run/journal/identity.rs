@@ -91,7 +91,4 @@ impl Writer {
         // Rules and batches hold finite numbers and words, which JSON writes without loss.
         self.bytes(&serde_json::to_vec(value).unwrap_or_default());
     }
-
-
-
 }

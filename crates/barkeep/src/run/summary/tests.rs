@@ -53,7 +53,7 @@ fn a_private_run_carries_no_mark_and_burn_in_is_left_out() {
 #[test]
 fn one_draw_has_a_place_but_no_spread() {
     let row = &Summary::new(&run(&["a"], &[vec![vec![2.5]]]), 0).parameters[0];
-    assert_eq!((row.mean, row.q5, row.q95, row.sd), (Some(2.5), Some(2.5), Some(2.5), None));
+    assert_eq!((row.mean, row.q50, row.q5, row.q95, row.sd), (Some(2.5), Some(2.5), None, None, None));
 }
 
 #[test]
@@ -64,6 +64,15 @@ fn a_draw_that_is_not_finite_silences_its_parameter_only() {
     assert_eq!((bad.mean, bad.sd, bad.q50, bad.r_hat, bad.mcse_mean), (None, None, None, None, None));
     assert_eq!(summary.parameters[1].q50, Some(4.0));
     assert!(summary.parameters[1].r_hat.is_some());
+}
+
+#[test]
+fn draws_that_never_moved_have_no_interval() {
+    let summary =
+        Summary::new(&run(&["stuck", "moving"], &[(0..200).map(|k| vec![3.0, f64::from(k)]).collect()]), 0);
+    let [stuck, moving] = &summary.parameters[..] else { panic!("two parameters") };
+    assert_eq!((stuck.q50, stuck.interval_89, stuck.q5, stuck.q95), (Some(3.0), None, None, None));
+    assert!(moving.interval_89.is_some_and(|[low, high]| low < high));
 }
 
 #[test]
@@ -103,7 +112,7 @@ fn the_table_is_aligned_and_has_sensible_digits() {
     assert!(cells(lines[2])[1].len() == 6, "1234.5 to one decimal: {table}");
     assert!(cells(lines[3])[2].ends_with("e-12"), "{table}");
     let still = cells(lines[4]);
-    assert_eq!(still[1..], ["3.00", "0.00", "3.00", "3.00", "3.00", "3.00 to 3.00", "-", "-", "-", "-"]);
+    assert_eq!(still[1..], ["3.00", "0.00", "-", "3.00", "-", "-", "-", "-", "-", "-"]);
     assert_eq!(
         lines[5],
         "600 draws from 2 chains, after the first 100 of each; 23.6 % of proposals accepted"

@@ -43,9 +43,7 @@ pub(crate) fn follow(
     kernel: impl FnOnce(&mut PublicRng) -> Box<dyn Kernel>,
 ) -> Vec<Vec<f64>> {
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
-    let curator =
-        Curator::new(table, privacy_model, Budget::not_private())
-            .unwrap();
+    let curator = Curator::new(table, privacy_model, Budget::not_private()).unwrap();
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(seed)).unwrap();
     let mut rng = PublicRng::new(seed, 0);
     let mut kernel = kernel(&mut rng);

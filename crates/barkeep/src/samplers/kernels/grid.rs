@@ -42,12 +42,8 @@ impl Kernel for Draw {
         let candidates = points.chunks_exact(self.model.dimension().max(1));
         let ratios: Result<Vec<Program>, Refused> =
             candidates.map(|candidate| ask.log_ratio(middle, candidate)).collect();
-        let chosen = ask.choose(&Choose {
-            ratios: &ratios?,
-            offsets,
-            range: self.range,
-            power: self.power,
-        })?;
+        let chosen =
+            ask.choose(&Choose { ratios: &ratios?, offsets, range: self.range, power: self.power })?;
         if let Some(point) = points.chunks_exact(self.model.dimension()).nth(chosen) {
             state.theta.copy_from_slice(point);
             state.log_prior = self.model.log_prior(point);

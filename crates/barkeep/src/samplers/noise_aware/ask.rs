@@ -151,7 +151,7 @@ impl Setup {
     pub(super) fn score(&self, ask: &mut Asker<'_>, learned: Learned) -> Result<Found, Refused> {
         let regression = self.regression()?;
         let Learned { set, others, start: mut theta, rows, rarest } = learned;
-        let scene = self.scene(regression, &set, &others, &rows);
+        let scene = Scene { rarest, ..self.scene(regression, &set, &others, &rows) };
         let (mut answered, mut path, mut fit, mut unused): (Vec<Answered>, _, _, _) =
             (Vec::new(), vec![theta.clone()], None, 0);
         let mut bias = self.bias(regression, scene.records);
@@ -204,13 +204,14 @@ impl Setup {
         rows: &RowLaw,
     ) -> Scene<'a> {
         let records = self.records * rows.mean();
-        Scene { model: &*self.model, regression, records, top: self.top(), set, others }
+        Scene { model: &*self.model, regression, records, top: self.top(), set, others, rarest: None }
     }
 
     /// The scene that a fit was made in.
     pub(super) fn scene_of<'a>(&'a self, regression: &'a Regression, found: &'a Found) -> Scene<'a> {
-        let Found { set, others, total, .. } = found;
-        Scene { model: &*self.model, regression, records: *total, top: self.top(), set, others }
+        let Found { set, others, total, rarest, .. } = found;
+        let (records, top) = (*total, self.top());
+        Scene { model: &*self.model, regression, records, top, set, others, rarest: *rarest }
     }
 
     /// The most rows of a person, where the number of rows is asked for.

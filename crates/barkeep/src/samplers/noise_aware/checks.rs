@@ -27,10 +27,9 @@ const RARE: f64 = 30.0;
 pub(super) const WIDE: f64 = 2.0;
 
 impl Found {
-    /// What the fit says of itself; `judged` counts proposals of draws and those taken.
-    pub(super) fn checks(&self, setup: &Setup, judged: (u64, u64)) -> Vec<Check> {
-        let mut checks =
-            vec![agreement(&self.fit), drift(&self.fit, &self.path, self.unused), acceptance(judged)];
+    /// What the fit says of itself.
+    pub(super) fn checks(&self, setup: &Setup) -> Vec<Check> {
+        let mut checks = vec![agreement(&self.fit), drift(&self.fit, &self.path, self.unused)];
         checks.extend(self.last_rounds(setup));
         checks.extend(conflict(&self.fit, &*setup.model));
         checks.extend(self.width(setup));
@@ -238,18 +237,6 @@ fn covariance(lower: &[f64], d: usize) -> Vec<f64> {
 /// An entry of its diagonal.
 pub(super) fn covariance_at(lower: &[f64], d: usize, j: usize) -> f64 {
     lower[j * d..(j + 1) * d].iter().map(|entry| entry * entry).sum()
-}
-
-/// Whether free draws follow the posterior given the answers.
-pub(super) fn acceptance((judged, taken): (u64, u64)) -> Check {
-    let share = taken as f64 / judged.max(1) as f64;
-    let words = format!("{:.0} % of proposed draws were taken", 100.0 * share);
-    if share < 0.1 {
-        let remedy = "give narrower priors: the posterior given the answers is far from normal";
-        Check::found("draws_taken", Grade::NotToBeTrusted, share, words, remedy)
-    } else {
-        Check::passed("draws_taken", share, words)
-    }
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use barkeep_num::normal_cdf;
 
 /// Made-up records for covariances.
 const COVARIANCE: usize = 512;
-/// Made-up records for draws: level and slope at the mode come from all of them, only the bend from these.
-const BEND: usize = 128;
+/// Made-up records for draws, and of the rarest level among them: level and slope at the mode come from all there are, only the bend
+/// from these. Levels that hardly one of them has make modes far off that are none.
+const BEND: f64 = 128.0;
+const OF_RAREST: f64 = 16.0;
 /// How far answers may be off beyond noise because records differ from made-up ones: this share of what is expected.
 pub(super) const DISCREPANCY: f64 = 0.3;
 /// How much of a clip's bias two rounds share.
@@ -33,6 +35,8 @@ pub(super) struct Scene<'a> {
     pub(super) set: &'a Set,
     /// Made-up records of columns as they might be.
     pub(super) others: &'a [Set],
+    /// The least share of a level or of a true-or-false value, as it is believed to be.
+    pub(super) rarest: Option<f64>,
 }
 
 /// A round with what it makes of every made-up record.
@@ -76,6 +80,9 @@ pub(super) trait Expects: Sync {
     /// Made-up records that there are.
     fn size(&self) -> usize;
 
+    /// Of these, how many draws are judged by.
+    fn bend(&self) -> usize;
+
     /// Expected answers per record at θ, by the first `count` made-up records; `None` where they cannot say.
     fn expected(
         &self,
@@ -108,6 +115,11 @@ impl Expects for Scene<'_> {
 
     fn size(&self) -> usize {
         self.set.len()
+    }
+
+    fn bend(&self) -> usize {
+        let rare = self.rarest.map_or(0.0, |share| OF_RAREST / share.max(1e-6));
+        (rare.max(BEND) as usize).min(self.set.len())
     }
 
     fn expected(
@@ -314,8 +326,9 @@ impl Posterior<'_> {
             let (_, curvature) = self.newton(answered, &fit.precision, &fit.mode, &seen, n)?;
             fit.factor = Cholesky::new(&Cholesky::new(&curvature, d)?.inverse(), d)?;
         }
-        if whole > BEND {
-            let few = self.expected(answered, &fit.mode, BEND, Wanted::Slopes)?;
+        let bend = self.expects.bend();
+        if whole > bend {
+            let few = self.expected(answered, &fit.mode, bend, Wanted::Slopes)?;
             let lacks = |all: &[f64], few: &[f64]| all.iter().zip(few).map(|(a, b)| a - b).collect();
             fit.correction = (lacks(&seen.mean, &few.mean), lacks(&seen.slopes, &few.slopes));
         }
@@ -375,9 +388,9 @@ impl Posterior<'_> {
         step.iter().map(|step| step / excess).collect()
     }
 
-    /// ln of the posterior density at θ, up to a constant: for draws.
+    /// ln of the posterior density at θ, up to a constant: for draws near the mode.
     pub(super) fn log_posterior(&self, answered: &[Answered], fit: &Fit, theta: &[f64]) -> f64 {
-        let Some(mut seen) = self.expected(answered, theta, BEND, Wanted::Mean) else {
+        let Some(mut seen) = self.expected(answered, theta, self.expects.bend(), Wanted::Mean) else {
             return f64::NEG_INFINITY;
         };
         let (level, slopes) = &fit.correction;
@@ -391,6 +404,32 @@ impl Posterior<'_> {
         }
         let height = self.height(answered, &fit.precision, theta, &seen.mean);
         if height.is_nan() { f64::NEG_INFINITY } else { height }
+    }
+
+    /// The same with its gradient, by all made-up records: few of them say nothing of rare levels far from the mode. `None` where one
+    /// of the two is not finite.
+    pub(super) fn sloped(&self, answered: &[Answered], fit: &Fit, theta: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let seen = self.expected(answered, theta, self.expects.size(), Wanted::Slopes)?;
+        let rest = self.rest(answered, &seen.mean);
+        let mut gradient = vec![0.0; theta.len()];
+        self.model.prior_gradient(theta, &mut gradient);
+        for (row, slopes) in fit.precision.chunks_exact(rest.len()).zip(seen.slopes.chunks_exact(theta.len()))
+        {
+            let pulled = self.records * dot(row, &rest);
+            gradient.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope * pulled);
+        }
+        let height = self.height(answered, &fit.precision, theta, &seen.mean);
+        let is_finite = height.is_finite() && gradient.iter().all(|entry| entry.is_finite());
+        is_finite.then_some((height, gradient))
+    }
+}
+
+impl Fit {
+    /// The squared distance of θ from the mode, in this fit's standard deviations.
+    pub(super) fn distance(&self, theta: &[f64]) -> f64 {
+        let away: Vec<f64> = theta.iter().zip(&self.mode).map(|(x, mode)| x - mode).collect();
+        let rows = self.factor.inverse_lower().chunks_exact(away.len());
+        rows.map(|row| dot(row, &away).powi(2)).sum()
     }
 }
 

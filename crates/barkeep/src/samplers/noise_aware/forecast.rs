@@ -127,7 +127,7 @@ impl Block {
 impl Setup {
     /// The error for columns as they are declared or usually are, and for records that stray from their family as far as real ones are
     /// believed to. Nobody knows that before the tail is asked; the range's lower end is that of records which follow it.
-    fn expected(&self) -> Option<Expected> {
+    pub(crate) fn expected(&self) -> Option<Expected> {
         let regression = self.regression().ok()?;
         let raws = &self.coordinates.raws;
         let grids: Vec<Grid> = raws.iter().map(|raw| Grid::new(raw.is_binary())).collect();

@@ -2,7 +2,7 @@
 //!
 //! `coordinates` finds the raw columns behind a formula; `columns` and `copula` learn from two answers how records look and
 //! make such records up; `expectation` computes what scores are expected at any θ over them; `clip` and `tail` choose how
-//! scores are clipped; `persons` adds rows up by person; `fit` finds the posterior given all answers; `family` asks whether responses follow their family; `ask` asks, `draws` draws; `shares` fixes every price in
+//! scores are clipped; `persons` adds rows up by person; `fit` finds the posterior given all answers; `family` asks whether responses follow their family; `ask` asks, `draws` and `free` draw; `shares` fixes every price in
 //! advance; `origin`, `terms`, `whole`, `rivals` and `whole_scores` do the same for models of whole records and for texts; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
 
 mod ask;
@@ -18,6 +18,7 @@ mod expectation;
 mod family;
 mod fit;
 mod forecast;
+mod free;
 mod origin;
 mod persons;
 mod rivals;
@@ -31,7 +32,7 @@ mod whole_scores;
 
 pub(crate) use ask::Setup;
 pub(crate) use draws::NoiseAware;
-pub(crate) use rule::{Branch, Dynamics, ENOUGH, MOST_RECORDS, OwnClip, Rule, Weighing};
+pub(crate) use rule::{Branch, Dynamics, ENOUGH, OwnClip, Rule, WORTH, Weighing};
 pub(crate) use whole_scores::{LookedAt, WholeScores, WholeSetup};
 
 use self::coordinates::Coordinates;

@@ -360,6 +360,10 @@ impl Expects for Whole<'_> {
         self.sample.few
     }
 
+    fn bend(&self) -> usize {
+        self.sample.few
+    }
+
     fn expected(&self, _: &[Answered], theta: &[f64], _: usize, wanted: Wanted) -> Option<Expected> {
         let (d, size, few) = (self.source.dimension(), self.lacks.len(), self.sample.few);
         let mut scratch = Scratch::default();

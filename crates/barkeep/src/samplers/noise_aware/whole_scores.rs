@@ -1,12 +1,13 @@
 //! Asks for scores of a model that is no regression, and draws from the posterior given them, round each of its modes.
 
 use super::ask::{ask_columns, ask_products, impossible, sum};
-use super::checks::{WIDE, acceptance, agreement, conflict, covariance_at, drift};
+use super::checks::{WIDE, agreement, conflict, covariance_at, drift};
 use super::clip::Noise;
 use super::columns::Grid;
 use super::coordinates::Coordinates;
 use super::copula::{Belief, width};
 use super::fit::{Answered, Fit, Posterior};
+use super::free::{Chains, Target, around, density_around};
 use super::origin::{Columns, Origin, Rows};
 use super::shares::{LEARNING, Shares, priced, rounds_of};
 use super::whole::{Clips, Source, Whole};
@@ -21,7 +22,6 @@ use barkeep_curator::{Refused, Shape};
 use barkeep_data::{Unit, View};
 use barkeep_model::Likelihood;
 use barkeep_model::terms::{self, Centre, Precondition};
-use barkeep_num::linear::dot;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
@@ -34,14 +34,6 @@ const SEARCHED: usize = 3;
 const FORESEEN: usize = 5;
 /// A mode lower than the highest by more than this has no share in the draws.
 const DEPTH: f64 = 12.0;
-/// Degrees of freedom of the proposals, and how much wider than the fit they are.
-const DEGREES: f64 = 8.0;
-const STRETCH: f64 = 1.05;
-/// Proposals that are judged at once, in parallel.
-const BATCH: usize = 64;
-/// Draws that are thrown away, to forget the mode.
-const FORGOTTEN: usize = 100;
-
 /// Columns as they might be, and made-up rows for each.
 const OTHERS: (usize, usize) = (12, 128);
 
@@ -273,7 +265,7 @@ fn search(source: &Source, answered: &[Answered], starts: &[Vec<f64>]) -> Vec<Mo
         let lowest = modes
             .first()
             .map_or(f64::NEG_INFINITY, |first| first.honest - DEPTH * first.fit.inflation.max(1.0));
-        let is_new = modes.iter().all(|known| known.distance(&mode.fit.mode) > 4.0);
+        let is_new = modes.iter().all(|known| known.fit.distance(&mode.fit.mode) > 4.0);
         if is_new && mode.honest > lowest {
             modes.push(mode);
         }
@@ -297,20 +289,6 @@ struct Mode {
     root: f64,
 }
 
-impl Mode {
-    /// The squared distance of θ in this mode's standard deviations.
-    fn distance(&self, theta: &[f64]) -> f64 {
-        let d = theta.len();
-        let lower = self.fit.factor.lower();
-        let mut solved = vec![0.0; d];
-        for i in 0..d {
-            let known = dot(&lower[i * d..i * d + i], &solved[..i]);
-            solved[i] = (theta[i] - self.fit.mode[i] - known) / lower[i * d + i];
-        }
-        dot(&solved, &solved)
-    }
-}
-
 /// Answers and the modes they leave.
 struct Found {
     /// As the answers about columns left it.
@@ -322,123 +300,96 @@ struct Found {
     unused: usize,
 }
 
-impl Found {
-    /// ln of the proposals' density, up to a constant: a mixture of Student's t round the modes, by their heights and widths.
-    fn proposed(&self, theta: &[f64]) -> f64 {
-        let half = 0.5 * (DEGREES + theta.len() as f64);
-        let terms: Vec<f64> = self
-            .modes
-            .iter()
-            .map(|mode| {
-                let square = mode.distance(theta) / (STRETCH * STRETCH);
-                mode.height - half * libm::log1p(square / DEGREES)
-            })
-            .collect();
-        barkeep_num::log_sum_exp(&terms)
+/// The posterior round its modes, with what is expected near each.
+struct Joint<'a> {
+    found: &'a Found,
+    wholes: Vec<Option<Whole<'a>>>,
+    /// What each mode has of the posterior, up to a factor.
+    shares: Vec<f64>,
+}
+
+impl<'a> Joint<'a> {
+    fn new(found: &'a Found) -> Self {
+        let whole = |mode: &Mode| Whole::new(&found.source, &found.answered, &mode.reference);
+        let highest = found.modes.first().map_or(0.0, |mode| mode.height);
+        let share = |mode: &Mode| libm::exp(mode.height - highest + mode.root);
+        let wholes = found.modes.par_iter().map(whole).collect();
+        Self { found, wholes, shares: found.modes.iter().map(share).collect() }
     }
 
-    /// The mode that θ is nearest to.
-    fn nearest(&self, theta: &[f64]) -> usize {
-        let distances: Vec<f64> = self.modes.iter().map(|mode| mode.distance(theta)).collect();
-        (0..distances.len()).min_by(|a, b| distances[*a].total_cmp(&distances[*b])).unwrap_or(0)
+    /// The mode that θ is nearest to, and the posterior there.
+    fn nearest(&self, theta: &[f64]) -> Option<(&Fit, Posterior<'_>)> {
+        let modes = self.found.modes.iter().zip(&self.wholes);
+        let near = modes.min_by(|a, b| a.0.fit.distance(theta).total_cmp(&b.0.fit.distance(theta)))?;
+        Some((&near.0.fit, posterior(&self.found.source, near.1.as_ref()?)))
     }
 }
 
-/// A point, ln of the posterior there, and ln of the proposals' density.
-#[derive(Debug, Clone)]
-struct Point {
-    theta: Vec<f64>,
-    height: f64,
-    proposed: f64,
+impl Target for Joint<'_> {
+    fn height(&self, theta: &[f64]) -> f64 {
+        self.nearest(theta).map_or(f64::NEG_INFINITY, |(fit, posterior)| {
+            posterior.log_posterior(&self.found.answered, fit, theta)
+        })
+    }
+
+    fn sloped(&self, theta: &[f64]) -> Option<(f64, Vec<f64>)> {
+        let (fit, posterior) = self.nearest(theta)?;
+        posterior.sloped(&self.found.answered, fit, theta)
+    }
+
+    fn propose(&self, rng: &mut PublicRng) -> Vec<f64> {
+        let mut left = rng.uniform() * self.shares.iter().sum::<f64>();
+        let chosen = self.shares.iter().position(|share| {
+            left -= share;
+            left < 0.0
+        });
+        around(&self.found.modes[chosen.unwrap_or(0)].fit, rng)
+    }
+
+    /// A mixture round the modes: a mode's height counts its share without its width, by which its density is divided.
+    fn proposed(&self, theta: &[f64]) -> f64 {
+        let modes = self.found.modes.iter();
+        let terms: Vec<f64> = modes.map(|mode| mode.height + density_around(&mode.fit, theta)).collect();
+        barkeep_num::log_sum_exp(&terms)
+    }
+
+    fn fit(&self) -> &Fit {
+        &self.found.modes[0].fit
+    }
 }
 
 /// Asks at its first step, and draws from then on.
 pub(crate) struct WholeScores {
     setup: Arc<WholeSetup>,
     found: Option<Found>,
-    now: Option<Point>,
-    waiting: Vec<Point>,
-    /// Proposals judged and taken.
-    judged: (u64, u64),
+    chains: Option<Chains>,
 }
 
 impl WholeScores {
     /// A kernel that has not asked yet.
     pub(crate) fn new(setup: Arc<WholeSetup>) -> Self {
-        Self { setup, found: None, now: None, waiting: Vec::new(), judged: (0, 0) }
+        Self { setup, found: None, chains: None }
     }
 
-    /// Proposals round the modes, judged.
-    fn propose(&self, found: &Found, rng: &mut PublicRng) -> Vec<Point> {
-        let d = self.setup.source.dimension();
-        let highest = found.modes.first().map_or(0.0, |mode| mode.height);
-        let shares: Vec<f64> =
-            found.modes.iter().map(|mode| libm::exp(mode.height - highest + mode.root)).collect();
-        let total: f64 = shares.iter().sum();
-        let mut thetas: Vec<Vec<f64>> = Vec::new();
-        for _ in 0..BATCH {
-            let mut left = rng.uniform() * total;
-            let chosen = shares.iter().position(|share| {
-                left -= share;
-                left < 0.0
-            });
-            let fit = &found.modes[chosen.unwrap_or(0)].fit;
-            let squares: f64 = (0..DEGREES as usize).map(|_| rng.normal().powi(2)).sum();
-            let scale = STRETCH / (squares / DEGREES).sqrt();
-            let standard: Vec<f64> = (0..d).map(|_| rng.normal() * scale).collect();
-            let mut theta = vec![0.0; d];
-            fit.factor.correlate(&standard, &mut theta);
-            theta.iter_mut().zip(&fit.mode).for_each(|(x, mode)| *x += mode);
-            thetas.push(theta);
+    /// The next draw.
+    fn advance(&mut self, rng: &mut PublicRng) -> Option<(Vec<f64>, Outcome)> {
+        let found = self.found.as_ref()?;
+        if self.chains.as_ref().is_none_or(Chains::is_empty) {
+            let target = Joint::new(found);
+            let chains = self.chains.get_or_insert_with(|| Chains::new(&target, rng));
+            if chains.is_empty() {
+                chains.refill(&target, rng);
+            }
         }
-        let wholes: Vec<Option<Whole<'_>>> = found
-            .modes
-            .iter()
-            .map(|mode| Whole::new(&found.source, &found.answered, &mode.reference))
-            .collect();
-        thetas
-            .into_par_iter()
-            .map(|theta| {
-                let nearest = found.nearest(&theta);
-                let height = wholes[nearest].as_ref().map_or(f64::NEG_INFINITY, |whole| {
-                    let fit = &found.modes[nearest].fit;
-                    posterior(&found.source, whole).log_posterior(&found.answered, fit, &theta)
-                });
-                Point { proposed: found.proposed(&theta), height, theta }
-            })
-            .collect()
-    }
-
-    /// One step of the chain of draws.
-    fn advance(&mut self, rng: &mut PublicRng) -> Outcome {
-        let Some(found) = self.found.take() else { return Outcome::Rejected };
-        if self.now.is_none() {
-            self.now = found.modes.first().map(|mode| {
-                let (theta, height) = (mode.fit.mode.clone(), mode.height);
-                Point { proposed: found.proposed(&theta), height, theta }
-            });
-        }
-        if self.waiting.is_empty() {
-            self.waiting = self.propose(&found, rng);
-        }
-        self.found = Some(found);
-        let (Some(now), Some(next)) = (&mut self.now, self.waiting.pop()) else { return Outcome::Rejected };
-        self.judged.0 += 1;
-        let gain = (next.height - now.height) - (next.proposed - now.proposed);
-        if libm::log(rng.open_uniform()) < gain {
-            *now = next;
-            self.judged.1 += 1;
-            Outcome::Accepted
-        } else {
-            Outcome::Rejected
-        }
+        self.chains.as_mut()?.next()
     }
 
     /// What the fit says of itself.
     fn checks(&self, found: &Found) -> Vec<Check> {
         let Some(best) = found.modes.first() else { return Vec::new() };
         let fit = &best.fit;
-        let mut checks = vec![agreement(fit), drift(fit, &found.path, found.unused), acceptance(self.judged)];
+        let mut checks = vec![agreement(fit), drift(fit, &found.path, found.unused)];
+        checks.extend(self.chains.iter().flat_map(Chains::checks));
         checks.extend(conflict(fit, &*self.setup.source.model));
         checks.extend(width_of(&found.source, fit));
         let count = found.modes.len() as f64;
@@ -475,15 +426,10 @@ impl Kernel for WholeScores {
     ) -> Result<Outcome, Refused> {
         if self.found.is_none() {
             self.found = Some(self.setup.score(ask, rng)?);
-            for _ in 0..FORGOTTEN {
-                self.advance(rng);
-            }
         }
-        let outcome = self.advance(rng);
-        if let Some(now) = &self.now {
-            state.theta.clone_from(&now.theta);
-            state.log_prior = self.setup.source.model.log_prior(&state.theta);
-        }
+        let Some((theta, outcome)) = self.advance(rng) else { return Ok(Outcome::Rejected) };
+        state.theta = theta;
+        state.log_prior = self.setup.source.model.log_prior(&state.theta);
         Ok(outcome)
     }
 

@@ -6,7 +6,7 @@ use crate::keys::Section;
 use crate::public_rng::PublicRng;
 use crate::samplers::Kernel;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Prepared, Price, Setting};
-use crate::samplers::noise_aware::{Branch, Dynamics, ENOUGH, MOST_RECORDS, OwnClip, Rule, Setup, Weighing};
+use crate::samplers::noise_aware::{Branch, Dynamics, ENOUGH, OwnClip, Rule, Setup, WORTH, Weighing};
 use crate::samplers::prepare::diffusion::CLIP_MARGIN;
 use crate::samplers::prepare::judged::{needs_budget, uses_records};
 use crate::samplers::prepare::outlook::Outlook;
@@ -70,7 +70,7 @@ pub(crate) fn prepare(
     let asked = setup(section, setting)?;
     let view = Some(asked.view().clone());
     let cap = section.count("steps")?;
-    let rule = |setup: Setup, steps: u64| Rule {
+    let rule = |setup: Setup, steps: u64, forced: Option<Branch>| Rule {
         own: own_clip(setting, &setup),
         setup: Arc::new(setup),
         schema: setting.schema.clone(),
@@ -79,14 +79,24 @@ pub(crate) fn prepare(
         started: section.value("start").is_some(),
     };
     // What is expected decides how much is spent on the columns and how many steps there are: both are fixed beforehand.
-    let (branch, _) = rule(asked, cap.unwrap_or(DRAWS.1)).expected();
+    let scores = asked.expected();
+    let (branch, dynamics) = rule(asked, cap.unwrap_or(DRAWS.1), forced).expected();
+    let gain = scores.zip(dynamics.as_ref()).map_or(0.0, |(scores, it)| scores.error - it.expected_error());
+    let (branch, settled) = match (forced, branch) {
+        (None, Branch::Dynamics) if setting.is_streamed => (Branch::Scores, Some(Settled::Streamed)),
+        (None, Branch::Dynamics) if gain < WORTH => (Branch::Scores, Some(Settled::Gain(gain))),
+        (Some(_), branch) => (branch, Some(Settled::Named)),
+        (None, branch) => (branch, None),
+    };
     let (asked, draws) = match branch {
         Branch::Scores => (setup(section, setting)?, DRAWS.0),
         Branch::Dynamics => (setup(section, setting)?.learning(LITTLE)?, DRAWS.1),
     };
-    let rule = Arc::new(rule(asked, cap.unwrap_or(draws)));
+    // Scores that the plan expects are not given up for what answers say: the plan states what a run takes.
+    let certain = (forced.is_some() || branch == Branch::Scores).then_some(branch);
+    let rule = Arc::new(rule(asked, cap.unwrap_or(draws), certain));
     let (_, dynamics) = rule.expected();
-    let facts: Facts = vec![branch_fact(branch, dynamics.as_ref(), forced)];
+    let facts: Facts = vec![branch_fact(branch, dynamics.as_ref(), settled)];
     let burn_in = match (branch, &dynamics) {
         (Branch::Dynamics, Some(dynamics)) => dynamics.burn_in(),
         (Branch::Scores | Branch::Dynamics, _) => 0,
@@ -109,27 +119,43 @@ fn own_clip(setting: &Setting<'_>, setup: &Setup) -> OwnClip {
     OwnClip { width, tail: outlook.bias(1.0) }
 }
 
+/// Why a branch is taken although the time that dynamics would have says otherwise.
+#[derive(Clone, Copy)]
+enum Settled {
+    /// The spec names it.
+    Named,
+    /// Every pass would read the file anew.
+    Streamed,
+    /// Dynamics would gain too little.
+    Gain(f64),
+}
+
 /// The branch that is expected, in words.
-fn branch_fact(branch: Branch, dynamics: Option<&Dynamics>, forced: Option<Branch>) -> Fact {
-    let time = dynamics.map_or(0.0, |dynamics| dynamics.time);
-    let words = match (forced, branch) {
-        (Some(_), _) => format!("{}, whitened and started by what columns are learned to be", branch.name()),
-        (None, Branch::Scores) if dynamics.is_some_and(|dynamics| dynamics.records > MOST_RECORDS) => {
-            format!("{}: dynamics would take too long over so many records", branch.name())
+fn branch_fact(branch: Branch, dynamics: Option<&Dynamics>, settled: Option<Settled>) -> Fact {
+    let (time, name) = (dynamics.map_or(0.0, |dynamics| dynamics.time), branch.name());
+    let words = match (settled, branch) {
+        (Some(Settled::Named), _) => {
+            format!("{name}, whitened and started by what columns are learned to be")
         }
+        (Some(Settled::Streamed), _) => {
+            format!("{name}: dynamics would read the file thousands of times")
+        }
+        (Some(Settled::Gain(gain)), _) => format!(
+            "{name}: dynamics would take thousands of passes over the records and bring a mean {:.2} posterior standard deviations \
+             nearer; {WORTH} is worth it",
+            gain.max(0.0)
+        ),
         (None, Branch::Scores) if dynamics.is_some_and(|dynamics| !dynamics.is_whitened) => {
-            format!("{}: dynamics would not tell columns apart that say nearly the same", branch.name())
+            format!("{name}: dynamics would not tell columns apart that say nearly the same")
         }
-        (None, Branch::Scores) => format!(
-            "{}: dynamics would have time {time:.0}, and {ENOUGH} is enough; the columns' answers decide",
-            branch.name()
-        ),
-        (None, Branch::Dynamics) => format!(
-            "{}: there is time {time:.0}, and {ENOUGH} is enough; the columns' answers decide",
-            branch.name()
-        ),
+        (None, Branch::Scores) => {
+            format!("{name}: dynamics would have time {time:.0}, and {ENOUGH} is enough")
+        }
+        (None, Branch::Dynamics) => {
+            format!("{name}: there is time {time:.0}, and {ENOUGH} is enough; the columns' answers decide")
+        }
     };
-    Fact::word("expected_branch", "sampler expected to run", branch.name(), words)
+    Fact::word("expected_branch", "sampler expected to run", name, words)
 }
 
 /// What dynamics in learned coordinates can be expected to achieve.

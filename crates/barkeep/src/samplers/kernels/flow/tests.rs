@@ -65,8 +65,7 @@ impl Chain {
     /// Each parameter's series, on another number of records.
     fn run_on(&self, table: Table, records: usize) -> Vec<Vec<f64>> {
         let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
-        let curator =
-            Curator::new(table, privacy_model, Budget::not_private()).unwrap();
+        let curator = Curator::new(table, privacy_model, Budget::not_private()).unwrap();
         let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(self.seed)).unwrap();
         let asking = Asking {
             temper: Temper::new(self.temper).unwrap(),

@@ -21,7 +21,7 @@ fn setup() -> Setup {
 }
 
 fn settled(found: &Found, setup: &Setup) -> Check {
-    found.checks(setup, (10, 8)).into_iter().find(|check| check.key == "fit_settled").unwrap()
+    found.checks(setup).into_iter().find(|check| check.key == "fit_settled").unwrap()
 }
 
 #[test]

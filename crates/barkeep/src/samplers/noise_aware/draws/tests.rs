@@ -16,7 +16,8 @@ fn draws_follow_the_posterior() {
     let regression = spec.model().regression().unwrap();
     let set = Set::new(regression, &[0.0], 1);
     let records = 40.0;
-    let scene = Scene { model: &**spec.model(), regression, records, top: 1.0, set: &set, others: &[] };
+    let scene =
+        Scene { model: &**spec.model(), regression, records, top: 1.0, set: &set, others: &[], rarest: None };
     let mut asked = round(&[0.0], (2.0, 1.0));
     (asked.whitening, asked.answer, asked.noise) = (vec![2.0], vec![22.0], vec![4.0]);
     let answered = vec![Answered::new(&scene, asked).unwrap()];
@@ -39,17 +40,21 @@ fn draws_follow_the_posterior() {
         law: Law::Logit,
     };
     let path = vec![vec![0.0]; 2];
-    let found =
-        Found { set, others: Vec::new(), answered, fit, path, unused: 0, total: records, rarest: None, straying: None };
+    let found = Found {
+        set,
+        others: Vec::new(),
+        answered,
+        fit,
+        path,
+        unused: 0,
+        total: records,
+        rarest: None,
+        straying: None,
+    };
     let mut kernel = NoiseAware::new(Arc::new(setup));
     kernel.found = Some(found);
     let mut rng = PublicRng::new(5, 0);
-    let draws: Vec<f64> = (0..20_000)
-        .map(|_| {
-            kernel.advance(&mut rng).unwrap();
-            kernel.now.as_ref().unwrap().theta[0]
-        })
-        .collect();
+    let draws: Vec<f64> = (0..20_000).map(|_| kernel.advance(&mut rng).unwrap().unwrap().0[0]).collect();
     let n = draws.len() as f64;
     let average = draws.iter().sum::<f64>() / n;
     let spread = (draws.iter().map(|x| (x - average).powi(2)).sum::<f64>() / n).sqrt();

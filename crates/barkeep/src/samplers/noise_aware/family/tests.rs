@@ -11,7 +11,15 @@ fn bins(excess: [f64; BINS]) -> Vec<Bins> {
 fn probabilities_are_those_of_the_normal_law() {
     let spec = plain("gaussian");
     let (regression, set) = (spec.model().regression().unwrap(), set(&spec));
-    let scene = Scene { model: &**spec.model(), regression, records: 1e4, top: 8.0, set: &set, others: &[] };
+    let scene = Scene {
+        model: &**spec.model(),
+        regression,
+        records: 1e4,
+        top: 8.0,
+        set: &set,
+        others: &[],
+        rarest: None,
+    };
     let round = round(&[0.3, 0.2, -0.5, -0.4], (1.0, 1.0));
     let theta = [0.5, 0.1, -0.2, -0.2];
     let found = shares(&scene, &round, &bins([0.0; BINS]), &theta).unwrap();
@@ -44,7 +52,15 @@ fn probabilities_are_those_of_the_normal_law() {
 fn only_what_neither_noise_nor_the_fit_explains_is_straying() {
     let spec = plain("gaussian");
     let (regression, set) = (spec.model().regression().unwrap(), set(&spec));
-    let scene = Scene { model: &**spec.model(), regression, records: 1e5, top: 8.0, set: &set, others: &[] };
+    let scene = Scene {
+        model: &**spec.model(),
+        regression,
+        records: 1e5,
+        top: 8.0,
+        set: &set,
+        others: &[],
+        rarest: None,
+    };
     let theta = [0.3, 0.2, -0.5, -0.4];
     let round = round(&theta, (1.0, 1.0));
     let mut covariance = vec![0.0; 16];

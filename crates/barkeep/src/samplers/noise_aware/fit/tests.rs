@@ -19,7 +19,15 @@ fn one_answer_gives_the_posterior_of_the_textbook() {
     let regression = spec.model().regression().unwrap();
     let set = set(&spec);
     let n = 1e6;
-    let scene = Scene { model: &**spec.model(), regression, records: n, top: 1.0, set: &set, others: &[] };
+    let scene = Scene {
+        model: &**spec.model(),
+        regression,
+        records: n,
+        top: 1.0,
+        set: &set,
+        others: &[],
+        rarest: None,
+    };
     let theta = [0.3, 0.2, -0.5];
     let sigma = 400.0;
     let mut asked = round(&theta, (50.0, 1.0));
@@ -62,7 +70,15 @@ fn answers_that_disagree_widen() {
     let spec = plain("bernoulli");
     let regression = spec.model().regression().unwrap();
     let set = set(&spec);
-    let scene = Scene { model: &**spec.model(), regression, records: 1e5, top: 1.0, set: &set, others: &[] };
+    let scene = Scene {
+        model: &**spec.model(),
+        regression,
+        records: 1e5,
+        top: 1.0,
+        set: &set,
+        others: &[],
+        rarest: None,
+    };
     let theta = [0.3, 0.2, -0.5];
     let answered = |shift: f64| -> Vec<Answered> {
         [1.0, -1.0]
