@@ -15,13 +15,8 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("barkeep-accounting", "price", "engines"),
     ("barkeep-accounting", "price", "mechanisms"),
     ("barkeep-accounting", "price", "rule"),
-    ("barkeep-curator", "gate", "insecure"),
-    ("barkeep-curator", "records", "sums"),
-    ("barkeep-curator", "sums", "gate"),
-    ("barkeep-model", "likelihood", "given"),
     ("barkeep-model", "likelihood", "regression"),
     ("barkeep-model", "model", "regression"),
-    ("barkeep-model", "scratch", "language"),
 ];
 
 /// A file's path below `src`, and its text.
