@@ -42,7 +42,7 @@ impl Entry for RandomisedResponse {
         self.epsilon >= other.epsilon
     }
 
-    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::Curve, Error> {
+    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::DominatingPair, Error> {
         self.bit()?.losses(sampling, neighbours)
     }
 

@@ -37,8 +37,8 @@
 //! # Around them
 //! A [`PrivacyCurve`] holds δ at every ε at once: what it means for one person ([`Risk`]), and what it costs where several
 //! records change together.
-//! [`Rho`], [`Mu`], [`Renyi`] and [`TradeOff`] translate between measures of privacy. [`ZcdpFilter`], [`GdpFilter`] and
-//! [`Odometer`] serve runs that choose their costs as they go; a [`RunFilter`] serves runs of which each was chosen in view of
+//! [`Rho`], [`Mu`] and [`Renyi`] translate between measures of privacy. [`ZcdpFilter`] and [`GdpFilter`]
+//! serve runs that choose their costs as they go; a [`RunFilter`] serves runs of which each was chosen in view of
 //! the last one's answers. [`calibration`] solves for the smallest noise a budget allows.
 //! [`Rule`] is the acceptance test of a sampler, the same function by which the curator flips its coins. [`theorems`] states
 //! what the papers prove, by name and equation, with errata fixed.
@@ -60,12 +60,10 @@ pub use engines::{decision, gaussian, pld, renyi};
 pub use error::Error;
 pub use mechanisms::Mechanism;
 pub use price::{
-    Bill, Bracket, CoinError, Contract, Cost, Delta, Epsilon, Exhausted, GdpFilter, Mu, Neighbours, Odometer,
-    Order, PrivacyCurve, Probability, Rate, Ratio, Renyi, Rho, Risk, RunCharge, RunFilter, Runs, Sampling,
-    Sensitivity, SpentOut, Steps, TradeOff, Variance, ZcdpFilter, calibration,
+    Answer, Bill, Bracket, CoinError, Contract, Cost, Delta, Epsilon, Exhausted, GdpFilter, Most, Mu,
+    Neighbours, Order, PrivacyCurve, Probability, Rate, Ratio, Renyi, Rho, Risk, RunCharge, RunFilter, Runs,
+    Sampling, Sensitivity, SpentOut, Steps, Variance, ZcdpFilter, calibration,
 };
-pub use query::{Answer, Bought, Most, Query};
-pub use rule::{
-    BATCH_ROUNDING, CLAMP, Coin, Component, Correction, LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Side, vcor,
-};
+pub use query::{Bought, Query};
+pub use rule::{CLAMP, Coin, Component, Correction, LARGEST_SIGMA, Rule, SMALLEST_SIGMA, Side, vcor};
 pub use theorems::barker::BarkerBound;

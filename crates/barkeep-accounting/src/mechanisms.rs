@@ -103,7 +103,7 @@ pub(crate) trait Entry {
         Self: Sized;
 
     /// A pair of distributions that dominates one step.
-    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::Curve, Error>;
+    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::DominatingPair, Error>;
 
     /// The Rényi curve of one step.
     fn divergences(&self, sampling: Sampling, neighbours: Neighbours)

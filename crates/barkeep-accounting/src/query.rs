@@ -9,7 +9,7 @@ use crate::engines::chooser::Accountant;
 use crate::mechanisms::{BarkerMinibatch, Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace};
 use crate::theorems::{gradients, thesis};
 use crate::{
-    BarkerBound, Bracket, Contract, Cost, Delta, Epsilon, Error, GaussianRun, Mechanism, Neighbours,
+    Answer, BarkerBound, Contract, Cost, Delta, Epsilon, Error, GaussianRun, Mechanism, Most, Neighbours,
     Probability, Ratio, Risk, Rule, Sampling, Sensitivity, Steps, Variance,
 };
 
@@ -27,26 +27,6 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     per_step: Contract,
-}
-
-/// A number and how it was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer {
-    /// The value, from both sides where that is possible.
-    pub bracket: Bracket,
-    /// The accountant that found it, in words.
-    pub method: &'static str,
-}
-
-/// The most steps within a budget and how they were found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Most {
-    /// How many; 0 if not even one is.
-    pub steps: Steps,
-    /// The accountant that found them, in words.
-    pub method: &'static str,
-    /// Their ε, where the search came across it: what [`Contract::epsilon_above`] finds for them, to the bit.
-    pub epsilon: Option<f64>,
 }
 
 /// The most steps within what a budget leaves.

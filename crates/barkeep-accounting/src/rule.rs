@@ -35,11 +35,6 @@ use serde::{Deserialize, Serialize};
 /// anything a chain or a δ can notice.
 pub const CLAMP: f64 = 64.0;
 
-/// The most by which `coin` may round `log_ratio − batch_variance/2`, the only addition it performs.
-///
-/// A caller that passes a batch variance to a [`Rule::Penalty`] adds this to the rounding of its log-ratio.
-pub const BATCH_ROUNDING: f64 = 1.0 / (1_u64 << 47) as f64;
-
 /// Smallest σ of [`Rule::Penalty`]: below, the rejection probability cancels too much, and nothing is tested.
 pub const SMALLEST_SIGMA: f64 = 1.0 / 1024.0;
 
@@ -185,7 +180,7 @@ impl Rule {
     /// **Precision.** Each outcome's probability p̂ and its ideal p obey p ≤ e^ρ p̂, p̂ ≤ e^ρ p + β and p̂ ≤ e^ρ' p + β' with
     /// ρ = [`Rule::coin_error`], β = [`Rule::coin_absolute_error`], ρ' = [`Rule::coin_far_error`] and
     /// β' = [`Rule::coin_far_absolute_error`], at λ after the clamp and, for a penalty with batches, after a subtraction
-    /// rounded by at most [`BATCH_ROUNDING`].
+    /// rounded by at most 2⁻⁴⁷, the only addition here. A caller that passes a batch variance adds that to the rounding of its log-ratio.
     ///
     /// A rule that does not [`validate`](Rule::validate) always rejects.
     ///

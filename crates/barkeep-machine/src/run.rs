@@ -3,11 +3,13 @@
 //! Every loop does the operations of [`op`](crate::op) on each record by itself, so that a record's result has the same bits
 //! wherever the record stands, whatever stands next to it, and on every machine.
 
-use barkeep_num::vector::{dispatch, scalar};
+mod lanes;
 
+use barkeep_num::vector::dispatch;
+
+use self::lanes::{Read, both, each, left, right, three, two};
 use crate::block::{Block, Levels};
-use crate::functions::{digamma, ln_cauchy_cdf, ln_gamma, ln_normal_cdf, mills, trigamma};
-use crate::op::{self, Binary, Unary, binary, place, unary};
+use crate::op::place;
 use crate::program::{Line, Output, Program, Source, Step};
 
 /// The most records of a tile, the length of a register: enough to pay for an instruction, and few enough that the registers of a short program stay
@@ -48,13 +50,6 @@ pub enum Share<'a> {
         /// The number of entries.
         count: usize,
     },
-}
-
-/// What an instruction reads: a value per record, or one for all.
-#[derive(Clone, Copy)]
-enum Read<'a> {
-    Each(&'a [f64]),
-    All(f64),
 }
 
 /// A tile with everything an instruction may read.
@@ -482,128 +477,6 @@ fn look_up(levels: Levels<'_>, weights: &[f64], out: &mut [f64]) {
             *out += weights.get(own.wrapping_sub(code) as usize).copied().unwrap_or(0.0);
         }
     }
-}
-
-#[inline(always)]
-fn zip<const K: usize>(columns: [&[f64]; K], out: &mut [f64], value: impl Fn([f64; K]) -> f64) {
-    #[inline(always)]
-    fn run<const K: usize>(columns: [&[f64]; K], out: &mut [f64], value: impl Fn([f64; K]) -> f64) {
-        let length = columns.iter().fold(out.len(), |length, column| length.min(column.len()));
-        let (out, columns) = (&mut out[..length], columns.map(|column| &column[..length]));
-        for i in 0..length {
-            out[i] = value(columns.map(|column| column[i]));
-        }
-    }
-    dispatch(
-        #[inline(always)]
-        || run(columns, out, value),
-    );
-}
-
-/// A function of two values, either of which may be the same for all.
-#[inline(always)]
-fn two(a: Read<'_>, b: Read<'_>, out: &mut [f64], value: impl Fn([f64; 2]) -> f64) {
-    match (a, b) {
-        (Read::Each(a), Read::Each(b)) => zip([a, b], out, value),
-        (Read::Each(a), Read::All(b)) => zip(
-            [a],
-            out,
-            #[inline(always)]
-            |[a]| value([a, b]),
-        ),
-        (Read::All(a), Read::Each(b)) => zip(
-            [b],
-            out,
-            #[inline(always)]
-            |[b]| value([a, b]),
-        ),
-        (Read::All(a), Read::All(b)) => out.fill(value([a, b])),
-    }
-}
-
-/// A function of three values, any of which may be the same for all.
-#[inline(always)]
-fn three([a, b, c]: [Read<'_>; 3], out: &mut [f64], value: impl Fn([f64; 3]) -> f64) {
-    match (a, b, c) {
-        (Read::Each(a), Read::Each(b), Read::Each(c)) => zip([a, b, c], out, value),
-        (Read::All(a), b, c) => two(
-            b,
-            c,
-            out,
-            #[inline(always)]
-            |[b, c]| value([a, b, c]),
-        ),
-        (Read::Each(a), Read::All(b), c) => two(
-            Read::Each(a),
-            c,
-            out,
-            #[inline(always)]
-            |[a, c]| value([a, b, c]),
-        ),
-        (Read::Each(a), Read::Each(b), Read::All(c)) => two(
-            Read::Each(a),
-            Read::Each(b),
-            out,
-            #[inline(always)]
-            |[a, b]| value([a, b, c]),
-        ),
-    }
-}
-
-fn each(function: Unary, a: &[f64], out: &mut [f64]) {
-    macro_rules! run {
-        ($x:ident, $value:expr) => {
-            zip(
-                [a],
-                out,
-                #[inline(always)]
-                |[$x]| $value,
-            )
-        };
-    }
-    unary!(function, x => run)
-}
-
-fn both(function: Binary, a: &[f64], b: &[f64], out: &mut [f64]) {
-    macro_rules! run {
-        ($x:ident, $y:ident, $value:expr) => {
-            zip(
-                [a, b],
-                out,
-                #[inline(always)]
-                |[$x, $y]| $value,
-            )
-        };
-    }
-    binary!(function, x, y => run)
-}
-
-fn left(function: Binary, a: &[f64], y: f64, out: &mut [f64]) {
-    macro_rules! run {
-        ($x:ident, $y:ident, $value:expr) => {
-            zip(
-                [a],
-                out,
-                #[inline(always)]
-                |[$x]| $value,
-            )
-        };
-    }
-    binary!(function, x, y => run)
-}
-
-fn right(function: Binary, x: f64, b: &[f64], out: &mut [f64]) {
-    macro_rules! run {
-        ($x:ident, $y:ident, $value:expr) => {
-            zip(
-                [b],
-                out,
-                #[inline(always)]
-                |[$y]| $value,
-            )
-        };
-    }
-    binary!(function, x, y => run)
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub struct Cyclic {
 }
 
 /// The transform of a sequence, with the error of its bins.
-pub struct Spectrum {
+pub struct Transform {
     bins: Vec<Complex<f64>>,
     /// At least the 1-norm of the sequence, and so of any bin.
     norm: f64,
@@ -126,7 +126,7 @@ impl Planner {
     }
 }
 
-impl Spectrum {
+impl Transform {
     /// The same spectrum where the sequence itself is known only up to this sum of errors: no bin is wrong by more.
     #[must_use]
     pub fn of_values_within(mut self, error: f64) -> Self {
@@ -155,7 +155,7 @@ impl Cyclic {
 
     /// Transforms a sequence, continued by zeros; what lies beyond the length is wrapped around.
     #[must_use]
-    pub fn spectrum(&self, mut values: Vec<f64>) -> Spectrum {
+    pub fn spectrum(&self, mut values: Vec<f64>) -> Transform {
         if values.len() > self.length {
             let beyond = values.split_off(self.length);
             for (index, value) in beyond.iter().enumerate() {
@@ -167,7 +167,7 @@ impl Cyclic {
         let mut bins = self.forward.make_output_vec();
         let transformed = self.transform(&mut values, &mut bins);
         let error = if transformed { self.levels() * LEVEL_ERROR * norm } else { f64::NAN };
-        Spectrum { bins, norm, error }
+        Transform { bins, norm, error }
     }
 
     /// Writes the bins of a sequence, which is used up; whether they are an answer.
@@ -181,7 +181,7 @@ impl Cyclic {
     ///
     /// **Precision.** `error` is the bound derived in the [module](self) documentation.
     #[must_use]
-    pub fn powers(&self, factors: &[(&Spectrum, u64)]) -> Estimate {
+    pub fn powers(&self, factors: &[(&Transform, u64)]) -> Estimate {
         let powers = Powers::new(factors);
         let (length, half) = (self.length, self.length / 2);
         let scale = 1.0 / length as f64;
@@ -228,7 +228,7 @@ impl Cyclic {
 
 /// One factor of a product of powers, with what is the same for all bins.
 struct Power<'a> {
-    spectrum: &'a Spectrum,
+    spectrum: &'a Transform,
     power: u64,
     /// Bins of squared magnitude below this make the product negligible.
     threshold: f64,
@@ -241,7 +241,7 @@ struct Powers<'a> {
 }
 
 impl<'a> Powers<'a> {
-    fn new(factors: &[(&'a Spectrum, u64)]) -> Self {
+    fn new(factors: &[(&'a Transform, u64)]) -> Self {
         // Norms above 1 could lift a product that one factor made negligible.
         let lift: f64 =
             factors.iter().map(|(spectrum, power)| *power as f64 * libm::log(spectrum.norm).max(0.0)).sum();

@@ -3,7 +3,7 @@
 //! - [`Verdict`] says what a run is good for: trustworthy, wide, or not to be trusted;
 //! - [`convergence`] holds R-hat, effective sample sizes and the Monte Carlo error of the mean;
 //! - [`moments`] holds mean, variance and quantiles;
-//! - [`Points`] measures a sample's distance from known moments, [`mmd`] its distance from another sample.
+//! - [`Points`] is a sample, [`mmd`] its distance from another.
 //!
 //! **Privacy.** Every function here reads draws, which are public, and nothing else: its results are
 //! post-processing and may be published. Quantities computed from records, such as the share of clipped
@@ -18,5 +18,5 @@ pub(crate) mod selection;
 mod verdict;
 
 pub use digits::shown;
-pub use points::{MomentDistance, Points};
+pub use points::Points;
 pub use verdict::{Check, Grade, Verdict};

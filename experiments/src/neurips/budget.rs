@@ -2,7 +2,7 @@
 
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::Published;
-use barkeep::accounting::renyi::Composition;
+use barkeep::accounting::renyi::RenyiComposition;
 use barkeep::accounting::theorems::barker::corollary_2;
 use barkeep::accounting::{BarkerBound, Delta, Error, Query, Steps};
 use barkeep_plot::{Axis, Figure, Mark, Panel, Style};
@@ -49,7 +49,7 @@ fn compute(records: u64, rate: f64, steps: &[u64]) -> Result<Values, Error> {
     let batch = (rate * records as f64).round() as u64;
     let delta = Delta::new(1.0 / records as f64)?;
     let mut paper =
-        Composition::new(vec![(Box::new(corollary_2(batch, records, BarkerBound::Paper)?), Steps(1))]);
+        RenyiComposition::new(vec![(Box::new(corollary_2(batch, records, BarkerBound::Paper)?), Steps(1))]);
     let tight = Query::barker_minibatch(batch, records, BarkerBound::Tight)?;
     let (mut method, mut best) = (Vec::new(), Vec::new());
     for &k in steps {

@@ -5,9 +5,9 @@
 
 use crate::experiment::{Cells, Comparison, Experiment, Row, Size, Task, Values, values};
 use crate::published::{Entry, Published};
-use barkeep::accounting::renyi::Composition;
-use barkeep::accounting::theorems::thesis::{Hmc, theorem_3_1, theorem_3_5};
-use barkeep::accounting::{BarkerBound, Delta, Epsilon, Error, Query, Rule, Sensitivity, Steps};
+use barkeep::accounting::renyi::{Amplified, Linear, RenyiComposition};
+use barkeep::accounting::theorems::thesis::{Hmc, batch_rate, minibatch_ratio, penalty_ratio};
+use barkeep::accounting::{BarkerBound, Delta, Epsilon, Error, Query, Ratio, Rho, Rule, Sensitivity, Steps};
 use barkeep_plot::{Axis, Figure, Mark, Panel, Shape, Style};
 
 /// The experiment.
@@ -90,13 +90,18 @@ impl Sampler {
         for &budget in budgets {
             let epsilon = Epsilon::new(budget)?;
             match self.kind {
-                Kind::Penalty { tau, .. } => add("loose", theorem_3_1(tau, self.records, epsilon, delta)?),
-                Kind::Hmc(hmc) => add("loose", hmc.theorem_4_2(epsilon, delta)?),
+                Kind::Penalty { tau, .. } => {
+                    let release = (penalty_ratio(tau, self.records)?, Steps(1));
+                    add("loose", zcdp_steps(&[release], epsilon, delta));
+                }
+                Kind::Hmc(hmc) => add("loose", zcdp_steps(&hmc.releases()?, epsilon, delta)),
                 Kind::Minibatch { batch, tau } => {
-                    let curve = theorem_3_5(tau, batch, self.records)?;
+                    // Theorem 3.5, with j = α in the sum: the thesis' code leaves it out and charges too little.
+                    let base = Linear::gaussian(minibatch_ratio(tau)?);
+                    let curve = Amplified::new(batch_rate(batch, self.records)?, base);
                     add(
                         "loose",
-                        most(&mut Composition::new(vec![(Box::new(curve), Steps(1))]), epsilon, delta),
+                        most(&mut RenyiComposition::new(vec![(Box::new(curve), Steps(1))]), epsilon, delta),
                     );
                 }
                 Kind::Barker { .. } => {}
@@ -113,8 +118,16 @@ impl Sampler {
     }
 }
 
+/// Theorems 3.1 and 4.2: k = ⌊ρ/Σρ_i⌋ with ρ = (√(ε−ln δ) − √(−ln δ))² and ρ_i = 1/(2s_i²) for each release of ratio s_i in a step.
+fn zcdp_steps(releases: &[(Ratio, Steps)], epsilon: Epsilon, delta: Delta) -> Steps {
+    let budget = Rho::largest_within_classical(epsilon, delta);
+    let step = |(ratio, count): &(Ratio, Steps)| Linear::gaussian(*ratio).rho().get() * count.0 as f64;
+    let step: f64 = releases.iter().map(step).sum();
+    Steps((budget.get() / step) as u64)
+}
+
 /// The most rounds within a budget by the classical conversion.
-fn most(composition: &mut Composition, epsilon: Epsilon, delta: Delta) -> Steps {
+fn most(composition: &mut RenyiComposition, epsilon: Epsilon, delta: Delta) -> Steps {
     let mut fits =
         |k: u64| composition.epsilon_classical(Steps(k), delta).is_ok_and(|e| e.upper <= epsilon.get());
     let mut high = 1;
@@ -320,3 +333,6 @@ fn comparison(cells: &Cells) -> Comparison {
     }
     comparison
 }
+
+#[cfg(test)]
+mod tests;

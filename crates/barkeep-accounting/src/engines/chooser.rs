@@ -18,10 +18,9 @@ use crate::decision::{Attacks, Composed, Decisions, Longest, Memory};
 use crate::mechanisms::{Bernoulli, Suits};
 use crate::pld::Accuracy;
 use crate::price::Detail;
-use crate::query::Most;
-use crate::renyi::Composition;
+use crate::renyi::RenyiComposition;
 use crate::{
-    Answer, Bracket, CoinError, Cost, Delta, Epsilon, Error, GaussianRun, Mu, PrivacyCurve, Risk, Rule,
+    Answer, Bracket, CoinError, Cost, Delta, Epsilon, Error, GaussianRun, Most, Mu, PrivacyCurve, Risk, Rule,
     Sensitivity, Steps, decision,
 };
 
@@ -53,7 +52,7 @@ const SMALLEST_OF_CURVE: f64 = 1e-12;
 const RARE: f64 = 1e-10;
 
 struct Renyi {
-    composition: Composition,
+    composition: RenyiComposition,
     classical: bool,
 }
 
@@ -563,5 +562,5 @@ fn renyi(parts: &[&(Cost, Steps)]) -> Result<Renyi, Error> {
         parts.iter().map(|(cost, steps)| Ok((cost.divergences()?, *steps))).collect();
     let published = |cost: &Cost| matches!(cost.suits(), Suits::Divergences { as_published: true });
     let classical = parts.iter().all(|(cost, _)| published(cost));
-    Ok(Renyi { composition: Composition::new(curves?), classical })
+    Ok(Renyi { composition: RenyiComposition::new(curves?), classical })
 }

@@ -62,7 +62,7 @@ pub use acceptance::{Acceptance, Shape};
 pub use profile::Profile;
 pub use renyi::{Divergences, bounded_range, divergence, zcdp};
 
-use crate::pld::{Accuracy, Composition, Curve};
+use crate::pld::{Accuracy, Composition, DominatingPair};
 use crate::{Bracket, Delta, Epsilon, Error, GaussianRun, Mu, Sensitivity, Steps};
 use attack::Attack;
 use blocks::Blocks;
@@ -381,7 +381,7 @@ pub fn profile(
 const SINGLE_STEP_FLOOR: f64 = 1e-30;
 
 /// The curve of one decision, as a fixed pair.
-pub(crate) fn single(rule: &dyn Acceptance, sensitivity: Sensitivity) -> Result<Curve, Error> {
+pub(crate) fn single(rule: &dyn Acceptance, sensitivity: Sensitivity) -> Result<DominatingPair, Error> {
     profile(rule, sensitivity, Steps(1), Delta::trusted(SINGLE_STEP_FLOOR))?.curve()
 }
 

@@ -13,7 +13,7 @@ use barkeep_num::try_largest_guessed;
 
 use crate::decision::Memory;
 use crate::mechanisms::Suits;
-use crate::pld::{Accuracy, Composition, Curve, whole_blocks};
+use crate::pld::{Accuracy, Composition, DominatingPair, whole_blocks};
 use crate::{Bracket, Cost, Delta, Epsilon, Error, GaussianRun, Rho, Rule, Sensitivity, Steps, decision};
 
 /// How far below a δ of interest parts are followed, as a part of it.
@@ -22,7 +22,7 @@ const BELOW: f64 = 1e-3;
 /// One round of different mechanisms.
 pub(crate) struct Mixture {
     /// Fixed pairs.
-    fixed: Vec<(Curve, Steps)>,
+    fixed: Vec<(DominatingPair, Steps)>,
     /// The kind of decision that is composed optimally.
     decision: Option<Kind>,
     /// About what a round costs in ρ, where to begin a search.
@@ -146,7 +146,7 @@ impl Mixture {
 
     /// Whether this many rounds are composed in blocks.
     pub(crate) fn is_in_blocks(&self, rounds: Steps) -> bool {
-        let in_blocks = |(curve, steps): &(Curve, Steps)| {
+        let in_blocks = |(curve, steps): &(DominatingPair, Steps)| {
             steps.times(rounds).is_ok_and(|steps| curve.is_in_blocks(steps))
         };
         self.fixed.iter().any(in_blocks)
@@ -158,7 +158,7 @@ impl Mixture {
         once: &Composition,
         epsilon: Epsilon,
         delta: Delta,
-    ) -> Result<Option<(Curve, Steps)>, Error> {
+    ) -> Result<Option<(DominatingPair, Steps)>, Error> {
         let [(curve, Steps(1))] = &self.fixed[..] else { return Ok(None) };
         if !curve.is_from_above() {
             return Ok(None);

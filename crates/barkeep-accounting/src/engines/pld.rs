@@ -7,8 +7,8 @@ mod characteristic;
 mod composed;
 mod composer;
 mod composition;
-mod curve;
 mod discrete;
+mod dominating_pair;
 mod engine;
 mod followed;
 mod knots;
@@ -27,4 +27,4 @@ mod work;
 
 pub(crate) use blocks::whole as whole_blocks;
 pub use composition::{Accuracy, Composition};
-pub use curve::Curve;
+pub use dominating_pair::DominatingPair;

@@ -1,7 +1,7 @@
 //! Bounds Rényi divergences, order by order, and composes them: the accountant of last resort, valid for everything.
 //!
 //! A [`Curve`] bounds the divergence of one step at each order α; divergences of adaptively chosen steps add (Mironov
-//! 2017, Proposition 1; NeurIPS supplement Proposition 1 and Corollary 1), and [`Composition`] converts the sum at
+//! 2017, Proposition 1; NeurIPS supplement Proposition 1 and Corollary 1), and [`RenyiComposition`] converts the sum at
 //! the order that proves the most. All bounds are rounded up.
 
 mod sampled;
@@ -105,13 +105,13 @@ impl Curve for Pure {
 }
 
 /// What a round of steps costs in Rényi divergence; remembers what it has computed.
-pub struct Composition {
+pub struct RenyiComposition {
     parts: Vec<(Box<dyn Curve>, Steps)>,
     /// Divergence of one round by order, as bits of the order.
     known: BTreeMap<u64, f64>,
 }
 
-impl Composition {
+impl RenyiComposition {
     /// One round of steps at each curve.
     #[must_use]
     pub fn new(parts: Vec<(Box<dyn Curve>, Steps)>) -> Self {
@@ -129,7 +129,7 @@ impl Composition {
     /// ε of `rounds` rounds at the best order, by the classical conversion of the papers.
     ///
     /// # Errors
-    /// As [`Composition::epsilon`].
+    /// As [`RenyiComposition::epsilon`].
     pub fn epsilon_classical(&mut self, rounds: Steps, delta: Delta) -> Result<Bracket, Error> {
         self.best(|renyi| renyi.epsilon_classical(delta).upper, rounds)
     }

@@ -51,8 +51,8 @@ impl Entry for Approximate {
         self.epsilon >= other.epsilon && delta(self) >= delta(other)
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
-        pld::Curve::black_box(self.epsilon, self.delta)
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
+        pld::DominatingPair::black_box(self.epsilon, self.delta)
     }
 
     fn divergences(&self, _: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {

@@ -49,7 +49,7 @@ impl Entry for BarkerMinibatch {
         self.batch == other.batch && self.records == other.records
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
         match self.bound {
             BarkerBound::Pld => curve(self.batch, self.records),
             BarkerBound::Paper | BarkerBound::Fixed | BarkerBound::Tight => {

@@ -78,8 +78,8 @@ impl Entry for Bernoulli {
         self.p == other.p && self.q == other.q
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
-        Ok(pld::Curve::bernoulli(self.p, self.q))
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
+        Ok(pld::DominatingPair::bernoulli(self.p, self.q))
     }
 
     fn divergences(&self, _: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {

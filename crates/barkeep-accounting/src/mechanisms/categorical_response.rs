@@ -62,8 +62,8 @@ impl Entry for CategoricalResponse {
         self.options == other.options && self.epsilon == other.epsilon
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
-        pld::Curve::categorical(self.epsilon, self.options)
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
+        pld::DominatingPair::categorical(self.epsilon, self.options)
     }
 
     fn divergences(&self, _: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {

@@ -37,7 +37,7 @@ impl Entry for Concentrated {
         self.rho >= other.rho
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
         Err(Error::Mismatch("rho alone bounds Rényi divergences, not privacy losses"))
     }
 

@@ -41,7 +41,7 @@ impl Entry for Decision {
     }
 
     /// The optimal attack on one step, as a fixed pair: looser than composing decisions, and always valid.
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
         decision::single(&self.rule, self.sensitivity)
     }
 

@@ -40,8 +40,8 @@ impl Entry for DiscreteGaussian {
         self.variance == other.variance && self.sensitivity >= other.sensitivity
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
-        pld::Curve::discrete_gaussian(self.variance, self.sensitivity)
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
+        pld::DominatingPair::discrete_gaussian(self.variance, self.sensitivity)
     }
 
     fn divergences(&self, _: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {

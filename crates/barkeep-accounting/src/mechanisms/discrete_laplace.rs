@@ -72,8 +72,8 @@ impl Entry for DiscreteLaplace {
         self.scale == other.scale && self.sensitivity >= other.sensitivity
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
-        pld::Curve::discrete_laplace(self.scale, self.sensitivity)
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
+        pld::DominatingPair::discrete_laplace(self.scale, self.sensitivity)
     }
 
     fn divergences(&self, _: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {

@@ -45,7 +45,7 @@ impl Entry for Exponential {
         self.range >= other.range
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
         decision::single(&BOUNDED_RANGE, self.range)
     }
 

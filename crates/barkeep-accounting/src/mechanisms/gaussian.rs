@@ -43,8 +43,8 @@ impl Entry for Gaussian {
         self.ratio <= other.ratio
     }
 
-    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::Curve, Error> {
-        pld::Curve::subsampled_gaussian(self.ratio, sampling, neighbours)
+    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::DominatingPair, Error> {
+        pld::DominatingPair::subsampled_gaussian(self.ratio, sampling, neighbours)
     }
 
     fn divergences(

@@ -42,7 +42,7 @@ impl renyi::Curve for Laplace {
 
 impl Entry for Laplace {
     fn check(&self, sampling: Sampling, neighbours: Neighbours) -> Result<(), Error> {
-        match pld::Curve::subsampled_laplace(self.ratio, sampling, neighbours) {
+        match pld::DominatingPair::subsampled_laplace(self.ratio, sampling, neighbours) {
             Err(error @ Error::Mismatch(_)) => Err(error),
             _ => Ok(()),
         }
@@ -64,8 +64,8 @@ impl Entry for Laplace {
         self.ratio <= other.ratio
     }
 
-    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::Curve, Error> {
-        pld::Curve::subsampled_laplace(self.ratio, sampling, neighbours)
+    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::DominatingPair, Error> {
+        pld::DominatingPair::subsampled_laplace(self.ratio, sampling, neighbours)
     }
 
     /// On a batch, that of any mechanism (ln(1 + q(e^(1/r) − 1)), 0)-private.

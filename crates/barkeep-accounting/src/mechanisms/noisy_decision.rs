@@ -43,7 +43,7 @@ impl Entry for NoisyDecision {
         self.behind().covers(&other.behind())
     }
 
-    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::Curve, Error> {
+    fn losses(&self, sampling: Sampling, neighbours: Neighbours) -> Result<pld::DominatingPair, Error> {
         self.behind().losses(sampling, neighbours)
     }
 

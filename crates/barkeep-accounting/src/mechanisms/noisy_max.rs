@@ -38,8 +38,8 @@ impl Entry for NoisyMax {
         self.range >= other.range
     }
 
-    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::Curve, Error> {
-        pld::Curve::black_box(Epsilon::new(self.range.get())?, None)
+    fn losses(&self, _: Sampling, _: Neighbours) -> Result<pld::DominatingPair, Error> {
+        pld::DominatingPair::black_box(Epsilon::new(self.range.get())?, None)
     }
 
     fn divergences(&self, _: Sampling, _: Neighbours) -> Result<Box<dyn renyi::Curve>, Error> {

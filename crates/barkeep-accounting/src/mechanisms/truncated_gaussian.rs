@@ -9,7 +9,7 @@ use crate::{Error, Mu, Neighbours, Rate, Ratio, Rho, Sampling, pld, renyi};
 /// A sum over a Poisson batch plus normal noise, where of more than `most` records drawn a random `most` are kept.
 ///
 /// Every batch then fits a buffer of fixed size. What the cut costs is proved beside
-/// [`Curve::truncated_gaussian`](pld::Curve::truncated_gaussian); Ganesh 2025 (arXiv:2508.15089) prices the same mechanism.
+/// [`DominatingPair::truncated_gaussian`](pld::DominatingPair::truncated_gaussian); Ganesh 2025 (arXiv:2508.15089) prices the same mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TruncatedGaussian {
@@ -59,8 +59,8 @@ impl Entry for TruncatedGaussian {
         self.ratio <= other.ratio && *self == Self { ratio: self.ratio, ..*other }
     }
 
-    fn losses(&self, _: Sampling, neighbours: Neighbours) -> Result<pld::Curve, Error> {
-        pld::Curve::truncated_gaussian(self.ratio, self.rate, (self.most, self.records), neighbours)
+    fn losses(&self, _: Sampling, neighbours: Neighbours) -> Result<pld::DominatingPair, Error> {
+        pld::DominatingPair::truncated_gaussian(self.ratio, self.rate, (self.most, self.records), neighbours)
     }
 
     /// As if every batch were cut: the pair of cut batches dominates the other.

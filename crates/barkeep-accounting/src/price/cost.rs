@@ -88,7 +88,7 @@ impl Cost {
     }
 
     /// A pair of distributions that dominates one step.
-    pub(crate) fn losses(&self) -> Result<pld::Curve, Error> {
+    pub(crate) fn losses(&self) -> Result<pld::DominatingPair, Error> {
         self.mechanism.entry().losses(self.sampling, self.neighbours)
     }
 

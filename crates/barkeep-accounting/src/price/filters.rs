@@ -1,11 +1,9 @@
-//! Lets a run choose its steps as it goes and still stop in time: filters that refuse, odometers that tell.
+//! Lets a run choose its steps as it goes and still stop in time: filters that refuse.
 //!
 //! A **filter** holds a budget fixed beforehand. Every step is charged before records are touched, at a cost that may depend on
 //! all earlier answers, and is refused once the sum would exceed the budget. Then the whole run satisfies the budget, for
 //! zero-concentrated privacy by Feldman and Zrnic 2021 (a Rényi filter at every order at once), for Gaussian privacy by
 //! Smith and Thakurta 2022 and Koskela, Tobaben, Honkela 2023.
-//!
-//! An **odometer** holds no budget and can be read at any time.
 //!
 //! Sums are rounded up and budgets down, so rounding never overspends.
 
@@ -185,63 +183,6 @@ impl GdpFilter {
     /// As [`GaussianRun::from_mu`].
     pub fn budget(&self) -> Result<GaussianRun, Error> {
         GaussianRun::from_mu(Mu::trusted(up_by(self.0.budget.sqrt(), 1)))
-    }
-}
-
-/// Tells at any time what adaptively chosen steps have revealed so far, true at all times at once.
-///
-/// **Guarantee.** With probability at least 1−δ under either of two neighbours, the privacy loss never exceeds the ε read at the
-/// same time. A run may stop on any reading, without a budget named in advance.
-///
-/// **Proof.** Let rung j allow ρⱼ = ρ₀·2ʲ with probability δⱼ = δ·6/(π²(j+1)²), which sum to δ. While Σρᵢ ≤ ρⱼ,
-/// exp((α−1)·loss − (α−1)α·Σρᵢ) is a supermartingale, so by Ville's inequality the loss stays below
-/// ρⱼα + ln(1/δⱼ)/(α−1) throughout, except with probability δⱼ; the best α gives ρⱼ + 2√(ρⱼ ln(1/δⱼ)). The reading is
-/// that of the first rung not yet passed. Lécuyer 2021 builds odometers from filters in this way.
-///
-/// Gaussian steps enter as ρ = μ²/2.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Odometer {
-    /// ρ₀, the finest reading.
-    finest: f64,
-    delta: Delta,
-    spent: f64,
-}
-
-/// Rungs of the ladder: the last allows 2²⁰⁰·ρ₀.
-const RUNGS: i32 = 200;
-
-impl Odometer {
-    /// An odometer whose lowest rung is `finest`, at probability `delta` in all. Zero is taken as 2⁻⁶⁰.
-    #[must_use]
-    pub fn new(finest: Rho, delta: Delta) -> Self {
-        Self { finest: finest.get().clamp(2_f64.powi(-60), 2_f64.powi(60)), delta, spent: 0.0 }
-    }
-
-    /// Records a zero-concentrated step, before or after it is taken.
-    pub fn add(&mut self, cost: Rho) {
-        if cost.get() > 0.0 {
-            self.spent = up(self.spent + cost.get());
-        }
-    }
-
-    /// Records a step that is μ-GDP.
-    pub fn add_mu(&mut self, cost: Mu) {
-        self.add(Rho::trusted(up_by(0.5 * cost.get() * cost.get(), 1).min(f64::MAX)));
-    }
-
-    /// The ε that has not been exceeded; infinite beyond the last rung.
-    #[must_use]
-    pub fn epsilon(&self) -> Bracket {
-        if self.spent == 0.0 {
-            return Bracket::exact(0.0);
-        }
-        let rung = (0..RUNGS).find(|rung| self.spent <= self.finest * 2_f64.powi(*rung));
-        let Some(rung) = rung else { return Bracket::at_most(f64::INFINITY) };
-        let weight = 6.0 / (std::f64::consts::PI * f64::from(rung + 1)).powi(2);
-        // Rounded down: a smaller δ gives a larger ε.
-        let delta = Delta::new(self.delta.get() * weight * (1.0 - 1e-12));
-        let rho = Rho::trusted(self.finest * 2_f64.powi(rung));
-        delta.map_or(Bracket::at_most(f64::INFINITY), |delta| rho.epsilon_classical(delta))
     }
 }
 

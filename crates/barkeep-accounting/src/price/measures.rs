@@ -3,11 +3,11 @@
 //! Every translation is an implication that holds for all mechanisms, and is rounded to its safe side: ε and δ up,
 //! budgets and the errors of an adversary down.
 
-use barkeep_num::{down_by, largest_real, normal_cdf, normal_quantile, up_by};
+use barkeep_num::{down_by, largest_real, normal_quantile, up_by};
 
 use crate::engines::orders::smallest_over_real_orders;
 use crate::gaussian::ln_bracket;
-use crate::{Bracket, Delta, Epsilon, Error, GaussianRun, Mu, Order, Probability, Rho};
+use crate::{Bracket, Delta, Epsilon, Error, GaussianRun, Mu, Order, Rho};
 
 /// No budget is translated into more than this ρ, so that conversions stay finite.
 const LARGEST_BUDGET: f64 = 1e300;
@@ -174,36 +174,6 @@ impl Mu {
     #[must_use]
     pub fn largest_within(epsilon: Epsilon, delta: Delta) -> Self {
         Self::trusted(GaussianRun::largest_within(epsilon, delta).mu().lower.unwrap_or(0.0))
-    }
-}
-
-/// What an adversary can do who must tell two neighbours apart: the least error of the second kind at each error of the
-/// first (Dong, Roth, Su 2022).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum TradeOff {
-    /// μ-GDP: f(α) = Φ(Φ⁻¹(1−α) − μ).
-    Gaussian(Mu),
-    /// (ε, δ): f(α) = max(0, 1−δ−e^ε·α, e^(−ε)·(1−δ−α)).
-    Approximate(Epsilon, Delta),
-}
-
-impl TradeOff {
-    /// The least error of the second kind when the first is `type_one`, rounded down.
-    ///
-    /// **Precision.** Twelve digits.
-    #[must_use]
-    pub fn type_two(&self, type_one: Probability) -> f64 {
-        let alpha = type_one.get();
-        match self {
-            // Φ⁻¹(1−α) = −Φ⁻¹(α) keeps the digits of a small α.
-            Self::Gaussian(mu) => normal_cdf(-normal_quantile(alpha) - mu.get()) * (1.0 - 1e-12),
-            Self::Approximate(epsilon, delta) => {
-                let kept = 1.0 - delta.get();
-                let steep = kept - libm::exp(epsilon.get()) * alpha;
-                let flat = libm::exp(-epsilon.get()) * (kept - alpha);
-                steep.max(flat).max(0.0) * (1.0 - 1e-12)
-            }
-        }
     }
 }
 

@@ -7,8 +7,7 @@
 
 use barkeep_num::{down_by, up_by};
 
-use crate::renyi::{Amplified, Linear};
-use crate::{Delta, Epsilon, Error, GaussianRun, Rate, Ratio, Rho, Steps};
+use crate::{Delta, Epsilon, Error, GaussianRun, Rate, Ratio, Steps};
 
 /// The ratio σ/c = τ√n of DP penalty (Theorem 3.1 with α = ½), rounded down.
 ///
@@ -26,24 +25,6 @@ pub fn penalty_ratio(tau: f64, records: u64) -> Result<Ratio, Error> {
         requirement: "a finite number above 0",
         value: tau,
     })
-}
-
-/// Theorem 3.1: k = ⌊2τ²n·ρ⌋ iterations of DP penalty, ρ = (√(ε−ln δ) − √(−ln δ))².
-///
-/// # Errors
-/// As [`penalty_ratio`].
-pub fn theorem_3_1(tau: f64, records: u64, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
-    let step = Linear::gaussian(penalty_ratio(tau, records)?).rho();
-    Ok(zcdp_steps(step, epsilon, delta))
-}
-
-/// Theorem 3.5: the Rényi curve of one step of minibatch DP penalty, base ε'(α) = α/(2τ) amplified by q = b/n, with
-/// j = α in the sum (the thesis' code leaves it out and under-accounts).
-///
-/// # Errors
-/// [`Error::Argument`] unless τ > 0 and 1 ≤ b ≤ n.
-pub fn theorem_3_5(tau: f64, batch: u64, records: u64) -> Result<Amplified<Linear>, Error> {
-    Ok(Amplified::new(batch_rate(batch, records)?, Linear::gaussian(minibatch_ratio(tau)?)))
 }
 
 /// The ratio √τ of minibatch DP penalty, whose τ is a variance ratio: σ² = τc². Rounded down.
@@ -132,17 +113,6 @@ impl Hmc {
         Ok([(test, Steps(1)), (gradient, Steps(self.leapfrog.saturating_add(1)))])
     }
 
-    /// Theorem 4.2: k = ⌊ρ/(ρ_l + (L+1)ρ_g)⌋, ρ_l = 1/(2τ_l²n), ρ_g = 1/(2τ_g²n).
-    ///
-    /// # Errors
-    /// As [`Hmc::releases`].
-    pub fn theorem_4_2(&self, epsilon: Epsilon, delta: Delta) -> Result<Steps, Error> {
-        let step = self.releases()?.iter().fold(0.0, |sum, (ratio, steps)| {
-            up_by(sum + Linear::gaussian(*ratio).rho().get() * steps.0 as f64, 2)
-        });
-        Ok(zcdp_steps(Rho::trusted(step), epsilon, delta))
-    }
-
     /// Theorem 4.3: k proposals are exactly one Gaussian mechanism with m = k/(2τ_l²n) + k(L+1)/(2τ_g²n).
     ///
     /// # Errors
@@ -168,11 +138,4 @@ impl Hmc {
         let fits = |k: u64| self.theorem_4_3(Steps(k)).is_ok_and(|run| run.ln_delta(epsilon).upper <= target);
         Ok(Steps(barkeep_num::largest_integer(0, u64::MAX, fits).unwrap_or(0)))
     }
-}
-
-/// ⌊ρ(ε, δ)/ρ_step⌋ with both roundings on the safe side.
-fn zcdp_steps(step: Rho, epsilon: Epsilon, delta: Delta) -> Steps {
-    let budget = Rho::largest_within_classical(epsilon, delta);
-    // A float-to-integer cast saturates, and takes 0/0 to 0.
-    Steps(down_by(budget.get() / step.get(), 1).max(0.0) as u64)
 }

@@ -1,7 +1,7 @@
 //! States how answers to different questions must relate, and tries many.
 
 use barkeep_accounting::mechanisms::{Bernoulli, Decision, DiscreteGaussian, Gaussian, Laplace};
-use barkeep_accounting::renyi::{Composition, Curve, PoissonGaussian, WithoutReplacementGaussian};
+use barkeep_accounting::renyi::{Curve, PoissonGaussian, RenyiComposition, WithoutReplacementGaussian};
 use barkeep_accounting::{
     Bracket, Contract, Cost, Delta, Epsilon, Mechanism, Neighbours, Probability, Query, Rate, Ratio, Rule,
     Sampling, Sensitivity, Steps, Variance, calibration,
@@ -72,7 +72,7 @@ proptest! {
         ] {
             prop_assert!(more.upper >= lower, "{more:?} {here:?}");
         }
-        let mut bound = Composition::new(vec![(renyi(scheme, permille, ratio(s)), Steps(steps))]);
+        let mut bound = RenyiComposition::new(vec![(renyi(scheme, permille, ratio(s)), Steps(steps))]);
         prop_assert!(bound.epsilon(Steps(1), delta).unwrap().upper >= lower);
         // Sampling only helps.
         let all = Query::gaussian(ratio(s), Sampling::Full, Neighbours::Substitute).unwrap();

@@ -3,7 +3,7 @@
 //! `reference/accounting.json` holds values computed elsewhere at high precision (mpmath, arb, contour integrals in long
 //! double); its conventions are explained in `reference/README.md`.
 
-use barkeep_accounting::pld::{Accuracy, Composition, Curve as Pair};
+use barkeep_accounting::pld::{Accuracy, Composition, DominatingPair as Pair};
 use barkeep_accounting::renyi::{Amplified, Curve, Linear};
 use barkeep_accounting::theorems::barker::{BarkerTest, corollary_2};
 use barkeep_accounting::{

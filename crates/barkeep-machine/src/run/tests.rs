@@ -1,7 +1,7 @@
 //! Programs against a plain evaluator that knows one record at a time.
 
 use super::*;
-use crate::{Beside, Place, Writer};
+use crate::{Beside, Binary, Place, Unary, Writer};
 use proptest::prelude::*;
 
 /// Evaluates one record by the meaning of the steps, without registers.

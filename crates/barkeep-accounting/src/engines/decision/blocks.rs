@@ -8,7 +8,7 @@
 
 use super::profile::Profile;
 use super::program::{Attacks, Kind, Program, Stretch};
-use crate::pld::{Accuracy, Composition, Curve};
+use crate::pld::{Accuracy, Composition, DominatingPair};
 use crate::{Delta, Epsilon, Error, Steps};
 use std::cell::OnceCell;
 
@@ -40,11 +40,11 @@ pub(crate) struct Blocks {
 struct Block {
     steps: u64,
     profile: Profile,
-    curve: OnceCell<Curve>,
+    curve: OnceCell<DominatingPair>,
 }
 
 impl Block {
-    fn curve(&self) -> Result<&Curve, Error> {
+    fn curve(&self) -> Result<&DominatingPair, Error> {
         match self.curve.get() {
             Some(curve) => Ok(curve),
             None => {

@@ -1,7 +1,7 @@
 //! Answers ε for δ and δ for ε from the two bounds on the composition of decisions.
 
 use super::upper::INFLATION;
-use crate::pld::Curve;
+use crate::pld::DominatingPair;
 use crate::{Bracket, Delta, Epsilon, Error};
 
 /// Dots on each side of ε = 0 for a composition, at most.
@@ -89,13 +89,13 @@ impl Profile {
     ///
     /// # Errors
     /// [`Error::Argument`] if the curve reaches beyond ε = 700.
-    pub fn curve(&self) -> Result<Curve, Error> {
-        Curve::from_dots(&self.dots())
+    pub fn curve(&self) -> Result<DominatingPair, Error> {
+        DominatingPair::from_dots(&self.dots())
     }
 
     /// The same as a block of many steps: what a chord adds to all of them together is little, so a quarter of the dots will do.
-    pub(super) fn block(&self) -> Result<Curve, Error> {
-        Curve::from_dots(&self.dots_up_to(MOST_DOTS / 4))
+    pub(super) fn block(&self) -> Result<DominatingPair, Error> {
+        DominatingPair::from_dots(&self.dots_up_to(MOST_DOTS / 4))
     }
 
     fn node(&self, place: usize) -> f64 {

@@ -215,7 +215,7 @@ fn a_decision_mixed_with_a_release_costs_the_mean_over_the_release() {
             step * density * single(libm::exp(epsilon.get() - mu * z - 0.5 * mu * mu))
         })
         .sum();
-    let release = Curve::gaussian(Ratio::new(1.0 / mu).unwrap()).unwrap();
+    let release = DominatingPair::gaussian(Ratio::new(1.0 / mu).unwrap()).unwrap();
     let both =
         composition(&rule, sensitivity, Steps(1), Delta::new(1e-8).unwrap()).unwrap().and(&release, Steps(1));
     let upper = both.delta(epsilon, Accuracy::default()).unwrap().upper;

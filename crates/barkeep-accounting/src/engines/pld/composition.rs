@@ -6,7 +6,7 @@ use barkeep_num::convolution::Planner;
 
 use super::atoms::Losses;
 use super::composer::Step;
-use super::curve::{Curve, SHIFTS};
+use super::dominating_pair::{DominatingPair, SHIFTS};
 use super::followed::Followed;
 use super::normal::{Kind, NormalPair};
 use super::plan::Target;
@@ -78,11 +78,11 @@ impl Default for Accuracy {
 /// Mechanisms used one after another, each chosen in view of the answers before, all fixed beforehand.
 ///
 /// ```
-/// use barkeep_accounting::pld::{Accuracy, Composition, Curve};
+/// use barkeep_accounting::pld::{Accuracy, Composition, DominatingPair};
 /// use barkeep_accounting::{Delta, Neighbours, Rate, Ratio, Sampling, Steps};
 /// // A thousand noisy batch gradients, each record in a batch with probability 0.01, noise equal to the sensitivity.
 /// let sampling = Sampling::Poisson { rate: Rate::new(0.01)? };
-/// let step = Curve::subsampled_gaussian(Ratio::new(1.0)?, sampling, Neighbours::AddRemove)?;
+/// let step = DominatingPair::subsampled_gaussian(Ratio::new(1.0)?, sampling, Neighbours::AddRemove)?;
 /// let run = Composition::new().and(&step, Steps(1000));
 /// let epsilon = run.epsilon(Delta::new(1e-6)?, Accuracy::default())?;
 /// assert!(epsilon.lower <= Some(2.124_515_171) && 2.124_515_171 <= epsilon.upper);
@@ -91,7 +91,7 @@ impl Default for Accuracy {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Composition {
-    parts: Vec<(Curve, u64)>,
+    parts: Vec<(DominatingPair, u64)>,
     /// Σk/ratio² of the Gaussian mechanisms, which compose to one.
     gaussian: f64,
 }
@@ -105,7 +105,7 @@ impl Composition {
 
     /// Adds steps of one mechanism.
     #[must_use]
-    pub fn and(mut self, curve: &Curve, steps: Steps) -> Self {
+    pub fn and(mut self, curve: &DominatingPair, steps: Steps) -> Self {
         match curve.gaussian {
             _ if steps.0 == 0 => {}
             Some(square) => self.gaussian += steps.0 as f64 * square,
@@ -151,10 +151,10 @@ impl Composition {
     /// or the limits on work are met.
     ///
     /// ```
-    /// use barkeep_accounting::pld::{Accuracy, Composition, Curve};
+    /// use barkeep_accounting::pld::{Accuracy, Composition, DominatingPair};
     /// use barkeep_accounting::{Delta, Epsilon, Neighbours, Rate, Ratio, Sampling, Steps};
     /// let sampling = Sampling::Poisson { rate: Rate::new(0.01)? };
-    /// let step = Curve::subsampled_gaussian(Ratio::new(1.0)?, sampling, Neighbours::AddRemove)?;
+    /// let step = DominatingPair::subsampled_gaussian(Ratio::new(1.0)?, sampling, Neighbours::AddRemove)?;
     /// let once = Composition::new().and(&step, Steps(1));
     /// let most = once.largest_repetitions(Epsilon::new(1.0)?, Delta::new(1e-6)?, Accuracy::default())?;
     /// assert_eq!(most, Steps(120));

@@ -22,7 +22,7 @@
 //!   [`lattice`](super::lattice).
 //! - *Losses.* If lattice losses may be wrong by η in one step, ε is moved by k·η.
 
-use barkeep_num::convolution::{Cyclic, Estimate, Spectrum};
+use barkeep_num::convolution::{Cyclic, Estimate, Transform};
 use barkeep_num::{log_add_exp, vector};
 
 use super::composed::Composed;
@@ -41,7 +41,7 @@ pub(super) enum Side {
 
 /// One kind of step on the lattice, transformed.
 pub(super) struct Part {
-    spectrum: Spectrum,
+    spectrum: Transform,
     offset: f64,
     /// Lattice index that was moved to the origin.
     centre: i64,
@@ -123,7 +123,7 @@ impl Engine {
 
     /// The composition of each part with its number of steps.
     pub(super) fn compose(&self, parts: &[(&Part, u64)], side: Side) -> Composed {
-        let factors: Vec<(&Spectrum, u64)> =
+        let factors: Vec<(&Transform, u64)> =
             parts.iter().map(|(part, steps)| (&part.spectrum, *steps)).collect();
         let estimate = self.cyclic.powers(&factors);
         let length = self.cyclic.length() as i128;

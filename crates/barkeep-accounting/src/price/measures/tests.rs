@@ -1,7 +1,34 @@
 //! Checks the translations between measures of privacy against each other and against definitions.
 
-use super::TradeOff;
 use crate::{Delta, Epsilon, GaussianRun, Mu, Probability, Rho};
+use barkeep_num::{normal_cdf, normal_quantile};
+
+/// What an adversary can do who must tell two neighbours apart: the least error of the second kind at each error of the
+/// first (Dong, Roth, Su 2022).
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum TradeOff {
+    /// μ-GDP: f(α) = Φ(Φ⁻¹(1−α) − μ).
+    Gaussian(Mu),
+    /// (ε, δ): f(α) = max(0, 1−δ−e^ε·α, e^(−ε)·(1−δ−α)).
+    Approximate(Epsilon, Delta),
+}
+
+impl TradeOff {
+    /// The least error of the second kind when the first is `type_one`, rounded down.
+    fn type_two(&self, type_one: Probability) -> f64 {
+        let alpha = type_one.get();
+        match self {
+            // Φ⁻¹(1−α) = −Φ⁻¹(α) keeps the digits of a small α.
+            Self::Gaussian(mu) => normal_cdf(-normal_quantile(alpha) - mu.get()) * (1.0 - 1e-12),
+            Self::Approximate(epsilon, delta) => {
+                let kept = 1.0 - delta.get();
+                let steep = kept - libm::exp(epsilon.get()) * alpha;
+                let flat = libm::exp(-epsilon.get()) * (kept - alpha);
+                steep.max(flat).max(0.0) * (1.0 - 1e-12)
+            }
+        }
+    }
+}
 
 #[test]
 fn classical_budget_returns_to_epsilon() {
@@ -38,7 +65,7 @@ fn trade_off_of_gdp_touches_its_own_approximate_curves() {
         let epsilon = Epsilon::new(epsilon).unwrap();
         let delta = GaussianRun::from_mu(mu).unwrap().delta(epsilon).upper;
         let line = TradeOff::Approximate(epsilon, Delta::new(delta).unwrap());
-        let touching = barkeep_num::normal_cdf(-epsilon.get() / 0.8 - 0.4);
+        let touching = normal_cdf(-epsilon.get() / 0.8 - 0.4);
         for alpha in [0.0, 1e-9, 0.01, 0.2, 0.5, 0.99, 1.0, touching] {
             let alpha = Probability::new(alpha).unwrap();
             let curve = TradeOff::Gaussian(mu).type_two(alpha);

@@ -71,7 +71,7 @@ struct Stair {
 ///
 /// # Errors
 /// [`Error::Argument`] unless 1 ≤ b ≤ n.
-pub(crate) fn curve(batch: u64, records: u64) -> Result<pld::Curve, Error> {
+pub(crate) fn curve(batch: u64, records: u64) -> Result<pld::DominatingPair, Error> {
     CURVES.with_borrow_mut(|curves| {
         if let Some((.., curve)) = curves.iter().find(|known| (known.0, known.1) == (batch, records)) {
             return Ok(curve.clone());
@@ -85,7 +85,7 @@ pub(crate) fn curve(batch: u64, records: u64) -> Result<pld::Curve, Error> {
     })
 }
 
-fn computed(batch: u64, records: u64) -> Result<pld::Curve, Error> {
+fn computed(batch: u64, records: u64) -> Result<pld::DominatingPair, Error> {
     let rate = batch_rate(batch, records)?.get();
     let right: Vec<(f64, f64)> = followed(batch).iter().map(|dot| dot.sampled(rate)).collect();
     let mirrored = right.iter().rev().filter(|(epsilon, _)| *epsilon > 0.0).map(|(epsilon, delta)| {
@@ -93,7 +93,7 @@ fn computed(batch: u64, records: u64) -> Result<pld::Curve, Error> {
         (-epsilon, left.min(1.0))
     });
     let dots: Vec<(f64, f64)> = mirrored.chain(right.iter().copied()).collect();
-    pld::Curve::from_dots(&dots)
+    pld::DominatingPair::from_dots(&dots)
 }
 
 /// Curves that are kept.
@@ -101,7 +101,7 @@ const MOST_CURVES: usize = 4;
 
 thread_local! {
     /// The last curves, by batch and records: a plan asks for one several times, and it remembers the blocks that were made of it.
-    static CURVES: RefCell<Vec<(u64, u64, pld::Curve)>> = const { RefCell::new(Vec::new()) };
+    static CURVES: RefCell<Vec<(u64, u64, pld::DominatingPair)>> = const { RefCell::new(Vec::new()) };
     /// The last curve that was followed: a plan asks for one several times.
     static LAST: RefCell<Option<(u64, Rc<[Dot]>)>> = const { RefCell::new(None) };
 }

@@ -1,5 +1,5 @@
 use super::super::atoms::log_excess;
-use super::super::{Accuracy, Composition, Curve};
+use super::super::{Accuracy, Composition, DominatingPair};
 use super::*;
 use crate::{Delta, Epsilon, GaussianRun, Mu, Ratio};
 
@@ -41,7 +41,7 @@ fn a_block_is_as_many_steps() {
 /// Many steps in blocks cost at least what closed forms say, and hardly more than on one lattice, also when the last block is not full.
 #[test]
 fn blocks_compose_to_what_steps_do() {
-    let (curve, delta) = (Curve::from_dots(&dots()).unwrap(), Delta::new(1e-6).unwrap());
+    let (curve, delta) = (DominatingPair::from_dots(&dots()).unwrap(), Delta::new(1e-6).unwrap());
     for steps in [1 << 15, 60_001] {
         let (block, each) = curve.in_blocks(Steps(steps), delta).unwrap();
         assert!(each.0 > 1 && whole(Steps(steps)).0.is_multiple_of(each.0));
@@ -54,7 +54,7 @@ fn blocks_compose_to_what_steps_do() {
         assert!(found < 1.0005 * one, "{steps}: {found} {one}");
     }
     // Curves that are known from below too are left alone, and so are few steps.
-    let known = Curve::gaussian(Ratio::new(1.0).unwrap()).unwrap();
+    let known = DominatingPair::gaussian(Ratio::new(1.0).unwrap()).unwrap();
     assert!(known.in_blocks(Steps(1 << 20), delta).is_none());
     assert!(curve.in_blocks(Steps(1000), delta).is_none());
 }
@@ -64,7 +64,7 @@ fn blocks_compose_to_what_steps_do() {
 fn a_search_misses_few_of_many() {
     let (epsilon, delta) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
     let exact = (Mu::largest_within(epsilon, delta).get() / STEP).powi(2);
-    let curve = Curve::from_dots(&dots()).unwrap();
+    let curve = DominatingPair::from_dots(&dots()).unwrap();
     let (block, each) = curve.in_blocks(Steps(exact as u64), delta).unwrap();
     for (curve, each) in [(curve, Steps(1)), (block, each)] {
         let once = Composition::new().and(&curve, Steps(1));

@@ -1,7 +1,7 @@
 //! Checks the second evaluator against the reference, and the lattice against the second evaluator where there is no reference.
 
 use super::contour::{Contour, Pair};
-use crate::pld::{Accuracy, Composition, Curve};
+use crate::pld::{Accuracy, Composition, DominatingPair};
 use crate::{Delta, Epsilon, Neighbours, Rate, Ratio, Sampling, Steps};
 use barkeep_num::{ln_normal_cdf, log_add_exp, log_sub_exp};
 
@@ -46,7 +46,7 @@ fn lattice_contains_the_contour() {
         let poisson = Sampling::Poisson { rate: Rate::new(rate).unwrap() };
         let batch = Sampling::WithoutReplacement { batch: (rate * 1e6).round() as u64, records: 1_000_000 };
         let curve = |sampling, neighbours| {
-            Curve::subsampled_gaussian(Ratio::new(ratio).unwrap(), sampling, neighbours).unwrap()
+            DominatingPair::subsampled_gaussian(Ratio::new(ratio).unwrap(), sampling, neighbours).unwrap()
         };
         for (pair, curve) in [
             (Pair::Remove, curve(poisson, Neighbours::AddRemove).forward()),
@@ -102,7 +102,8 @@ fn rare_large_losses_are_bracketed_closely() {
     ] {
         let sampling = Sampling::Poisson { rate: Rate::new(rate).unwrap() };
         let curve =
-            Curve::subsampled_gaussian(Ratio::new(ratio).unwrap(), sampling, Neighbours::AddRemove).unwrap();
+            DominatingPair::subsampled_gaussian(Ratio::new(ratio).unwrap(), sampling, Neighbours::AddRemove)
+                .unwrap();
         let at = Epsilon::new(epsilon).unwrap();
         let bracket = Composition::new().and(&curve, Steps(steps)).delta(at, Accuracy::AIMED).unwrap();
         let (lower, upper) = (bracket.lower.unwrap().ln(), bracket.upper.ln());

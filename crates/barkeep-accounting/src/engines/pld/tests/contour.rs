@@ -29,7 +29,7 @@ const MOST_TERMS: u32 = 1 << 20;
 /// Terms are summed until they are this much smaller than the largest.
 const NEGLIGIBLE: f64 = 1e-19;
 
-/// Which pair of distributions; see [`Curve::subsampled_gaussian`](super::Curve::subsampled_gaussian) for what each stands for.
+/// Which pair of distributions; see [`DominatingPair::subsampled_gaussian`](super::DominatingPair::subsampled_gaussian) for what each stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pair {
     /// (1−q)N(0)+qN(1) against N(0).

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::super::curve::{Curve, bad_dots};
+use super::super::dominating_pair::{DominatingPair, bad_dots};
 use super::super::knots::{dominated, dominating};
 use super::super::tabulated::{Function, Sampled, Tabulated};
 use crate::{Error, Rate};
 
-impl Curve {
-    /// As [`Curve::from_dots`], with dots (ε, lower δ, upper δ) between which the curve passes.
+impl DominatingPair {
+    /// As [`DominatingPair::from_dots`], with dots (ε, lower δ, upper δ) between which the curve passes.
     ///
     /// # Errors
     /// As there, and if a lower δ is above the upper.

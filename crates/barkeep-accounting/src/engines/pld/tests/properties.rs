@@ -1,7 +1,7 @@
 //! Properties of composed privacy-loss distributions: brackets agree with every monotonicity, with other ways to compute
 //! the same, and any bits given as arguments are answered or refused.
 
-use crate::pld::{Accuracy, Composition, Curve};
+use crate::pld::{Accuracy, Composition, DominatingPair};
 use crate::{
     Bracket, Delta, Epsilon, Error, GaussianRun, Neighbours, Probability, Rate, Ratio, Sampling, Steps,
     Variance,
@@ -26,8 +26,8 @@ fn epsilon(value: f64) -> Epsilon {
     Epsilon::new(value).unwrap()
 }
 
-fn coin(p: f64, q: f64) -> Curve {
-    Curve::bernoulli(Probability::new(p).unwrap(), Probability::new(q).unwrap())
+fn coin(p: f64, q: f64) -> DominatingPair {
+    DominatingPair::bernoulli(Probability::new(p).unwrap(), Probability::new(q).unwrap())
 }
 
 fn coarse() -> Accuracy {
@@ -35,7 +35,7 @@ fn coarse() -> Accuracy {
 }
 
 /// The three sampling schemes.
-fn subsampled(scheme: usize, noise: f64, rate: f64) -> Curve {
+fn subsampled(scheme: usize, noise: f64, rate: f64) -> DominatingPair {
     let poisson = Sampling::Poisson { rate: Rate::new(rate).unwrap() };
     let batch = Sampling::WithoutReplacement { batch: (rate * 1e6).ceil() as u64, records: 1_000_000 };
     let (sampling, neighbours) = match scheme {
@@ -43,10 +43,10 @@ fn subsampled(scheme: usize, noise: f64, rate: f64) -> Curve {
         1 => (poisson, Neighbours::Substitute),
         _ => (batch, Neighbours::Substitute),
     };
-    Curve::subsampled_gaussian(ratio(noise), sampling, neighbours).unwrap()
+    DominatingPair::subsampled_gaussian(ratio(noise), sampling, neighbours).unwrap()
 }
 
-fn run(curve: &Curve, steps: u64) -> Composition {
+fn run(curve: &DominatingPair, steps: u64) -> Composition {
     Composition::new().and(curve, Steps(steps))
 }
 
@@ -67,7 +67,7 @@ proptest! {
         more in 1.05_f64..2.0,
     ) {
         let curve = subsampled(scheme, noise, rate);
-        let at = |curve: &Curve, steps: u64, delta_: f64| {
+        let at = |curve: &DominatingPair, steps: u64, delta_: f64| {
             ends(run(curve, steps).epsilon(delta(delta_), coarse()).unwrap())
         };
         let (lower, upper) = at(&curve, steps, log_delta.exp());
@@ -121,7 +121,7 @@ proptest! {
     fn gaussians_have_their_closed_form(
         a in 1.0_f64..30.0, b in 1.0_f64..30.0, k in 1_u64..50, l in 0_u64..50, at in 0.0_f64..8.0,
     ) {
-        let pld = run(&Curve::gaussian(ratio(a)).unwrap(), k).and(&Curve::gaussian(ratio(b)).unwrap(), Steps(l));
+        let pld = run(&DominatingPair::gaussian(ratio(a)).unwrap(), k).and(&DominatingPair::gaussian(ratio(b)).unwrap(), Steps(l));
         let exact = GaussianRun::new(ratio(a), Steps(k)).unwrap();
         let exact = exact.and(GaussianRun::new(ratio(b), Steps(l)).unwrap()).unwrap();
         let truth = exact.delta(epsilon(at)).upper;
@@ -145,7 +145,8 @@ fn coins_mix_with_gaussians() {
     let flips = 12_u64;
     let noise = GaussianRun::new(ratio(2.0), Steps(5)).unwrap();
     for (p, q) in [(0.3_f64, 0.22_f64), (0.22, 0.3)] {
-        let mixed = run(&coin(p, q).forward(), flips).and(&Curve::gaussian(ratio(2.0)).unwrap(), Steps(5));
+        let mixed =
+            run(&coin(p, q).forward(), flips).and(&DominatingPair::gaussian(ratio(2.0)).unwrap(), Steps(5));
         for at in [0.0, 1.0, 3.0, 7.0] {
             let mut truth = 0.0;
             for ones in 0..=flips {
@@ -170,7 +171,7 @@ fn coins_mix_with_gaussians() {
 fn laplace_noise() {
     let scale = 1.5_f64;
     let largest = 1.0 / scale;
-    let curve = Curve::laplace(ratio(scale)).unwrap();
+    let curve = DominatingPair::laplace(ratio(scale)).unwrap();
     // H at e^ε is 1 − e^((ε−λ)/2) for |ε| ≤ λ (Balle, Barthe, Gaboardi 2020).
     let exact = move |at: f64| {
         if at >= largest {
@@ -190,7 +191,8 @@ fn laplace_noise() {
         );
     }
     assert_eq!(run(&curve, 1).delta(epsilon(0.67), Accuracy::default()).unwrap().upper, 0.0, "pure privacy");
-    let function = Curve::from_function(move |at| (exact(at) * (1.0 - 1e-14), exact(at) * (1.0 + 1e-14)));
+    let function =
+        DominatingPair::from_function(move |at| (exact(at) * (1.0 - 1e-14), exact(at) * (1.0 + 1e-14)));
     for (steps, at) in [(2, 0.5), (30, 4.0), (200, 20.0)] {
         let (lower, upper) = ends(run(&curve, steps).delta(epsilon(at), Accuracy::default()).unwrap());
         let (low, high) = ends(run(&function, steps).delta(epsilon(at), coarse()).unwrap());
@@ -202,10 +204,10 @@ fn laplace_noise() {
 /// Atoms on lattice nodes stay there: the lower end keeps up with the upper over many steps, and pure privacy is counted exactly.
 #[test]
 fn laplace_noise_of_many_steps_is_narrow() {
-    let run = run(&Curve::laplace(ratio(155.827)).unwrap(), 150);
+    let run = run(&DominatingPair::laplace(ratio(155.827)).unwrap(), 150);
     let (lower, upper) = ends(run.delta(epsilon(0.1667), Accuracy::default()).unwrap());
     assert!(lower > 5e-4 && upper <= lower * (1.0 + 1.1e-5), "{lower} {upper}");
-    let once = self::run(&Curve::laplace(ratio(80.0)).unwrap(), 1);
+    let once = self::run(&DominatingPair::laplace(ratio(80.0)).unwrap(), 1);
     let most = once.largest_repetitions(epsilon(0.151), delta(1e-198), Accuracy::default()).unwrap();
     assert_eq!(most, Steps(12), "12/80 ≤ 0.151");
 }
@@ -214,7 +216,7 @@ fn laplace_noise_of_many_steps_is_narrow() {
 /// step and asked about millions once overflowed to a yes.
 #[test]
 fn a_lattice_far_from_its_plan_does_not_say_yes() {
-    let curve = Curve::discrete_gaussian(Variance::new(0.167_843).unwrap(), 10).unwrap();
+    let curve = DominatingPair::discrete_gaussian(Variance::new(0.167_843).unwrap(), 10).unwrap();
     let most = run(&curve, 1).largest_repetitions(epsilon(10_075.0), delta(1e-165), Accuracy::default());
     assert!(most.is_err() || most.unwrap() < Steps(34));
 }
@@ -223,7 +225,8 @@ fn a_lattice_far_from_its_plan_does_not_say_yes() {
 #[test]
 fn rare_losses_do_not_hide_how_many_steps_fit() {
     let sampling = Sampling::WithoutReplacement { batch: 98, records: 171_467 };
-    let curve = Curve::subsampled_gaussian(ratio(2.017_150), sampling, Neighbours::Substitute).unwrap();
+    let curve =
+        DominatingPair::subsampled_gaussian(ratio(2.017_150), sampling, Neighbours::Substitute).unwrap();
     let most = run(&curve, 1).largest_repetitions(epsilon(0.1196), delta(6.6e-23), coarse()).unwrap();
     let spent = |steps: u64| ends(run(&curve, steps).epsilon(delta(6.6e-23), Accuracy::WIDE).unwrap());
     assert!(spent(1000).1 <= 0.1196, "a thousand fit");
@@ -239,7 +242,9 @@ fn functions_are_subsampled_like_closed_forms() {
         (value * (1.0 - 1e-12), value * (1.0 + 1e-12))
     };
     let rate = Rate::new(0.05).unwrap();
-    for (scheme, function) in [(0, Curve::poisson(base, rate)), (2, Curve::without_replacement(base, rate))] {
+    for (scheme, function) in
+        [(0, DominatingPair::poisson(base, rate)), (2, DominatingPair::without_replacement(base, rate))]
+    {
         let closed = run(&subsampled(scheme, noise, 0.05), 100).epsilon(delta(1e-5), Accuracy::default());
         let sampled = run(&function, 100).epsilon(delta(1e-5), coarse());
         let ((lower, upper), (low, high)) = (ends(closed.unwrap()), ends(sampled.unwrap()));
@@ -253,13 +258,13 @@ fn dots_bound_from_above() {
     let exact = GaussianRun::new(ratio(3.0), Steps(1)).unwrap();
     let dots: Vec<(f64, f64)> =
         (-100..=100).map(|index| f64::from(index) * 0.03).map(|at| (at, gaussian_delta(exact, at))).collect();
-    let bracket = run(&Curve::from_dots(&dots).unwrap(), 20).epsilon(delta(1e-4), coarse()).unwrap();
+    let bracket = run(&DominatingPair::from_dots(&dots).unwrap(), 20).epsilon(delta(1e-4), coarse()).unwrap();
     let truth = GaussianRun::new(ratio(3.0), Steps(20)).unwrap().epsilon(delta(1e-4)).upper;
     assert_eq!(bracket.lower, None);
     assert!(truth <= bracket.upper && bracket.upper < 1.02 * truth, "{truth} {bracket:?}");
     let between: Vec<(f64, f64, f64)> =
         dots.iter().map(|(at, value)| (*at, value * (1.0 - 1e-12), value * (1.0 + 1e-12))).collect();
-    let curve = Curve::from_dots_between(&between).unwrap();
+    let curve = DominatingPair::from_dots_between(&between).unwrap();
     // The dots are too far apart for 1e-5, whatever the lattice.
     let narrow = run(&curve, 20).epsilon(delta(1e-4), Accuracy::default());
     assert!(matches!(narrow, Err(Error::Unresolved { .. })), "{narrow:?}");
@@ -291,27 +296,27 @@ fn sound(answer: Result<Bracket, Error>) {
 }
 
 /// One of the seven kinds of curves from two numbers.
-fn any_curve(kind: usize, a: f64, b: f64) -> Result<Curve, Error> {
+fn any_curve(kind: usize, a: f64, b: f64) -> Result<DominatingPair, Error> {
     let rate = Rate::new(b);
     match kind {
-        0 => Curve::gaussian(Ratio::new(a)?),
+        0 => DominatingPair::gaussian(Ratio::new(a)?),
         1 | 2 => {
             let neighbours = if kind == 1 { Neighbours::AddRemove } else { Neighbours::Substitute };
-            Curve::subsampled_gaussian(Ratio::new(a)?, Sampling::Poisson { rate: rate? }, neighbours)
+            DominatingPair::subsampled_gaussian(Ratio::new(a)?, Sampling::Poisson { rate: rate? }, neighbours)
         }
         3 => {
             let sampling =
                 Sampling::WithoutReplacement { batch: (b * 1e12) as u64, records: 1_000_000_000_000 };
-            Curve::subsampled_gaussian(Ratio::new(a)?, sampling, Neighbours::Substitute)
+            DominatingPair::subsampled_gaussian(Ratio::new(a)?, sampling, Neighbours::Substitute)
         }
-        4 => Curve::laplace(Ratio::new(a)?),
-        5 => Curve::discrete_gaussian(Variance::new(a)?, (b * 1e4) as u64),
-        _ => Ok(Curve::bernoulli(Probability::new(b)?, Probability::new(a.fract())?)),
+        4 => DominatingPair::laplace(Ratio::new(a)?),
+        5 => DominatingPair::discrete_gaussian(Variance::new(a)?, (b * 1e4) as u64),
+        _ => Ok(DominatingPair::bernoulli(Probability::new(b)?, Probability::new(a.fract())?)),
     }
 }
 
 /// All three questions.
-fn ask(curve: &Curve, steps: u64, delta: Option<Delta>, epsilon: Option<Epsilon>, accuracy: f64) {
+fn ask(curve: &DominatingPair, steps: u64, delta: Option<Delta>, epsilon: Option<Epsilon>, accuracy: f64) {
     let accuracy = Accuracy::new(accuracy).unwrap();
     if let Some(delta) = delta {
         sound(run(curve, steps).epsilon(delta, accuracy));
@@ -362,8 +367,8 @@ proptest! {
 #[test]
 fn delta_followed_along_epsilon_is_that_of_single_questions() {
     for scheme in 0..3 {
-        let run =
-            run(&subsampled(scheme, 1.3, 0.01), 500).and(&Curve::laplace(ratio(3.0)).unwrap(), Steps(2));
+        let run = run(&subsampled(scheme, 1.3, 0.01), 500)
+            .and(&DominatingPair::laplace(ratio(3.0)).unwrap(), Steps(2));
         let followed = run.followed(Accuracy::CLOSE, Delta::trusted(1e-10)).unwrap();
         for at in [700.0, 2.0, 0.0, 1.0, 0.25, 1.7, 3.5, 0.05] {
             let known = run.delta(epsilon(at), Accuracy::CLOSE).unwrap();

@@ -4,7 +4,7 @@
 //! The values were computed by contour integrals in long double, exact sums in mpmath, and exact convolutions in arb; see
 //! `reference/README.md`.
 
-use crate::pld::{Accuracy, Composition, Curve};
+use crate::pld::{Accuracy, Composition, DominatingPair};
 use crate::{Bracket, Delta, Epsilon, Neighbours, Probability, Rate, Ratio, Sampling, Steps, Variance};
 use serde_json::Value;
 
@@ -31,12 +31,13 @@ fn is_pair(row: &Value) -> bool {
 }
 
 /// The curve of a subsampled pair, by the letter it goes by in the reference.
-fn curve(row: &Value) -> Curve {
+fn curve(row: &Value) -> DominatingPair {
     let (sigma, rate) = (parameter(row, "sigma"), parameter(row, "q"));
     let name = row["params"]["pair"].as_str().unwrap();
     let letter = name.split([':', ' ']).next().unwrap();
     let gaussian = |sensitivity: f64, sampling: Sampling, neighbours: Neighbours| {
-        Curve::subsampled_gaussian(Ratio::new(sigma / sensitivity).unwrap(), sampling, neighbours).unwrap()
+        DominatingPair::subsampled_gaussian(Ratio::new(sigma / sensitivity).unwrap(), sampling, neighbours)
+            .unwrap()
     };
     let poisson = Sampling::Poisson { rate: Rate::new(rate).unwrap() };
     let batch = Sampling::WithoutReplacement { batch: (rate * 1e6).round() as u64, records: 1_000_000 };
@@ -118,7 +119,7 @@ fn coins_in_both_directions() {
     assert_eq!(rows.len(), 8);
     for row in &rows {
         let probability = |name: &str| Probability::new(parameter(row, name)).unwrap();
-        let coin = Curve::bernoulli(probability("p"), probability("p_prime"));
+        let coin = DominatingPair::bernoulli(probability("p"), probability("p_prime"));
         for (direction, truth) in
             [coin.forward(), coin.backward()].iter().zip(row["value"].as_array().unwrap())
         {
@@ -137,7 +138,8 @@ fn discrete_gaussians() {
     assert_eq!(rows.len(), 6);
     for row in &rows {
         let variance = Variance::new(parameter(row, "sigma2")).unwrap();
-        let noise = Curve::discrete_gaussian(variance, parameter(row, "sensitivity") as u64).unwrap();
+        let noise =
+            DominatingPair::discrete_gaussian(variance, parameter(row, "sensitivity") as u64).unwrap();
         let run = Composition::new().and(&noise, steps(row));
         check(row, number(&row["value"]), run.delta(epsilon(row), Accuracy::default()).unwrap());
     }
@@ -155,7 +157,7 @@ fn gaussians_on_the_lattice() {
         } else {
             parameter(row, "sigma")
         };
-        let curve = Curve::gaussian(Ratio::new(ratio).unwrap()).unwrap();
+        let curve = DominatingPair::gaussian(Ratio::new(ratio).unwrap()).unwrap();
         let run = Composition::new().and(&curve, steps(row));
         check(row, number(&row["value"]), run.delta(epsilon(row), Accuracy::default()).unwrap());
     }

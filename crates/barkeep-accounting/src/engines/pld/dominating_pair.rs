@@ -21,7 +21,7 @@ pub(super) const SHIFTS: std::ops::RangeInclusive<f64> = 1e-100..=1e3;
 ///
 /// Made by the constructors below, composed by [`Composition`](super::Composition).
 #[derive(Clone)]
-pub struct Curve {
+pub struct DominatingPair {
     pub(super) forward: Arc<dyn Losses>,
     /// The pair with P and Q exchanged, where that is another curve.
     pub(super) backward: Option<Arc<dyn Losses>>,
@@ -31,13 +31,16 @@ pub struct Curve {
     pub(super) aligned: bool,
 }
 
-impl fmt::Debug for Curve {
+impl fmt::Debug for DominatingPair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Curve").field("forward", &self.forward).field("backward", &self.backward).finish()
+        f.debug_struct("DominatingPair")
+            .field("forward", &self.forward)
+            .field("backward", &self.backward)
+            .finish()
     }
 }
 
-impl Curve {
+impl DominatingPair {
     pub(super) fn symmetric(losses: impl Losses + 'static) -> Self {
         Self { forward: Arc::new(losses), backward: None, gaussian: None, aligned: false }
     }
@@ -120,7 +123,7 @@ impl Curve {
     /// The Gaussian mechanism on Poisson batches of which at most `most` records are kept, of `records` in all: the dominating pair
     /// and its proof stand in `engines/pld/truncated.rs`.
     ///
-    /// The ratio is that of batches that are not cut, as for [`Curve::subsampled_gaussian`]. The bracket's lower end is the price where all other records
+    /// The ratio is that of batches that are not cut, as for [`DominatingPair::subsampled_gaussian`]. The bracket's lower end is the price where all other records
     /// contribute nothing: where cuts are common the two ends are apart.
     ///
     /// # Errors
@@ -185,10 +188,10 @@ impl Curve {
     /// Laplace noise on a random batch, scale over sensitivity under the neighbouring relation given.
     ///
     /// Poisson batches under add/remove, and batches without replacement under substitution; the pairs are those of
-    /// [`Curve::subsampled_gaussian`] with Laplace noise in the place of the Gaussian.
+    /// [`DominatingPair::subsampled_gaussian`] with Laplace noise in the place of the Gaussian.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for other combinations; [`Error::Unresolved`] as for [`Curve::laplace`].
+    /// [`Error::Mismatch`] for other combinations; [`Error::Unresolved`] as for [`DominatingPair::laplace`].
     pub fn subsampled_laplace(
         ratio: Ratio,
         sampling: Sampling,
@@ -278,7 +281,7 @@ impl Curve {
     }
 }
 
-impl Curve {
+impl DominatingPair {
     /// A mechanism of which only dots (ε, δ) above its privacy curve are known, in ascending order of ε.
     ///
     /// The curve must bound both directions. Connecting the dots (linearly in e^ε, from δ = 1 at e^ε = 0, and level
@@ -302,7 +305,7 @@ impl Curve {
     }
 }
 
-impl Curve {
+impl DominatingPair {
     /// Whether only an upper curve is known, the same for both directions.
     pub(crate) fn is_from_above(&self) -> bool {
         self.backward.is_none() && self.forward.upper_alone().is_some()
