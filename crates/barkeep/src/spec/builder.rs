@@ -64,7 +64,7 @@ fn named(name: &str) -> Table {
 impl Spec {
     /// A spec of a model of your own.
     ///
-    /// **Privacy.** The model is trusted code, and the certificate says so by its type's name.
+    /// **Privacy.** The model writes programs and sees no record; the certificate names its type.
     #[must_use]
     pub fn new<M: Likelihood + Model + 'static>(data: Data, model: M, privacy: Privacy) -> Self {
         let own = std::any::type_name::<M>();

@@ -1,6 +1,5 @@
 //! The words of a certificate: the guarantee, what leaves, what was public, and what it rests on.
 
-use crate::models::TEXT_MODEL;
 use crate::plan::Bill;
 use crate::spec::{Spec, whose};
 use barkeep_accounting::{Mechanism, Neighbours};
@@ -20,8 +19,6 @@ pub(super) fn public(unit: Unit) -> Vec<String> {
 pub(super) enum ModelCode<'a> {
     /// barkeep's.
     BuiltIn,
-    /// A text in the spec.
-    Text,
     /// Outside barkeep, of this type.
     Own(&'a str),
 }
@@ -30,7 +27,6 @@ impl<'a> ModelCode<'a> {
     pub(super) fn of(spec: &'a Spec) -> Self {
         match spec.has_own_model() {
             true => Self::Own(spec.model_name()),
-            false if spec.model_name() == TEXT_MODEL => Self::Text,
             false => Self::BuiltIn,
         }
     }
@@ -38,12 +34,6 @@ impl<'a> ModelCode<'a> {
 
 /// What the guarantee rests on.
 pub(super) fn premises(unit: Unit, model: ModelCode<'_>, charged: bool) -> Vec<String> {
-    let code = match model {
-        ModelCode::BuiltIn | ModelCode::Own(_) => "the model is trusted code",
-        ModelCode::Text => {
-            "the model is the text in the spec, which can name one record at a time and no other; what runs it is trusted code"
-        }
-    };
     let whose = match unit {
         Unit::Record => "a person contributes one record",
         Unit::Person { .. } => "all rows of a person carry the same identifier, and nobody else's do",
@@ -52,7 +42,7 @@ pub(super) fn premises(unit: Unit, model: ModelCode<'_>, charged: bool) -> Vec<S
         whose,
         "nothing in the spec was chosen by looking at the records",
         "the file is well formed: refusals of structure are visible",
-        code,
+        "the code that TRUSTED.md lists is right: a model writes programs, and that code alone runs them over records",
         "the operating system's randomness is good and the process's memory is not read",
         "time, power and other side channels are not covered",
         match charged {
