@@ -415,7 +415,8 @@ fn neighbours(dice: &mut Dice, declared: Declared) -> (String, String) {
         if kept.is_empty() { vec![ROWS[0]] } else { kept }
     };
     let one = whole(rows(dice, 5));
-    let other = if declared.secret && dice.next().is_multiple_of(2) { Vec::new() } else { whole(rows(dice, 5)) };
+    let other =
+        if declared.secret && dice.next().is_multiple_of(2) { Vec::new() } else { whole(rows(dice, 5)) };
     (declared.records(&one), declared.records(&other))
 }
 

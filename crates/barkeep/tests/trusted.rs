@@ -102,7 +102,7 @@ fn counted(page: &str) -> String {
     let mut out = String::new();
     for line in page.lines() {
         if let Some(path) = row(line) {
-            let words = line.splitn(4, " | ").nth(2).unwrap_or_default();
+            let words = line.split(" | ").nth(2).unwrap_or_default();
             out += &format!("| `{path}` | {} | {words}", lines_of(path));
         } else if let Some(title) = title(line).filter(|title| counts(title) > 0) {
             out += &format!("## {title} · {} lines", counts(title));

@@ -3,8 +3,8 @@
 use barkeep::accounting::Neighbours;
 use barkeep::curator::{Table, TableBuilder, Temper};
 use barkeep::data::{Column, Records, Scale, Schema};
-use barkeep::machine::{Source, Writer};
 use barkeep::insecure::Insecure;
+use barkeep::machine::{Source, Writer};
 use barkeep::model::{GaussianMean, Gradient, Likelihood, Model};
 use barkeep::{BuiltIn, Certificate, Data, Plan, Privacy, Run, Sampler, Spec};
 use std::path::Path;

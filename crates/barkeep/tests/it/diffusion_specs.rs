@@ -2,9 +2,11 @@
 
 use barkeep::accounting::mechanisms::Gaussian;
 use barkeep::accounting::{Cost, Mechanism, Neighbours, Sampling, Steps};
-use barkeep::curator::{Ask, Asked, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Shape, Sum, TableBuilder, Temper, Term};
-use barkeep::model::terms::{Precondition, gradient};
+use barkeep::curator::{
+    Ask, Asked, Budget, Clip, Curator, Gate, NoiseRng, PrivacyModel, Shape, Sum, TableBuilder, Temper, Term,
+};
 use barkeep::facts::Value;
+use barkeep::model::terms::{Precondition, gradient};
 use barkeep::{Bill, Certificate, Fact, Plan, Spec};
 use std::path::Path;
 use std::sync::Arc;
@@ -222,8 +224,7 @@ fn a_bound_of_the_models_own_takes_the_place_of_a_clip() {
     rows.iter().for_each(|row| builder.push_row(row).unwrap());
     let privacy_model = PrivacyModel { neighbours: Neighbours::Substitute };
     let lipschitz = stochastic.spec().model().lipschitz(stochastic.spec().data().schema()).unwrap();
-    let curator =
-        Curator::new(builder.finish().unwrap(), privacy_model, Budget::not_private()).unwrap();
+    let curator = Curator::new(builder.finish().unwrap(), privacy_model, Budget::not_private()).unwrap();
     let mut gate = Gate::open(&Arc::new(curator), NoiseRng::insecure_seed(1)).unwrap();
     let mut sum = |theta: &[f64], clip: f64| {
         let mut out = [0.0; 2];

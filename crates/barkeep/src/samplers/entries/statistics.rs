@@ -14,9 +14,9 @@ use crate::samplers::prepare::judged::{needs_budget, uses_records};
 use crate::spec::Privacy;
 use barkeep_accounting::{Epsilon, Ratio, Sampling, Steps, calibration};
 use barkeep_curator::{Clip, PrivacyModel, Temper, sigma_for, sum_cost, sum_sensitivity};
-use barkeep_model::terms::powers_bound;
 use barkeep_data::Unit;
 use barkeep_model::Statistics;
+use barkeep_model::terms::powers_bound;
 use barkeep_num::up;
 use std::sync::Arc;
 
