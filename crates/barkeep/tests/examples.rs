@@ -32,6 +32,6 @@ fn the_others_run_too() {
     assert!(run("embedding").contains("100 % of the steps"));
     let shown = run("persons");
     assert!(shown.contains("20000 persons; what is protected is one person's rows, at most 5"), "{shown}");
-    assert!(shown.contains("when one person's rows, at most 5, are substituted"), "{shown}");
+    assert!(shown.contains("when one `patient_id`'s rows, at most 5, are substituted"), "{shown}");
     assert!(run("accounting").contains("epsilon = 1 buys"));
 }

@@ -311,7 +311,7 @@ fn plan_and_certificate_speak_of_persons() {
     assert!((ratio - 5.0).abs() < 1e-9, "{ratio}");
     let run = plan.run(plan.read_records(&mut |_| {}).unwrap()).unwrap();
     let certificate = run.certificate;
-    assert!(certificate.statement.ends_with("when one person's rows, at most 5, are substituted."));
+    assert!(certificate.statement.ends_with("when one `patient_id`'s rows, at most 5, are substituted."));
     assert_eq!(certificate.unit, Unit::Person { most_rows: Some(5) });
     assert_eq!(certificate.records, Records(40));
     assert!(certificate.premises.iter().any(|premise| premise.contains("same identifier")));
@@ -321,6 +321,11 @@ fn plan_and_certificate_speak_of_persons() {
     forged.unit = Unit::Person { most_rows: None };
     assert!(forged.verify().is_err());
     forged.statement = forged.statement.replace(", at most 5,", "");
+    assert!(forged.verify().is_err());
+    let mut forged = certificate.clone();
+    forged.person = Some("visit".to_owned());
+    assert!(forged.verify().is_err());
+    forged.statement = forged.statement.replace("patient_id", "visit");
     assert!(forged.verify().is_err());
 }
 

@@ -11,7 +11,7 @@ use barkeep::data::{CsvOptions, Unit};
 use barkeep::insecure::Insecure;
 use barkeep::samplers::SAMPLERS;
 use barkeep::{Error, Plan, PublicRng, Run, Watch};
-use parquet::data_type::DoubleType;
+use parquet::data_type::{DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -53,16 +53,23 @@ fn write_csv(path: &Path, names: &[&str], rows: &[Vec<f64>]) {
 
 /// Groups of rows, as they come.
 fn write_parquet(path: &Path, names: &[&str], groups: impl Iterator<Item = Vec<Vec<f64>>>) {
-    let fields: String = names.iter().map(|name| format!("required double {name};")).collect();
+    // Whose row it is, a whole number says; no float does.
+    let kind = |name: &str| if name == "who" { "int64" } else { "double" };
+    let fields: String = names.iter().map(|name| format!("required {} {name};", kind(name))).collect();
     let schema = Arc::new(parse_message_type(&format!("message records {{ {fields} }}")).unwrap());
     let file = std::fs::File::create(path).unwrap();
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::new())).unwrap();
     for rows in groups {
         let mut group = writer.next_row_group().unwrap();
-        for j in 0..names.len() {
-            let values: Vec<f64> = rows.iter().map(|row| row[j]).collect();
+        for (j, name) in names.iter().enumerate() {
+            let values = rows.iter().map(|row| row[j]);
             let mut column = group.next_column().unwrap().unwrap();
-            column.typed::<DoubleType>().write_batch(&values, None, None).unwrap();
+            if kind(name) == "int64" {
+                let values: Vec<i64> = values.map(|value| value as i64).collect();
+                column.typed::<Int64Type>().write_batch(&values, None, None).unwrap();
+            } else {
+                column.typed::<DoubleType>().write_batch(&values.collect::<Vec<_>>(), None, None).unwrap();
+            }
             column.close().unwrap();
         }
         group.close().unwrap();
