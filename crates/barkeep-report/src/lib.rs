@@ -172,9 +172,10 @@ fn header(context: &Context<'_>) -> Node {
 fn verdict(verdict: &Verdict) -> Node {
     let (class, words) = match verdict.grade {
         Grade::Trustworthy => ("verdict good", "Trustworthy: means and intervals can be used as they are."),
-        Grade::Wide => {
-            ("verdict fair", "Wide: intervals are honest, and wider than they would be without privacy.")
-        }
+        Grade::Wide => (
+            "verdict fair",
+            "Wide: no check found the intervals wrong. They are wider than without privacy, or not all could be checked.",
+        ),
         Grade::NotToBeTrusted => {
             ("verdict bad", "Not to be trusted: intervals do not hold what they promise.")
         }

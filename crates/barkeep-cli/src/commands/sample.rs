@@ -26,7 +26,13 @@ pub(crate) struct Sample {
     /// Signs the certificate with a key that `barkeep key new` made.
     #[arg(long, value_name = "KEY")]
     sign: Option<PathBuf>,
+    /// Runs although the plan expects intervals more than five times as wide as without privacy.
+    #[arg(long)]
+    anyway: bool,
 }
+
+/// A plan that expects intervals this many times as wide as without privacy is not run unless asked to.
+const TOO_WIDE: f64 = 5.0;
 
 impl Sample {
     /// Runs it.
@@ -35,6 +41,13 @@ impl Sample {
         super::plan::describe(&plan);
         if let Some(account) = super::plan::account(&plan)? {
             say(&account);
+        }
+        if let Some(expected) = plan.expected().filter(|expected| expected.width > TOO_WIDE && !self.anyway) {
+            return Err(Exit::Budget(format!(
+                "the plan expects intervals {:.1} times as wide as without privacy, so the budget would be spent for little; use more \
+                 records or a larger epsilon, or declare narrower bounds where you know them; --anyway runs it",
+                expected.width
+            )));
         }
         let key = self.sign.as_deref().map(SigningKey::read).transpose()?;
         let mut folder = Folder::claim(&self.out)?.dated(super::ledger::now());

@@ -14,11 +14,11 @@ mod tests;
 /// What a posterior is good for, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// Means and intervals can be used as they are.
+    /// Every check ran and passed: means and intervals can be used as they are.
     Trustworthy,
-    /// Intervals are honest, but much wider than those without privacy, or the Monte Carlo error is large beside them.
+    /// No check found the intervals wrong, but they are much wider than those without privacy, or something could not be checked.
     Wide,
-    /// Intervals do not hold what they promise.
+    /// A check failed: intervals do not hold what they promise.
     NotToBeTrusted,
 }
 

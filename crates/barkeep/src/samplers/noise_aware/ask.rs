@@ -3,7 +3,7 @@
 use super::clip::{Noise, choose};
 use super::columns::{Grid, Known};
 use super::coordinates::Coordinates;
-use super::copula::{Belief, Products};
+use super::copula::{Belief, Products, absent};
 use super::expectation::{Round, Set, information};
 use super::family::{Bins, Straying};
 use super::fit::{Answered, Fit, Scene};
@@ -50,8 +50,10 @@ pub(crate) struct Learned {
     pub(super) start: Vec<f64>,
     /// How many rows persons have.
     pub(super) rows: RowLaw,
-    /// The least share of a level or of a true-or-false value, as it is believed to be.
+    /// The least share of a level or of a true-or-false value that is kept, as it is believed to be.
     rarest: Option<f64>,
+    /// Levels and values that may have no record, and how many they may have.
+    given_up: Vec<(String, f64)>,
 }
 
 /// Everything that draws need.
@@ -66,8 +68,10 @@ pub(crate) struct Found {
     pub(super) unused: usize,
     /// The rows of all persons, as they are believed to be; the number of records otherwise.
     pub(super) total: f64,
-    /// The least share of a level or of a true-or-false value, as it is believed to be.
+    /// The least share of a level or of a true-or-false value that is kept, as it is believed to be.
     pub(super) rarest: Option<f64>,
+    /// Levels and values that may have no record, and how many they may have.
+    pub(super) given_up: Vec<(String, f64)>,
     /// How responses lie to their family, and what the last clips' bias is believed to be, in posterior standard deviations without privacy.
     pub(super) straying: Option<(Straying, f64)>,
 }
@@ -121,8 +125,10 @@ impl Setup {
             products.update(&mut grids, &self.coordinates.raws);
         }
         let raws = &self.coordinates.raws;
-        let made = |belief: &Belief, count: usize| {
-            Set::new(regression, &belief.rows(&self.coordinates, self.columns(), count), self.columns())
+        let absent = absent(raws, &grids, self.records * rows.mean());
+        let made = |belief: Belief, count: usize| {
+            let rows = belief.without(&absent).rows(&self.coordinates, self.columns(), count);
+            Set::new(regression, &rows, self.columns())
         };
         // Without columns all records look the same.
         let count = match raws.is_empty() {
@@ -130,27 +136,34 @@ impl Setup {
             false if self.records > MANY => RECORDS.1,
             false => RECORDS.0,
         };
-        let set = made(&Belief::new(raws, &grids, products.as_ref(), None), count);
+        let set = made(Belief::new(raws, &grids, products.as_ref(), None), count);
         let others: Vec<Set> = if raws.is_empty() {
             Vec::new()
         } else {
             (0..OTHERS.0)
-                .map(|_| made(&Belief::new(raws, &grids, products.as_ref(), Some(rng)), OTHERS.1))
+                .map(|_| made(Belief::new(raws, &grids, products.as_ref(), Some(rng)), OTHERS.1))
                 .collect()
         };
-        let shares = raws.iter().zip(&grids).filter(|(raw, _)| raw.is_binary()).map(|(_, grid)| {
+        let kept = raws.iter().zip(&grids).enumerate();
+        let kept = kept.filter(|(j, (raw, _))| raw.is_binary() && !absent.contains(j));
+        let shares = kept.map(|(_, (_, grid))| {
             let share = 0.5 * (1.0 + grid.known().mean);
             share.min(1.0 - share)
         });
         let rarest = shares.reduce(f64::min);
+        let given_up = absent.iter().map(|j| {
+            let most = grids[*j].count(self.records * rows.mean()).1.ceil();
+            (self.coordinates.name(&raws[*j]), most)
+        });
+        let given_up = given_up.collect();
         let start = self.start(regression, &response, &set);
-        Ok(Learned { set, others, start, rows, rarest })
+        Ok(Learned { set, others, start, rows, rarest, given_up })
     }
 
     /// Asks for scores, round by round, and fits.
     pub(super) fn score(&self, ask: &mut Asker<'_>, learned: Learned) -> Result<Found, Refused> {
         let regression = self.regression()?;
-        let Learned { set, others, start: mut theta, rows, rarest } = learned;
+        let Learned { set, others, start: mut theta, rows, rarest, given_up } = learned;
         let scene = Scene { rarest, ..self.scene(regression, &set, &others, &rows) };
         let (mut answered, mut path, mut fit, mut unused): (Vec<Answered>, _, _, _) =
             (Vec::new(), vec![theta.clone()], None, 0);
@@ -193,7 +206,7 @@ impl Setup {
         let last = answered.last().map_or((1.0, 1.0), |one| one.round.narrowness);
         let pull = believed.0.at(last.0).max(believed.1.at(last.1));
         let straying = straying.map(|straying| (straying, pull));
-        Ok(Found { set, others, answered, fit, path, unused, total, rarest, straying })
+        Ok(Found { set, others, answered, fit, path, unused, total, rarest, given_up, straying })
     }
 
     pub(super) fn scene<'a>(
@@ -448,7 +461,7 @@ pub(super) fn ask_products(
     }
     let pair = noise * std::f64::consts::FRAC_1_SQRT_2;
     let noise = (pair / shrunk, noise / squared, pair / squared);
-    Ok(Products { centres, spreads, firsts, seconds, noise })
+    Ok(Products { centres, spreads, firsts, seconds, noise, radius })
 }
 
 /// What shortening to a radius takes off the mean and the second moments of p standard normals, by a fixed average.

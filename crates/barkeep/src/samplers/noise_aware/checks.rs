@@ -6,6 +6,7 @@ use super::fit::{Expects, Fit, UNLIKELY, chi_square_tail, quadratic};
 use crate::diagnostics::{Check, Grade};
 use barkeep_model::{Law, Model};
 use barkeep_num::linear::Cholesky;
+use std::borrow::Cow;
 
 /// Answers that make this multiple of the variance necessary to be explained are not to be trusted.
 const TORN: f64 = 6.0;
@@ -19,22 +20,30 @@ const CONFLICT: f64 = 3.0;
 const PULL: f64 = 0.5;
 /// A clip's bias matters from this many posterior standard deviations without privacy on.
 const MATTERS: f64 = 1.0;
-/// Records of the rarest level below which nothing is learned about it.
-const RARE: f64 = 30.0;
 /// Intervals this many times as wide as those without privacy: three quarters of their variance are then what is believed of noise,
 /// columns and clips, and a quarter what records say. Of the runs on simulated look-alikes and regressions that were off by
 /// more than 3 reported standard deviations, 9 of 10 are wider than this and 1 of 10 is wider than 3 times.
-pub(super) const WIDE: f64 = 2.0;
+const WIDE: f64 = 2.0;
+/// A single interval this many times as wide says nearly nothing.
+const TOO_WIDE: f64 = 5.0;
+/// Coefficients that are named at most.
+const NAMED: usize = 3;
 
 impl Found {
     /// What the fit says of itself.
     pub(super) fn checks(&self, setup: &Setup) -> Vec<Check> {
         let mut checks = vec![agreement(&self.fit), drift(&self.fit, &self.path, self.unused)];
-        checks.extend(self.last_rounds(setup));
-        checks.extend(conflict(&self.fit, &*setup.model));
-        checks.extend(self.width(setup));
+        let last = self.last_rounds(setup);
+        checks
+            .push(last.unwrap_or_else(|| unchecked("last_answers_agree", "whether the last answers agree")));
+        let conflict = conflict(&self.fit, &*setup.model);
+        checks.push(
+            conflict.unwrap_or_else(|| unchecked("prior_conflict", "whether priors contradict the answers")),
+        );
+        checks.push(self.width(setup).unwrap_or_else(|| unchecked("width", "the width of the intervals")));
         checks.extend(self.rarity());
-        checks.extend(self.family());
+        checks.extend(self.family(setup));
+        checks.extend(few_records(setup));
         if setup.law == Law::Binomial && self.total < 1000.0 {
             checks.push(Check::found(
                 "few_binomial_records",
@@ -83,26 +92,24 @@ impl Found {
             (0..d * d).map(|k| self.total * matrix[k] + prior[(k / d) * parameters + k % d]).collect();
         let own = Cholesky::new(&total, d)?.inverse();
         let lower = self.fit.factor.lower();
-        let mut ratios: Vec<f64> =
+        let ratios: Vec<f64> =
             (0..d).map(|j| (covariance_at(lower, parameters, j) / own[j * d + j]).sqrt()).collect();
-        ratios.sort_by(f64::total_cmp);
-        let ratio = ratios[ratios.len() / 2];
-        let words = format!("intervals are about {ratio:.1} times as wide as without privacy");
-        Some(if ratio > WIDE {
-            Check::found("width", Grade::Wide, ratio, words, "raise epsilon or use more records")
-        } else {
-            Check::passed("width", ratio, words)
-        })
+        Some(width_of(setup.model.parameter_names(), &ratios))
     }
 
     /// Responses against their family, by the tail's bins.
-    fn family(&self) -> Option<Check> {
-        let (straying, pull) = self.straying?;
+    fn family(&self, setup: &Setup) -> Option<Check> {
+        let Some((straying, pull)) = self.straying else {
+            return setup
+                .law
+                .has_long_scores()
+                .then(|| unchecked("family", "whether responses follow their family"));
+        };
         let p = straying.chance;
         Some(if straying.is_sure() && pull > MATTERS {
             let words = format!(
-                "responses do not follow the family; clipping may have moved means by {pull:.1} standard deviations without \
-                 privacy, and intervals allow for it"
+                "responses do not follow the family, and clipping may have moved means by {pull:.1} posterior standard deviations or \
+                 more: estimates are of the parameters that clipped scores aim at, not of those that a fit without clipping would find"
             );
             Check::found("family", Grade::Wide, p, words, "choose another family or link, or raise epsilon")
         } else if straying.is_sure() {
@@ -114,19 +121,70 @@ impl Found {
 
     /// Levels with hardly a record.
     fn rarity(&self) -> Option<Check> {
+        let remedy = "join it with another level";
+        if let Some((_, most)) = self.given_up.first() {
+            let named: Vec<String> = self
+                .given_up
+                .iter()
+                .map(|(name, most)| format!("{name} has 0 to {most:.0} records"))
+                .collect();
+            let words = format!("{}: what is reported of it is its prior", named.join(", "));
+            return Some(Check::found("rare_level", Grade::Wide, *most, words, remedy));
+        }
         let records = self.rarest? * self.total;
-        Some(if records < RARE {
-            Check::found(
-                "rare_level",
-                Grade::Wide,
-                records,
-                format!("the rarest level or value has about {records:.0} records"),
-                "join it with another level",
-            )
-        } else {
-            Check::passed("rare_level", records, "no level is rare")
-        })
+        Some(Check::passed("rare_level", records, "no level is rare"))
     }
+}
+
+/// What a verdict says of something that nobody could look at: it cannot be trusted blindly.
+pub(super) fn unchecked(key: &'static str, what: &str) -> Check {
+    Check {
+        key: Cow::Borrowed(key),
+        grade: Grade::Wide,
+        value: None,
+        words: format!("{what} was not checked"),
+        remedy: "compare with another model, or with what is known of the records".to_owned(),
+    }
+}
+
+/// Widths of coefficients over those without privacy, and whose intervals are too wide to say much.
+pub(super) fn width_of(names: &[String], ratios: &[f64]) -> Check {
+    let mut sorted = ratios.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (median, widest) = (sorted[sorted.len() / 2], sorted[sorted.len() - 1]);
+    let mut words = format!("intervals are about {median:.1} times as wide as without privacy");
+    let mut wide: Vec<(&String, f64)> =
+        names.iter().zip(ratios.iter().copied()).filter(|(_, ratio)| *ratio > WIDE).collect();
+    wide.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let named: Vec<String> =
+        wide.iter().take(NAMED).map(|(name, ratio)| format!("{name} ({ratio:.0} times)")).collect();
+    if !named.is_empty() {
+        let more = wide.len().saturating_sub(NAMED);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        words = format!("{words}, those of {}{rest}", named.join(", "));
+    }
+    if median > WIDE || widest > TOO_WIDE {
+        Check::found("width", Grade::Wide, median, words, "raise epsilon or use more records")
+    } else {
+        Check::passed("width", median, words)
+    }
+}
+
+/// Whether noise would drown a look at the information that expectations rest on: one answer at 4.5 % of μ² about d × d products of
+/// vectors no longer than r = 1.5√d, whose noise is √2r²·√(2d)/(μ√0.045·n) of what it measures.
+fn few_records(setup: &Setup) -> Option<Check> {
+    if setup.coordinates.raws.is_empty() {
+        return None;
+    }
+    let d = setup.regression().ok()?.parts().0 as f64;
+    let noise = std::f64::consts::SQRT_2 * 2.25 * d * (2.0 * d).sqrt() * setup.shares.whole.get();
+    let share = noise / (0.045_f64.sqrt() * setup.records);
+    Some(if share > 1.0 {
+        let words = "there are too few records to check what the intervals rest on";
+        Check::found("enough_records", Grade::Wide, share, words, "use more records or raise epsilon")
+    } else {
+        Check::passed("enough_records", share, "there are enough records to check what the intervals rest on")
+    })
 }
 
 /// rᵀV⁻¹r against χ² with (K − 1)·D degrees of freedom.
@@ -220,7 +278,12 @@ pub(super) fn conflict(fit: &Fit, model: &dyn Model) -> Option<Check> {
             "the prior of {name} lies {apart:.1} standard deviations from what the answers say and moves its mean by \
              {pull:.1} reported ones"
         );
-        let remedy = format!("give {name} a wider prior in [model.priors]");
+        let remedy = match name.as_str() {
+            "intercept" => "the default prior of the intercept expects the response near the middle of what the bounds allow: give \
+                            intercept a wider prior in [model.priors], or one where responses lie"
+                .to_owned(),
+            name => format!("give {name} a wider prior in [model.priors]"),
+        };
         let grade = if pull > 1.0 { Grade::NotToBeTrusted } else { Grade::Wide };
         Check::found("prior_conflict", grade, apart, words, remedy)
     } else {

@@ -1,7 +1,8 @@
 //! Learns where each column lies and how wide it is from noisy moments: a posterior on a grid of means and spreads.
 
-/// Means of the grid.
+/// Means of the grid, and of a column with two values, where a rare one is to be counted.
 const MEANS: usize = 200;
+const SHARES: usize = 4001;
 /// Spreads of the grid.
 const SPREADS: usize = 80;
 /// The prior of a spread: ln s ~ N(ln 0.35, 0.7²).
@@ -28,8 +29,12 @@ pub(super) struct Known {
     pub(super) spread: f64,
 }
 
-fn mean_at(i: usize) -> f64 {
-    -0.995 + 1.99 * i as f64 / (MEANS - 1) as f64
+/// A mean of the grid. A value that no record has is possible; a number that never varies is not.
+fn mean_at(i: usize, binary: bool) -> f64 {
+    match binary {
+        true => -1.0 + 2.0 * i as f64 / (SHARES - 1) as f64,
+        false => -0.995 + 1.99 * i as f64 / (MEANS - 1) as f64,
+    }
 }
 
 fn spread_at(i: usize) -> f64 {
@@ -40,10 +45,10 @@ impl Grid {
     /// The prior.
     pub(super) fn new(binary: bool) -> Self {
         let log = if binary {
-            vec![0.0; MEANS]
+            vec![0.0; SHARES]
         } else {
             let cell = |k: usize| {
-                let (m, s) = (mean_at(k / SPREADS), spread_at(k % SPREADS));
+                let (m, s) = (mean_at(k / SPREADS, false), spread_at(k % SPREADS));
                 let t = (libm::log(s) - libm::log(TYPICAL)) / RANGE;
                 if m * m + s * s <= 1.0 { -0.5 * t * t } else { f64::NEG_INFINITY }
             };
@@ -56,8 +61,8 @@ impl Grid {
     pub(super) fn observe(&mut self, seen: f64, expected: impl Fn(f64, f64) -> (f64, f64)) {
         let spreads = if self.binary { 1 } else { SPREADS };
         for (k, log) in self.log.iter_mut().enumerate() {
-            let m = mean_at(k / spreads);
-            let s = if self.binary { (1.0 - m * m).sqrt() } else { spread_at(k % spreads) };
+            let m = mean_at(k / spreads, self.binary);
+            let s = if self.binary { (1.0 - m * m).max(0.0).sqrt() } else { spread_at(k % spreads) };
             let (mean, variance) = expected(m, s);
             *log -= 0.5 * (seen - mean) * (seen - mean) / variance;
         }
@@ -88,15 +93,22 @@ impl Grid {
         let spreads = if self.binary { 1 } else { SPREADS };
         let (mut mean, mut second, mut square, mut log) = (0.0, 0.0, 0.0, 0.0);
         for (k, weight) in self.weights().iter().enumerate() {
-            let m = mean_at(k / spreads);
-            let s = if self.binary { (1.0 - m * m).sqrt() } else { spread_at(k % spreads) };
+            let m = mean_at(k / spreads, self.binary);
+            let s = if self.binary { (1.0 - m * m).max(0.0).sqrt() } else { spread_at(k % spreads) };
             mean += weight * m;
             second += weight * m * m;
             square += weight * s * s;
-            log += weight * libm::log(s);
+            log += if self.binary { 0.0 } else { weight * libm::log(s) };
         }
         let spread = if self.binary { square.sqrt() } else { libm::exp(log) };
         Known { mean, variance: (second - mean * mean).max(0.0), square, spread }
+    }
+
+    /// How many of so many records have the second of two values, two standard deviations to either side.
+    pub(super) fn count(&self, records: f64) -> (f64, f64) {
+        let known = self.known();
+        let (middle, reach) = (0.5 * (1.0 + known.mean), known.variance.sqrt());
+        (records * (middle - reach).max(0.0), records * (middle + reach).min(1.0))
     }
 
     /// A draw of (m, s), given a uniform number.
@@ -112,8 +124,8 @@ impl Grid {
                 break;
             }
         }
-        let m = mean_at(chosen / spreads);
-        (m, if self.binary { (1.0 - m * m).sqrt() } else { spread_at(chosen % spreads) })
+        let m = mean_at(chosen / spreads, self.binary);
+        (m, if self.binary { (1.0 - m * m).max(0.0).sqrt() } else { spread_at(chosen % spreads) })
     }
 }
 
@@ -131,6 +143,23 @@ mod tests {
         grid.observe_moments(-0.6, None, 1e-3, 1e6);
         let known = grid.known();
         assert!((known.mean + 0.6).abs() < 0.01 && (known.square - 0.64).abs() < 0.02, "{known:?}");
+    }
+
+    /// 0, 200 or 4000 of 10⁴ records have a value; the answer's noise is 50 records, and it is off by one, none or minus one of that.
+    #[test]
+    fn rare_values_are_counted_down_to_none() {
+        for (records, off, least, most) in
+            [(0.0, 1.0, 0.0, 160.0), (200.0, 0.0, 90.0, 310.0), (4e3, -1.0, 3.8e3, 4.1e3)]
+        {
+            let mut grid = Grid::new(true);
+            let noise = 2.0 * 50.0 / 1e4;
+            grid.observe_moments(2.0 * records / 1e4 - 1.0 + off * noise, None, noise, 1e4);
+            let (low, high) = grid.count(1e4);
+            assert!(
+                low >= least && low <= records && high >= records && high <= most,
+                "{records}: {low} {high}"
+            );
+        }
     }
 
     #[test]

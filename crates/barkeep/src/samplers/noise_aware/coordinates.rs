@@ -125,6 +125,20 @@ impl Coordinates {
         Some(Self { view, raws, asked, response: None })
     }
 
+    /// A raw coordinate as people name it: a column, or a level of one.
+    pub(super) fn name(&self, raw: &Raw) -> String {
+        let column = &self.view.source().columns()[raw.source];
+        match (raw.kind, column.kind()) {
+            (RawKind::Level(level), Kind::Category { levels }) => {
+                format!("{}[{}]", column.name(), levels[level])
+            }
+            (
+                RawKind::Level(_) | RawKind::Number { .. } | RawKind::Trials | RawKind::Bool,
+                Kind::Category { .. } | Kind::Real { .. } | Kind::Integer { .. } | Kind::Bool,
+            ) => column.name().to_owned(),
+        }
+    }
+
     /// The value in its own unit of the source column of a raw coordinate at z.
     fn own_unit(&self, raw: &Raw, z: f64) -> f64 {
         let column = &self.view.source().columns()[raw.source];

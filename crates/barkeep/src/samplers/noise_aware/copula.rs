@@ -12,7 +12,10 @@ const CORRELATION: f64 = 0.35;
 /// The smallest eigenvalue of a correlation matrix.
 const FLOOR: f64 = 0.05;
 
-/// No level is believed to be rarer.
+/// Fewer records than this say nothing of their level.
+const FEW: f64 = 30.0;
+
+/// No level that is there is believed to be rarer.
 const RAREST: f64 = 0.002;
 
 /// What is believed of the columns: a mean, a spread and correlations.
@@ -34,15 +37,21 @@ pub(super) struct Products {
     pub(super) seconds: Vec<f64>,
     /// Noise on a first, a square and a pair.
     pub(super) noise: (f64, f64, f64),
+    /// What standardised records are shortened to.
+    pub(super) radius: f64,
 }
 
 impl Products {
-    /// Lets the columns' grids see the products.
+    /// Lets the columns' grids see the products, but for values so rare that their standardised coordinate alone is longer than the
+    /// products' radius: records that have them are shortened, and would count as fewer.
     pub(super) fn update(&self, grids: &mut [Grid], raws: &[Raw]) {
         let p = raws.len();
         for (j, grid) in grids.iter_mut().enumerate().take(p) {
             let (centre, spread) = (self.centres[j], self.spreads[j]);
             let (first, square, _) = self.noise;
+            if raws[j].is_binary() && (1.0 + centre.abs()) / spread > self.radius {
+                continue;
+            }
             grid.observe(self.firsts[j], |m, _| ((m - centre) / spread, first * first));
             if !raws[j].is_binary() {
                 grid.observe(self.seconds[j * p + j], |m, s| {
@@ -113,6 +122,12 @@ impl Belief {
             }
         }
         belief
+    }
+
+    /// The same without some levels or values: no made-up record has them.
+    pub(super) fn without(mut self, absent: &[usize]) -> Self {
+        absent.iter().for_each(|j| self.means[*j] = -1.0);
+        self
     }
 
     /// The same with uneven levels, as [`shares`] has them; they are taken to be declared from the commonest to the rarest.
@@ -224,9 +239,18 @@ fn shares(levels: usize) -> Vec<f64> {
     shares
 }
 
-/// The share of a coordinate at 1, its mean in [−1, 1] given.
+/// The share of a coordinate at 1, its mean in [−1, 1] given; none where that is −1.
 fn share(mean: f64) -> f64 {
-    (0.5 * (1.0 + mean)).clamp(RAREST, 1.0 - RAREST)
+    if mean <= -1.0 { 0.0 } else { (0.5 * (1.0 + mean)).clamp(RAREST, 1.0 - RAREST) }
+}
+
+/// Levels and values that may have no record: their count, less two standard deviations, is below [`FEW`].
+///
+/// Without records every answer about such a coefficient is noise whatever θ is. Rounds would take a first step of noise for a
+/// finding that later ones confirm. No made-up record has them, so that no answer depends on their coefficients, which keep their prior.
+pub(super) fn absent(raws: &[Raw], grids: &[Grid], records: f64) -> Vec<usize> {
+    let candidates = raws.iter().zip(grids).enumerate().filter(|(_, (raw, _))| raw.is_binary());
+    candidates.filter(|(_, (_, grid))| grid.count(records).0 < FEW).map(|(j, _)| j).collect()
 }
 
 /// √(p(1−p))/φ(Φ⁻¹(p)): what the correlation of a cut normal is multiplied by to be the normal's; 1 for a number.

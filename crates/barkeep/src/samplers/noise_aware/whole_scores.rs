@@ -1,17 +1,17 @@
 //! Asks for scores of a model that is no regression, and draws from the posterior given them, round each of its modes.
 
 use super::ask::{ask_columns, ask_products, impossible, sum};
-use super::checks::{WIDE, agreement, conflict, covariance_at, drift};
+use super::checks::{agreement, conflict, covariance_at, drift, unchecked, width_of};
 use super::clip::Noise;
 use super::columns::Grid;
 use super::coordinates::Coordinates;
-use super::copula::{Belief, width};
+use super::copula::{Belief, absent, width};
 use super::fit::{Answered, Fit, Posterior};
 use super::free::{Chains, Target, around, density_around};
 use super::origin::{Columns, Origin, Rows};
 use super::shares::{LEARNING, Shares, priced, rounds_of};
 use super::whole::{Clips, Source, Whole};
-use crate::diagnostics::{Check, Grade};
+use crate::diagnostics::Check;
 use crate::public_rng::PublicRng;
 use crate::samplers::asker::Asker;
 use crate::samplers::entry::{Expected, Forecast, MakeForecast, Questions, Setting};
@@ -155,8 +155,10 @@ impl WholeSetup {
         let products = ask_products(ask, asked, ratios.1, records, &grids)?;
         products.update(&mut grids, raws);
         let columns = self.source.likelihood.columns();
-        let made =
-            |belief: Belief, count: usize| Rows::new(&belief.rows(coordinates, columns, count), columns);
+        let absent = absent(raws, &grids, records);
+        let made = |belief: Belief, count: usize| {
+            Rows::new(&belief.without(&absent).rows(coordinates, columns, count), columns)
+        };
         let count = suitable(&*self.source.likelihood);
         let believed = made(Belief::new(raws, &grids, Some(&products), None), count);
         let others = (0..OTHERS.0)
@@ -390,8 +392,14 @@ impl WholeScores {
         let fit = &best.fit;
         let mut checks = vec![agreement(fit), drift(fit, &found.path, found.unused)];
         checks.extend(self.chains.iter().flat_map(Chains::checks));
-        checks.extend(conflict(fit, &*self.setup.source.model));
-        checks.extend(width_of(&found.source, fit));
+        let conflict = conflict(fit, &*self.setup.source.model);
+        checks.push(
+            conflict.unwrap_or_else(|| unchecked("prior_conflict", "whether priors contradict the answers")),
+        );
+        checks.push(
+            widths(&found.source, fit).unwrap_or_else(|| unchecked("width", "the width of the intervals")),
+        );
+        checks.push(unchecked("family", "whether records follow the model"));
         let count = found.modes.len() as f64;
         checks.push(Check::passed("modes", count, format!("draws were taken round {count} modes")));
         checks
@@ -399,22 +407,15 @@ impl WholeScores {
 }
 
 /// Reported widths over those without privacy, by the information at the mode.
-fn width_of(source: &Source, fit: &Fit) -> Option<Check> {
+fn widths(source: &Source, fit: &Fit) -> Option<Check> {
     let d = fit.mode.len();
     let (mut matrix, mut prior) = (source.information(&fit.mode)?, vec![0.0; d * d]);
     source.model.prior_precision(&fit.mode, &mut prior);
     matrix.iter_mut().zip(&prior).for_each(|(entry, prior)| *entry = source.records * *entry + prior);
     let own = barkeep_num::linear::Cholesky::new(&matrix, d)?.inverse();
-    let mut ratios: Vec<f64> =
+    let ratios: Vec<f64> =
         (0..d).map(|j| (covariance_at(fit.factor.lower(), d, j) / own[j * d + j]).sqrt()).collect();
-    ratios.sort_by(f64::total_cmp);
-    let ratio = ratios[ratios.len() / 2];
-    let words = format!("intervals are about {ratio:.1} times as wide as without privacy");
-    Some(if ratio > WIDE {
-        Check::found("width", Grade::Wide, ratio, words, "raise epsilon or use more records")
-    } else {
-        Check::passed("width", ratio, words)
-    })
+    Some(width_of(source.model.parameter_names(), &ratios))
 }
 
 impl Kernel for WholeScores {

@@ -57,6 +57,7 @@ fn made_up_records_look_like_what_is_believed() {
         firsts: vec![0.0; 4],
         seconds,
         noise: (1e-3, 1e-3, 1e-3),
+        radius: 10.0,
     };
     let belief = Belief::new(raws, &grids, Some(&products), None);
     let count = 4096;
@@ -90,4 +91,26 @@ fn unknown_shares_have_the_mean_of_their_inverse() {
         let own = shares.iter().map(|share| 1.0 / share).sum::<f64>() / count;
         assert!((own / mean - 1.0).abs() < 0.05, "{levels}: {own} {mean}");
     }
+}
+
+/// A value of one record in a hundred lies ten standard deviations out, where products shorten it: its count rests on the moments alone.
+#[test]
+fn products_do_not_count_what_they_shorten() {
+    let raws = [Raw { source: 0, kind: RawKind::Bool }];
+    let mut grids = [Grid::new(true)];
+    grids[0].observe_moments(-0.98, None, 0.01, 1e4);
+    let before = grids[0].known();
+    let products = Products {
+        centres: vec![before.mean],
+        spreads: vec![(before.square + before.variance).sqrt()],
+        firsts: vec![-0.08],
+        seconds: vec![1.0],
+        noise: (1e-3, 1e-3, 1e-3),
+        radius: 1.7,
+    };
+    products.update(&mut grids, &raws);
+    assert_eq!(grids[0].known().mean, before.mean);
+    let products = Products { radius: 20.0, ..products };
+    products.update(&mut grids, &raws);
+    assert!(grids[0].known().mean < before.mean);
 }

@@ -49,6 +49,7 @@ fn draws_follow_the_posterior() {
         unused: 0,
         total: records,
         rarest: None,
+        given_up: Vec::new(),
         straying: None,
     };
     let mut kernel = NoiseAware::new(Arc::new(setup));

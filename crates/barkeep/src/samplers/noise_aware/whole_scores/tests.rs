@@ -3,6 +3,7 @@
 use super::super::example::Echo;
 use super::super::whole::source_of;
 use super::*;
+use crate::diagnostics::Grade;
 
 #[test]
 fn modes_of_fewer_answers_than_were_given_are_not_to_be_trusted() {
