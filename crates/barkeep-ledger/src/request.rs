@@ -32,7 +32,7 @@ pub struct DataSet<'a> {
 pub struct Request {
     /// The account.
     pub account: String,
-    /// The run: [`Ledger::new_run`] makes a name; a continued run has its own.
+    /// The run: [`Ledger::new_run`](crate::Ledger::new_run) makes a name; a continued run has its own.
     pub run: String,
     /// How the run declares the data set.
     pub declared: Declared,
