@@ -1,19 +1,18 @@
 //! A model of one's own: waits t for events of rate e^θ, θ ~ N(0, 2²); where none was seen, the wait was longer.
 use barkeep::data::{Column, Records, Schema};
-use barkeep::machine::{Source, Writer};
 use barkeep::model::{Gradient, Likelihood, Model};
-use barkeep::{Data, Privacy, PublicRng, Sampler, Spec, curator::TableBuilder};
+use barkeep::{Data, Privacy, PublicRng, Sampler, Spec, curator::TableBuilder, machine};
 use std::io::Write;
 struct Waiting(Vec<String>, Vec<String>);
 #[rustfmt::skip]
 impl Likelihood for Waiting {
     fn dimension(&self) -> usize { 1 }    fn columns(&self) -> usize { 2 }
     fn has_gradient(&self) -> bool { true }
-    fn write_density(&self, theta: &[f64], w: &mut Writer) -> Source {
-        w.dot(0.0, [(theta[0], Source::Column(1)), (-theta[0].exp(), Source::Column(0))])
+    fn write_density(&self, theta: &[f64], w: &mut machine::Writer) -> machine::Source {
+        w.dot(0.0, [(theta[0], machine::Source::Column(1)), (-theta[0].exp(), machine::Source::Column(0))])
     }
-    fn write_gradient(&self, theta: &[f64], w: &mut Writer) -> Gradient {
-        Gradient::Entries(vec![w.dot(0.0, [(1.0, Source::Column(1)), (-theta[0].exp(), Source::Column(0))])])
+    fn write_gradient(&self, theta: &[f64], w: &mut machine::Writer) -> Gradient {
+        Gradient::Entries(vec![w.dot(0.0, [(1.0, machine::Source::Column(1)), (-theta[0].exp(), machine::Source::Column(0))])])
     }
 }
 #[rustfmt::skip]
