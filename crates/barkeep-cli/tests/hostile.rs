@@ -237,6 +237,10 @@ fn request(dice: &mut Dice, declared: Declared) -> String {
             }
         }
     }
+    // A seed that nobody gives is drawn, and its digits make a journal's header longer or shorter.
+    if !lines.iter().any(|(_, text)| text.starts_with("seed")) {
+        lines.push(("sampler", "seed = 3".to_owned()));
+    }
     let section = |name: &str| {
         let own = lines.iter().filter(|(own, _)| *own == name).map(|(_, text)| format!("{text}\n"));
         format!("[{name}]\n{}", own.collect::<String>())
@@ -415,7 +419,8 @@ fn neighbours(dice: &mut Dice, declared: Declared) -> (String, String) {
         if kept.is_empty() { vec![ROWS[0]] } else { kept }
     };
     let one = whole(rows(dice, 5));
-    let other = if declared.secret && dice.next().is_multiple_of(2) { Vec::new() } else { whole(rows(dice, 5)) };
+    let other =
+        if declared.secret && dice.next().is_multiple_of(2) { Vec::new() } else { whole(rows(dice, 5)) };
     (declared.records(&one), declared.records(&other))
 }
 
