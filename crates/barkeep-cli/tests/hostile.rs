@@ -237,6 +237,10 @@ fn request(dice: &mut Dice, declared: Declared) -> String {
             }
         }
     }
+    // A seed that nobody gives is drawn, and its digits make a journal's header longer or shorter.
+    if !lines.iter().any(|(_, text)| text.starts_with("seed")) {
+        lines.push(("sampler", "seed = 3".to_owned()));
+    }
     let section = |name: &str| {
         let own = lines.iter().filter(|(own, _)| *own == name).map(|(_, text)| format!("{text}\n"));
         format!("[{name}]\n{}", own.collect::<String>())

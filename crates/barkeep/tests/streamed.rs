@@ -65,7 +65,7 @@ fn write_parquet(path: &Path, names: &[&str], groups: impl Iterator<Item = Vec<V
             let values = rows.iter().map(|row| row[j]);
             let mut column = group.next_column().unwrap().unwrap();
             if kind(name) == "int64" {
-                let values: Vec<i64> = values.map(|value| value as i64).collect();
+                let values: Vec<i64> = values.map(|value| value.to_string().parse().unwrap()).collect();
                 column.typed::<Int64Type>().write_batch(&values, None, None).unwrap();
             } else {
                 column.typed::<DoubleType>().write_batch(&values.collect::<Vec<_>>(), None, None).unwrap();
