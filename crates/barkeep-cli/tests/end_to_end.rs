@@ -84,7 +84,7 @@ fn one_draw_is_never_a_posterior() {
     let folder = ready();
     let head = GOOD_SPEC.split("[sampler]").next().unwrap();
     folder.write("spec.toml", &format!("{head}[sampler]\nname = 'statistics'\nsteps = 1\n"));
-    let shown = folder.sample("spec.toml", "out");
+    let shown = folder.barkeep(&["sample", "spec.toml", "--anyway", "--out", "out"]);
     assert_eq!(shown.code, 1);
     assert!(shown.stdout.contains("One draw is not a posterior. Remedy:"), "{}", shown.stdout);
     assert!(folder.exists("out/draws.csv"), "results are written all the same");
