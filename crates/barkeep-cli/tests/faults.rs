@@ -235,7 +235,8 @@ fn scored() -> Folder {
 /// Kills noise-aware runs amid their questions and their fit; each ends as the run that nobody killed, to the bit.
 fn kill_scored(rounds: u32) {
     let folder = scored();
-    let arguments = |out: &'static str| ["sample", "spec.toml", "--anyway", "--insecure-seed", "5", "--out", out];
+    let arguments =
+        |out: &'static str| ["sample", "spec.toml", "--anyway", "--insecure-seed", "5", "--out", out];
     let started = Instant::now();
     assert_ended(&folder.barkeep(&arguments("whole")));
     let length = started.elapsed();
