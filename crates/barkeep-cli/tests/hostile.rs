@@ -354,7 +354,7 @@ fn shown_of(name: &str, bytes: &[u8]) -> String {
     }
 }
 
-/// Names of runs, dates and hashes are drawn anew each time.
+/// Every run has its own name, date and hashes.
 fn masked(text: &str) -> String {
     let drawn = |word: &&str| {
         word.len() >= 12 && word.bytes().all(|byte| byte.is_ascii_hexdigit() || b"-:TZ".contains(&byte))

@@ -16,7 +16,7 @@ use crate::{Checked, Result, Unchecked};
 pub struct Bill(Kind);
 
 /// A number of steps at each cost, asked once or in the course of a run; Gaussian answers whose μ² add up to no more than that of one answer at a cost; or steps whose ρ
-/// add up to no more than a total, with so many coins of a decision's rule.
+/// add up to no more than a total, together with a number of coins of a decision's rule.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Kind {

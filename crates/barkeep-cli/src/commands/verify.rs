@@ -76,7 +76,7 @@ impl Verify {
         verified.meaning.iter().flat_map(Risk::words).try_for_each(|sentence| print(&sentence))
     }
 
-    /// Lets a check go on for so many seconds, and says every few of them how far it is.
+    /// Lets a check run until its time limit, and reports its progress every few seconds.
     fn patience(&self) -> impl FnMut(f64, f64) -> bool + use<> {
         let (start, limit) = (Instant::now(), Duration::from_secs(self.limit));
         let mut next = EVERY;

@@ -4,7 +4,7 @@
 //! an integer in as many bytes as its bounds need, and all levels of a category together as one index; so are those of several
 //! categories' interaction, since a record is at one of them at most. Columns that were rounded to
 //! numbers of 32 bits as they were read take four bytes. A product of two columns that are kept is not; a polynomial is,
-//! since it was no faster to make it anew at every pass. Programs read f64 all the same:
+//! since it was no faster to compute it again at every pass. Programs read f64 all the same:
 //! narrow columns of a block are widened as it is asked, in working memory that stays in a near cache; those of f64 are read where they
 //! are. A program that adds up weights of levels, or writes by level, reads an index as it is.
 //!

@@ -488,7 +488,7 @@ fn affordable(bought: &Purchase, level: Option<Level>) -> Vec<Affordable> {
 
 /// Above this many steps the other level is estimated, not computed.
 const MOST_COMPARED: u64 = 20_000;
-/// The bytes of memory in which a spec's file is read anew at every pass, where a view of it does not fit.
+/// The memory limit in bytes, where a view of the file does not fit and every pass reads the file again.
 fn streams_in(spec: &Spec, view: &View, memory: Option<u64>) -> Option<u64> {
     let rows = match spec.data().unit() {
         Unit::Person { most_rows: Some(most) } => u128::from(most),

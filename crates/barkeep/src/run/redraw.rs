@@ -21,7 +21,7 @@ pub struct Redraw {
 }
 
 impl Redraw {
-    /// Opens the folder of a run that has ended and plans so many draws of each chain; a multiple of those it made where `draws` is
+    /// Opens the folder of a run that has ended and plans `draws` draws of each chain, or a multiple of those it made where that is
     /// `None`.
     ///
     /// # Errors

@@ -247,7 +247,7 @@ fn norms_beyond_the_bound_are_cut_to_it_but_for_the_error_of_the_root() {
     }
 }
 
-/// G of the factor's proof, whose extremes are found anew, and λ, by going through two octaves of N: no t there is exceeds the bound.
+/// Finds the extremes of G and λ of the factor's proof by a search over two octaves of N: no t exceeds the bound.
 #[test]
 fn the_quadratic_of_the_factor_stays_below_the_bound_everywhere() {
     let [a, b] = QUADRATIC;

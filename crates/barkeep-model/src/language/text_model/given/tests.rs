@@ -174,7 +174,7 @@ fn joint_texts() -> Vec<(TextModel, Vec<f64>)> {
     texts
 }
 
-/// Programs that run the gradient over the law's nodes against made-up records, for every law that can be centred.
+/// Programs that run the gradient over the law's nodes against synthetic records, for every law that can be centred.
 #[test]
 fn programs_take_off_what_made_up_records_do() {
     use crate::terms::{Centre, Precondition, shifted};
