@@ -1,7 +1,7 @@
 //! A regression, made-up records and a round for tests of the rooms beside this one.
 
-use super::coordinates::Coordinates;
-use super::expectation::{Round, Set};
+use crate::samplers::noise_aware::fit::expectation::{Round, Set};
+use crate::samplers::noise_aware::questions::coordinates::Coordinates;
 use crate::spec::Spec;
 use barkeep_curator::{Ask, Choose, Decide, Refused, Sum};
 use barkeep_model::Law;

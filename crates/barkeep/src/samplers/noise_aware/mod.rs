@@ -1,42 +1,26 @@
 //! Noise-aware scores: a few noisy answers are data about θ, and the posterior given them is drawn from for free.
 //!
-//! `coordinates` finds the raw columns behind a formula; `columns` and `copula` learn from two answers how records look and
-//! make such records up; `expectation` computes what scores are expected at any θ over them; `clip` and `tail` choose how
-//! scores are clipped; `persons` adds rows up by person; `fit` finds the posterior given all answers; `family` asks whether responses follow their family; `ask` asks, `draws` and `free` draw; `shares` fixes every price in
-//! advance; `origin`, `terms`, `whole`, `rivals` and `whole_scores` do the same for models of whole records and for texts; `rule` weighs scores against Langevin dynamics once the columns are known. After Künsch, Stefanski and Carroll (1989) and Alrawajfeh, Jälkö and Honkela (2024).
+//! Five rooms: `questions` asks, in a fixed order and at prices fixed in advance; `synthetic` learns from two answers how
+//! columns are distributed and draws synthetic records; `fit` computes which answers any θ lets one expect over those records,
+//! and finds the posterior; `draw` draws from it and judges the draws; `policy` decides before money is spent. Models of whole
+//! records and texts take the same way through `whole` and `whole_scores`. After Künsch, Stefanski and Carroll (1989) and
+//! Alrawajfeh, Jälkö and Honkela (2024).
 
-mod ask;
-mod checks;
-mod clip;
-mod columns;
-mod coordinates;
-mod copula;
-mod draws;
+mod draw;
 #[cfg(test)]
 mod example;
-mod expectation;
-mod family;
 mod fit;
-mod forecast;
-mod free;
-mod origin;
-mod persons;
-mod rivals;
-mod rule;
-mod shares;
-mod sobol;
-mod tail;
-mod terms;
-mod whole;
-mod whole_scores;
+mod policy;
+mod questions;
+mod synthetic;
 
-pub(crate) use ask::Setup;
-pub(crate) use draws::NoiseAware;
-pub(crate) use rule::{Branch, Dynamics, ENOUGH, OwnClip, Rule, WORTH, Weighing};
-pub(crate) use whole_scores::{LookedAt, WholeScores, WholeSetup};
+pub(crate) use draw::draws::NoiseAware;
+pub(crate) use policy::rule::{Branch, Dynamics, ENOUGH, OwnClip, Rule, WORTH, Weighing};
+pub(crate) use questions::ask::Setup;
+pub(crate) use questions::whole_scores::{LookedAt, WholeScores, WholeSetup};
 
-use self::coordinates::Coordinates;
-use self::shares::{LEARNING, Shares};
+use self::questions::coordinates::Coordinates;
+use self::questions::shares::{LEARNING, Shares};
 use crate::samplers::entry::{Questions, Setting};
 use barkeep_accounting::{Neighbours, Ratio};
 use barkeep_data::{Unit, View};
